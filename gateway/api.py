@@ -41,13 +41,16 @@ from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
 from gateway.settings.graph_identity import GraphIdentity, default_store, profile_digest
 from gateway.settings.graphs_file import read_graphs
+from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import (
     Profile,
+    policy_of,
     profile_for_endpoint,
     profile_in_process,
+    with_hidden,
     without_search_api,
 )
 from gateway.sparql.engines.traits import timeout_policy
@@ -177,7 +180,7 @@ async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncI
             gateway = open_gateway(
                 entry.graph or None,
                 endpoint=entry.endpoint or None,
-                profile=profile.model_copy(update={"limits": limits}),
+                profile=with_hidden(profile.model_copy(update={"limits": limits}), entry.hidden),
                 prefixes=dict(entry.prefixes),
                 store=entry.store or None,
                 contact=contact,
@@ -230,16 +233,16 @@ def _loaded_graph(
 ) -> _Graph:
     profile = profile_in_process(profile)
     files = None if source is None or _is_rdflib(source) else _paths(source)
-    graph = _loaded(source if files is None else files, progress, place, profile.files)
+    graph = _loaded(source if files is None else files, progress, place, profile)
     folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
-    lasting = graph.lasting or (_lasting_folder(files) if keep_schema and files is not None else None)
+    lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
     return _Graph(profile, store_in_process(below, profile, folder), graph.prefixes, lasting=lasting)
 
 
-def _lasting_folder(files: Sequence[Path]) -> Path | None:
+def _lasting_folder(files: Sequence[Path], profile: Profile) -> Path | None:
     """Return a folder for graph files that are not stored; None where there can be none."""
-    folder = folder_of(files, default_store())
+    folder = folder_of(files, default_store(), policy_of(profile))
     try:
         check_private(default_store(), folder)
     except ConfigurationError as error:
@@ -328,7 +331,7 @@ def load(
     Raises:
         ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
     """
-    graph = _loaded(source, progress, place, profile.files)
+    graph = _loaded(source, progress, place, profile)
     return _in_process(graph, profile), graph.prefixes
 
 
@@ -367,21 +370,43 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
 
 
 def _loaded(
-    source: Source | None, progress: Progress | None, place: Path | FileCache | None, limits: FileSettings
+    source: Source | None, progress: Progress | None, place: Path | FileCache | None, profile: Profile
+) -> LoadedGraph:
+    """Load what the policy of a profile leaves of a graph.
+
+    Raises:
+        ConfigurationError: It cannot be loaded. Under a policy the text, which clients read, quotes nothing of it.
+    """
+    policy = policy_of(profile)
+    if policy is None:
+        return _loaded_under(None, source, progress, place, profile.files)
+    try:
+        return _loaded_under(policy, source, progress, place, profile.files)
+    except ConfigurationError as error:
+        _log.error("the graph cannot be loaded: %s", error)
+        raise ConfigurationError("The graph cannot be loaded.", next_step="The operator's log says why.") from None
+
+
+def _loaded_under(
+    policy: Policy | None,
+    source: Source | None,
+    progress: Progress | None,
+    place: Path | FileCache | None,
+    limits: FileSettings,
 ) -> LoadedGraph:
     if _is_rdflib(source):
         from gateway.transport.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
 
-        return load_rdflib(source)
+        return load_rdflib(source, policy)
     if source is None:
-        return load_files([resources.demo_graph()], progress, limits)
+        return load_files([resources.demo_graph()], progress, limits, policy)
     paths = _paths(source)
     if place is None or not paths:
-        return load_files(paths, progress, limits)
+        return load_files(paths, progress, limits, policy)
     if isinstance(place, FileCache):
-        return open_cached(paths, place, progress, limits)
+        return open_cached(paths, place, progress, limits, policy)
     refuse_stdin(paths)
-    return open_stored(paths, place, progress, limits)
+    return open_stored(paths, place, progress, limits, policy)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -404,8 +429,14 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
             processes share.
 
     Raises:
-        ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
+        ConfigurationError: The URL is wrong, or the profile's settings for the connection are, or it hides something.
     """
+    if policy_of(profile) is not None:
+        raise ConfigurationError(
+            "The profile hides something ([hidden]), and of an endpoint nothing can be hidden.",
+            valid="Types, predicates, named graphs and literals are hidden of graphs in files only.",
+            next_step="Serve a file of the graph, or have the endpoint itself offer a dataset without them.",
+        )
     from gateway.transport.credentials import access_to  # noqa: PLC0415 - with aiohttp
     from gateway.transport.http import Http  # noqa: PLC0415
 

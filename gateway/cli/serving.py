@@ -26,8 +26,10 @@ from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.contact import contact_for
+from gateway.settings.hidden import HiddenSettings
 from gateway.settings.http_serving import HttpSettings
 from gateway.settings.observing import NOTHING, ObserveSettings
+from gateway.settings.profile import with_hidden
 from gateway.settings.urls import is_loopback, url_problem
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
@@ -207,6 +209,7 @@ def opener_of(
     *,
     is_stdio: bool,
     limits: Mapping[str, Any] | None = None,
+    hidden: HiddenSettings | None = None,
     name: str = "the graph",
     gate: AbstractContextManager[object] | None = None,
 ) -> tuple[GatewayOpener, str]:
@@ -216,6 +219,7 @@ def opener_of(
         options: The graph.
         is_stdio: Whether the client sends its messages to standard input.
         limits: What replaces limits of its profile.
+        hidden: What is hidden beside what its profile hides.
         name: What the log calls it.
         gate: Held while the graph is opened.
 
@@ -226,6 +230,8 @@ def opener_of(
     if limits:
         changed = source.profile.limits.model_copy(update=limits)
         source.profile = source.profile.model_copy(update={"limits": changed})
+    if hidden is not None:
+        source.profile = with_hidden(source.profile, hidden)
     if options.graph:
         paths = graph_files(options.graph)
         if is_stdio and any(map(is_stdin, paths)):

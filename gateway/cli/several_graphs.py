@@ -58,7 +58,9 @@ def _opener(
     )
     name = f"the graph {entry.name}"
     try:
-        opener, _ = opener_of(own, is_stdio=is_stdio, limits=dict(entry.limits), name=name, gate=gate)
+        opener, _ = opener_of(
+            own, is_stdio=is_stdio, limits=dict(entry.limits), hidden=entry.hidden, name=name, gate=gate
+        )
     except ConfigurationError as error:
         return _failing(error, cast("ShapeName | None", options.shape), name)
     return opener

@@ -12,14 +12,15 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.escaping import printable
+from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import built_in, load_profile
 from gateway.settings.private_folder import read_at_most
@@ -57,6 +58,7 @@ class GraphSettings(Section):
         prefixes: Namespaces by prefix.
         store: A folder for what is stored between runs; none where empty.
         limits: What replaces limits of the profile.
+        hidden: What is hidden beside what the profile hides; whole IRIs.
     """
 
     about: Annotated[str, AfterValidator(_line)]
@@ -66,6 +68,7 @@ class GraphSettings(Section):
     prefixes: dict[str, str] = Field(default_factory=dict)
     store: str = ""
     limits: LimitSettings = LimitSettings()
+    hidden: HiddenSettings = HiddenSettings()
 
 
 class _File(Section):
@@ -85,6 +88,7 @@ class GraphEntry:
         prefixes: Namespaces by prefix.
         store: A folder for what is stored between runs; none where empty.
         limits: Limits that replace those of the profile, by name.
+        hidden: What is hidden beside what the profile hides.
     """
 
     name: str
@@ -95,6 +99,7 @@ class GraphEntry:
     prefixes: tuple[tuple[str, str], ...] = ()
     store: str = ""
     limits: tuple[tuple[str, Any], ...] = ()
+    hidden: HiddenSettings = field(default_factory=HiddenSettings)
 
 
 def read_graphs(path: Path) -> list[GraphEntry]:
@@ -158,6 +163,11 @@ def _entry(path: Path, name: str, settings: GraphSettings) -> GraphEntry:
         )
     if not all(files):
         raise ConfigurationError(f"{path}: the graph {name} names a file with an empty name.")
+    if key := settings.hidden.unclear():
+        raise ConfigurationError(
+            f"{path}: hidden.{key} of the graph {name} has an entry that may be no whole IRI.",
+            valid="In this file each entry is a whole IRI, such as https://example.org/Salary.",
+        )
     folder = path.parent
     is_named = not settings.profile or settings.profile in built_in()
     changed = settings.limits.model_fields_set
@@ -170,6 +180,7 @@ def _entry(path: Path, name: str, settings: GraphSettings) -> GraphEntry:
         tuple(settings.prefixes.items()),
         str(folder / settings.store) if settings.store else "",
         tuple((key, getattr(settings.limits, key)) for key in sorted(changed)),
+        settings.hidden,
     )
 
 
@@ -192,9 +203,16 @@ def _problems(error: ValidationError) -> Iterable[str]:
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:
     """Return the keys that are valid beside one at a place of the file."""
-    models: Mapping[int, type[BaseModel]] = {1: _File, 3: GraphSettings, 4: LimitSettings}
-    model = models.get(len(location))
-    return [] if model is None else list(model.model_fields)
+    tables: Mapping[str, type[Section]] = {"limits": LimitSettings, "hidden": HiddenSettings}
+    match location:
+        case (_,):
+            return list(_File.model_fields)
+        case (_, _, _):
+            return list(GraphSettings.model_fields)
+        case (_, _, table, _) if table in tables:
+            return list(tables[str(table)].model_fields)
+        case _:
+            return []
 
 
 def _valid() -> str:

@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.hidden import HiddenSettings, Policy
 from gateway.settings.identity import IdentitySettings
 from gateway.settings.limits import (
     CacheSettings,
@@ -31,6 +33,7 @@ from gateway.settings.vocabulary import (
     TypeSettings,
     ValueSettings,
 )
+from gateway.terms.known_iris import RDF_TYPE, SUBCLASS_OF
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12})*")
 """A language code of a Wikibase, such as `pt-br` or `zh-min-nan`."""
@@ -138,6 +141,7 @@ class Profile(Section):
     values: ValueSettings = ValueSettings()
     search: SearchSettings = SearchSettings()
     identity: IdentitySettings = IdentitySettings()
+    hidden: HiddenSettings = HiddenSettings()
     limits: LimitSettings = LimitSettings()
     files: FileSettings = FileSettings()
     orientation: OrientationSettings = OrientationSettings()
@@ -167,6 +171,35 @@ def profile_in_process(profile: Profile) -> Profile:
     if "glance_triples" in profile.orientation.model_fields_set:
         return profile
     return _changed(profile, "orientation", glance_triples=_COUNTED_AT_ONCE)
+
+
+def with_hidden(profile: Profile, hidden: HiddenSettings) -> Profile:
+    """Return a profile that hides what it hid, and more."""
+    return profile.model_copy(update={"hidden": profile.hidden.with_others(hidden)})
+
+
+def policy_of(profile: Profile) -> Policy | None:
+    """Return what is hidden of a graph; None if nothing is.
+
+    Raises:
+        ConfigurationError: An entry may be a CURIE, which would hide nothing.
+    """
+    hidden = profile.hidden
+    if hidden.is_empty:
+        return None
+    if key := hidden.unclear():
+        raise ConfigurationError(
+            f"hidden.{key} has an entry that may be no whole IRI, so nothing is served.",
+            valid="Outside the file of a profile each entry is a whole IRI, such as https://example.org/Salary.",
+        )
+    return Policy(
+        hidden.types,
+        hidden.predicates,
+        hidden.graphs,
+        hidden.literals,
+        tuple(dict.fromkeys((RDF_TYPE, *profile.edges.types))),
+        tuple(dict.fromkeys((SUBCLASS_OF, *profile.types.subclass_of))),
+    )
 
 
 def with_shape(profile: Profile, shape: ShapeName | None) -> Profile:

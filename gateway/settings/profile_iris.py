@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NAMESPACE_MARK
 from gateway.terms.prefixes import PrefixMap, is_prefix
@@ -48,6 +49,7 @@ def with_whole_iris(profile: Profile, path: Path) -> Profile:
                     },
                 }
             ),
+            "hidden": profile.hidden.model_copy(update=reader.hidden(profile.hidden)),
             "names": profile.names.model_copy(
                 update={"predicate_entity": reader.iris(profile.names.predicate_entity, "names.predicate_entity")}
             ),
@@ -68,6 +70,17 @@ class _Iris:
             for key in section.model_fields_set
             if isinstance(value := getattr(section, key), tuple)
         }
+
+    def hidden(self, section: HiddenSettings) -> dict[str, tuple[str, ...]]:
+        try:
+            return self.lists("hidden", section)
+        except ConfigurationError:
+            # The usual error names the entry, and a client may read it where one of several graphs cannot be opened.
+            raise ConfigurationError(
+                f"The profile {self._path} is wrong: an entry of [hidden] is no IRI, or has a prefix that [prefixes] "
+                "does not declare.",
+                valid=f"Declared: {', '.join(self._declared) or 'none'}.",
+            ) from None
 
     def endpoint(self, section: EndpointSettings) -> dict[str, tuple[str, ...] | str]:
         given: dict[str, tuple[str, ...] | str] = {**self.lists("endpoint", section)}

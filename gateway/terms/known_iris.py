@@ -21,6 +21,7 @@ SCHEMA = ("http://schema.org/", "https://schema.org/")
 """Both forms occur in graphs, and they are different IRIs."""
 
 RDF_TYPE = f"{RDF}type"
+SUBCLASS_OF = f"{RDFS}subClassOf"
 RDF_REIFIES = f"{RDF}reifies"
 RDF_SUBJECT = f"{RDF}subject"
 RDF_PREDICATE = f"{RDF}predicate"

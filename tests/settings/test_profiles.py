@@ -28,6 +28,7 @@ UNQUOTED = {
     ("endpoint", "url"),
     *(("endpoint.access", key) for key in ("user", "password", "token", "headers", "secret_headers", "proxy")),
     ("search", "api"),
+    *(("hidden", key) for key in ("types", "predicates", "graphs", "literals")),
 }
 TABLES = {("identity", "formatters")}
 KEYS = [
@@ -483,7 +484,8 @@ LISTS = [
 
 def test_every_list_of_texts_is_checked_or_is_no_list_of_iris() -> None:
     lists = {(section, key) for section, key in KEYS if "tuple[str" in str(SECTIONS[section].model_fields[key])}
-    assert lists - set(LISTS) == {("names", "languages")}
+    # tests/policy/test_settings.py is about those of [hidden], whose errors repeat nothing.
+    assert {(section, key) for section, key in lists - set(LISTS) if section != "hidden"} == {("names", "languages")}
 
 
 @pytest.mark.parametrize(

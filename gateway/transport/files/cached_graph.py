@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.errors import ConfigurationError
+from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 from gateway.settings.private_folder import check_private
 from gateway.transport.files.graph_files import is_stdin
@@ -58,7 +59,11 @@ class FileCache:
 
 
 def open_cached(
-    paths: Sequence[Path], cache: FileCache, progress: Progress | None = None, limits: FileSettings | None = None
+    paths: Sequence[Path],
+    cache: FileCache,
+    progress: Progress | None = None,
+    limits: FileSettings | None = None,
+    policy: Policy | None = None,
 ) -> LoadedGraph:
     """Open the store of graph files in a cache, and make it first where there is none that is current.
 
@@ -69,25 +74,26 @@ def open_cached(
         cache: The cache.
         progress: As `load_files` takes it.
         limits: As `load_files` takes them.
+        policy: As `load_files` takes it.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
     """
     size = _size(paths)
     if size < cache.large or not _is_usable(cache):
-        return load_files(paths, progress, limits)
+        return load_files(paths, progress, limits, policy)
     # Before it is asked how much room there is: what killed processes left may take it.
     remove_oldest(cache)
     if not _has_room(cache, size):
-        return load_files(paths, progress, limits)
+        return load_files(paths, progress, limits, policy)
     try:
-        graph = open_stored(paths, cache.folder, progress, limits, is_cache=True)
+        graph = open_stored(paths, cache.folder, progress, limits, policy, is_cache=True)
     except NotStoredError as error:
         _log.info("the graph is not cached: %s", error)
-        return load_files(paths, progress, limits)
+        return load_files(paths, progress, limits, policy)
     remove_oldest(cache)
     if graph.is_on_disk and cache.needs and graph.place and not any(graph.place.glob(f"*/{cache.needs}")):
-        memory = load_files(paths, progress, limits)
+        memory = load_files(paths, progress, limits, policy)
         graph = replace(graph, engine=memory.engine, is_on_disk=False) if memory.version == graph.version else memory
     # What outlives a change of the files is no part of the cache, which may be emptied at any time.
     return replace(graph, lasting=None)

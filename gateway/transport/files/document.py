@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import IO, cast
 from xml.parsers import expat
@@ -60,8 +60,9 @@ class Document:
         format: The name of its format; the one by its name until its first bytes were seen.
     """
 
-    def __init__(self, by_name: str, base_iri: str, reopen: Reopen) -> None:
+    def __init__(self, by_name: str, base_iri: str, reopen: Reopen, hidden_graphs: Sequence[str] = ()) -> None:
         self.format = by_name
+        self._hidden_graphs = frozenset(map(pyoxigraph.NamedNode, hidden_graphs))
         self._base_iri = base_iri
         self._reopen = reopen
 
@@ -111,7 +112,8 @@ class Document:
                     "it holds rules or quoted formulas, which state nothing by themselves",
                     valid="Of N3 files, those that state triples only are read.",
                 )
-            yield triple
+            if quad.graph_name not in self._hidden_graphs:
+                yield triple
 
     def _skip_mark(self, content: io.BufferedReader[ContentReader]) -> None:
         """Skip a mark of UTF-8, and refuse that of another encoding."""

@@ -15,11 +15,13 @@ from pathlib import Path
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
+from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 from gateway.transport.files import recognition
 from gateway.transport.files.bulk_load import CHUNK, bulk_load
 from gateway.transport.files.fingerprint import Fingerprint
 from gateway.transport.files.graph_files import is_stdin, opened
+from gateway.transport.files.hiding import copy_visible
 from gateway.transport.files.parser_process import ParserProcess, Progress
 from gateway.transport.files.parser_streams import Request, Result
 
@@ -80,7 +82,10 @@ def _check_start(path: Path, start: bytes) -> None:
 
 
 def load_files(
-    paths: Sequence[Path], progress: Progress | None = None, limits: FileSettings | None = None
+    paths: Sequence[Path],
+    progress: Progress | None = None,
+    limits: FileSettings | None = None,
+    policy: Policy | None = None,
 ) -> LoadedGraph:
     """Load files into one graph in memory.
 
@@ -89,13 +94,14 @@ def load_files(
             (``.gz``, ``.bz2``, ``.xz``, ``.zip``).
         progress: Called after every megabyte that was read; what it raises ends the load.
         limits: What parsing one of them may take; the usual limits where not given.
+        policy: What is left out, with the prefixes that the files declare: those may name what is hidden.
 
     Raises:
         ConfigurationError: A file is missing, is no RDF of its format, is cut or takes more than is allowed; the text
             names the file and, where the format gives it, line and column.
     """
     engine = pyoxigraph.Store()
-    content = fill(engine, paths, progress, limits)
+    content = fill(engine, paths, progress, limits, policy=policy)
     return LoadedGraph(engine, content.prefixes, content.version)
 
 
@@ -105,8 +111,11 @@ def fill(
     progress: Progress | None = None,
     limits: FileSettings | None = None,
     copy: pyoxigraph.Store | None = None,
+    policy: Policy | None = None,
 ) -> Content:
     """Load files into an empty store, and at the same time into a copy of it; see `load_files`.
+
+    What a policy hides is never in either of them.
 
     Raises:
         ConfigurationError: A file cannot be read, or is no graph.
@@ -114,11 +123,17 @@ def fill(
     """
     content = Content([], "", [])
     digest = hashlib.sha256()
+    whole = engine if policy is None else pyoxigraph.Store()
+    settings = limits or FileSettings()
+    hidden_graphs = () if policy is None else policy.graphs
     for path in paths:
-        result = _load_into(engine, path, progress, limits or FileSettings(), copy)
-        content.prefixes.append((path.name, result.prefixes))
+        result = _load_into(whole, path, progress, settings, copy if policy is None else None, hidden_graphs)
+        content.prefixes.append((path.name, result.prefixes if policy is None else {}))
         content.sources.append(Fingerprint.of(result.size, result.times, result.sha256, result.opened_ns))
         digest.update(bytes.fromhex(result.sha256))
+    if policy is not None:
+        digest.update(policy.digest.encode())
+        copy_visible(whole, policy, [engine] if copy is None else [engine, copy])
     content.version = short_hash(digest)
     return content
 
@@ -134,9 +149,10 @@ def _load_into(
     progress: Progress | None,
     limits: FileSettings,
     copy: pyoxigraph.Store | None,
+    hidden_graphs: Sequence[str],
 ) -> Result:
     by_name = recognition.format_by_name(path.name), recognition.packing_by_name(path.name)
-    request = Request(*by_name, path.resolve().as_uri(), **limits.model_dump())
+    request = Request(*by_name, path.resolve().as_uri(), **limits.model_dump(), hidden_graphs=hidden_graphs)
     with (
         opened(path) as file,
         ParserProcess(path, file, request, progress) as process,

@@ -92,7 +92,7 @@ class FileParser:
         self, raw: io.BufferedReader[FileReader], reader: FileReader, output: TripleWriter
     ) -> tuple[dict[str, str], str]:
         """Parse the file itself; return its prefixes, and what it is where its name says otherwise."""
-        document = Document(self._request.format, self._request.base_iri, self._reopened)
+        document = Document(self._request.format, self._request.base_iri, self._reopened, self._request.hidden_graphs)
         stream = self._unpacked(cast("IO[bytes]", raw))
         prefixes = document.parse(ContentReader(stream, reader, self._request), output)
         is_named_so = document.format == self._request.format
@@ -123,7 +123,10 @@ class FileParser:
             raise RefusedError(f"{member.filename!r} in it is encrypted", next_step="Unpack it.")
         base_iri = f"{self._request.base_iri}/{quote(member.filename)}"
         document = Document(
-            recognition.format_by_name(member.filename), base_iri, lambda: _opened_member(archive, member)
+            recognition.format_by_name(member.filename),
+            base_iri,
+            lambda: _opened_member(archive, member),
+            self._request.hidden_graphs,
         )
         try:
             return document.parse(ContentReader(_opened_member(archive, member), reader, self._request), output)

@@ -10,7 +10,7 @@ import hashlib
 import io
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
@@ -51,6 +51,7 @@ class Request(NamedTuple):
         memory_megabytes: Memory of this process.
         cpu_seconds: Processor time for each 100 MB, unpacked.
         growth: How many times larger than the file its content and its triples may be.
+        hidden_graphs: Named graphs that are left out.
     """
 
     format: str
@@ -59,6 +60,7 @@ class Request(NamedTuple):
     memory_megabytes: int
     cpu_seconds: int
     growth: int
+    hidden_graphs: Sequence[str] = ()
 
 
 class Result(NamedTuple):

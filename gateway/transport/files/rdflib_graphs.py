@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyoxigraph
 import rdflib
 
 from gateway.errors import ConfigurationError
+from gateway.settings.hidden import Policy
+from gateway.transport.files.hiding import visible_part
 from gateway.transport.files.loading import LoadedGraph, short_hash
 
 _Triple = tuple[object, object, object]
 
 
-def load_rdflib(source: rdflib.Graph) -> LoadedGraph:
-    """Copy an rdflib Graph or Dataset; named graphs are merged, and later changes are not seen.
+def load_rdflib(source: rdflib.Graph, policy: Policy | None = None) -> LoadedGraph:
+    """Copy what a policy leaves of an rdflib Graph or Dataset; named graphs are merged, and later changes are not seen.
 
     Raises:
         ConfigurationError: It holds a term that is no RDF.
     """
     engine = pyoxigraph.Store()
     try:
-        engine.extend(_quad(triple) for triple in _triples(source))
+        engine.extend(_quad(triple) for triple in _triples(source, () if policy is None else policy.graphs))
     except ValueError as error:
         raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
     except TypeError as error:
         raise ConfigurationError(
             "The rdflib graph holds a triple that is no RDF: a literal is its subject, or no IRI its predicate."
         ) from error
+    if policy is not None:
+        engine = visible_part(engine, policy)
     version = short_hash(hashlib.sha256("\n".join(sorted(map(str, engine))).encode()))
-    return LoadedGraph(engine, [("the rdflib graph", _prefixes_in_use(source))], version)
+    prefixes = _prefixes_in_use(source) if policy is None else {}
+    return LoadedGraph(engine, [("the rdflib graph", prefixes)], version)
 
 
-def _triples(source: rdflib.Graph) -> Iterator[_Triple]:
+def _triples(source: rdflib.Graph, hidden_graphs: Sequence[str] = ()) -> Iterator[_Triple]:
     quads: Iterable[tuple[object, ...]] = source.quads() if isinstance(source, rdflib.Dataset) else source
-    return ((subject, predicate, value) for subject, predicate, value, *_ in quads)
+    hidden = frozenset(map(rdflib.URIRef, hidden_graphs))
+    return ((subject, predicate, value) for subject, predicate, value, *graph in quads if hidden.isdisjoint(graph))
 
 
 def _quad(triple: _Triple) -> pyoxigraph.Quad:

@@ -1,6 +1,6 @@
 """Stores parsed graph files on disk, under a name that says what is in it, and opens them read-only.
 
-    DIR/<hash of the files' names>/graph/
+    DIR/<hash of the files' names, and of the policy>/graph/
         lock                       held while files are parsed
         progress                   how far the parser is, for processes that wait
         prefixes.json              the prefixes that were coined for the graph, whatever the files say now
@@ -36,6 +36,7 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
+from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 from gateway.settings.private_folder import check_private, make_private, read_at_most
 from gateway.transport.files.fingerprint import Fingerprint
@@ -79,9 +80,12 @@ class _Manifest:
     parts: dict[str, Fingerprint]
 
 
-def folder_of(paths: Sequence[Path], directory: Path) -> Path:
-    """Return the folder of one list of files, among those of other lists; it need not exist."""
+def folder_of(paths: Sequence[Path], directory: Path, policy: Policy | None = None) -> Path:
+    """Return the folder of one list of files under one policy, among those of others; it need not exist."""
     names = "\0".join(str(path.absolute()) for path in paths)
+    if policy is not None:
+        # No path is empty, so no list of files has this name.
+        names += f"\0\0{policy.digest}"
     return directory / hashlib.sha256(os.fsencode(names)).hexdigest()[:_DIGITS]
 
 
@@ -94,6 +98,7 @@ def open_stored(
     directory: Path,
     progress: Progress | None = None,
     limits: FileSettings | None = None,
+    policy: Policy | None = None,
     *,
     is_cache: bool = False,
 ) -> LoadedGraph:
@@ -106,6 +111,7 @@ def open_stored(
         directory: Where stores are.
         progress: Receives each step of the parsing, here or in another process; what it raises ends the load.
         limits: As `load_files` takes them.
+        policy: As `load_files` takes it; graphs under other policies have other folders.
         is_cache: Whether nobody asked for the store: what is damaged is replaced in silence, and a graph that is
             parsed here is in memory too, where it is queried.
 
@@ -114,12 +120,12 @@ def open_stored(
         NotStoredError: The directory cannot be written to, or another user may write to it.
     """
     check_files(paths)
-    folder = folder_of(paths, directory)
+    folder = folder_of(paths, directory, policy)
     try:
         check_private(directory, folder, folder / GRAPH)
     except ConfigurationError as error:
         raise NotStoredError(error.wrong, valid=error.valid, next_step=error.next_step) from error
-    stores = _Stores(paths, folder / GRAPH, limits or FileSettings(), is_cache=is_cache)
+    stores = _Stores(paths, folder / GRAPH, limits or FileSettings(), policy, is_cache=is_cache)
     try:
         return stores.current() or stores.made(progress)
     except (OSError, RuntimeError) as error:
@@ -150,10 +156,13 @@ class _Lease:
 class _Stores:
     """The folder of the stores of one list of files."""
 
-    def __init__(self, paths: Sequence[Path], folder: Path, limits: FileSettings, *, is_cache: bool) -> None:
+    def __init__(
+        self, paths: Sequence[Path], folder: Path, limits: FileSettings, policy: Policy | None, *, is_cache: bool
+    ) -> None:
         self._paths = paths
         self._is_cache = is_cache
         self._limits = limits
+        self._policy = policy
         self._folder = folder
         self._complained = False
 
@@ -290,7 +299,8 @@ class _Stores:
     def _fill(self, new: Path, progress: Progress, memory: pyoxigraph.Store | None) -> str:
         """Parse the files into a folder, and into a given store in memory; return the key of what was read."""
         # Oxigraph closes a store when no name holds it, so this frame must not keep one.
-        content = fill(engine := pyoxigraph.Store(str(new / "engine")), self._paths, progress, self._limits, memory)
+        engine = pyoxigraph.Store(str(new / "engine"))
+        content = fill(engine, self._paths, progress, self._limits, memory, self._policy)
         engine.flush()
         del engine
         parts = {path.name: _settled(path) for path in (new / "engine").iterdir()}

@@ -1,0 +1,178 @@
+"""Draws questions, and asks two servers each: of a graph under a policy, and of what the policy leaves of it."""
+
+import random
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.server.app import build
+from gateway.settings.hidden import HiddenSettings
+from gateway.settings.profile import Profile, ServerSettings, ShapeName
+from gateway.settings.vocabulary import TypeSettings
+from tests.policy.drawn_graph import HIDDEN, HIDDEN_PREDICATES, HIDDEN_TYPES, PREDICATES, TYPES, DrawnGraph
+from tests.policy.visible import RDFS
+
+Question = tuple[str, dict[str, Any]]
+_BYTES = re.compile(r"['\\\"]*bytes['\\\"]*: ?[0-9]+")
+"""How long the answers of the engine were: its labels of blank nodes are random, and some are longer."""
+
+_HUSHED = re.compile(r"hush[0-9]+", re.IGNORECASE)
+
+
+def profile(*, hides: bool, shape: ShapeName = "compact") -> Profile:
+    """Return the profile of one of the two servers; they differ in what they hide only."""
+    hidden = HiddenSettings(
+        types=HIDDEN.types, predicates=HIDDEN.predicates, graphs=HIDDEN.graphs, literals=HIDDEN.literals
+    )
+    return Profile(
+        types=TypeSettings(subclass_of=(f"{RDFS}subClassOf",)),
+        server=ServerSettings(explain=True, shape=shape),
+        hidden=hidden if hides else HiddenSettings(),
+    )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question that two servers answered differently, or whose answer has a hidden word that the question has not."""
+
+    question: Question
+    expected: str
+    given: str
+    words: frozenset[str]
+
+
+def drawn_questions(graph: DrawnGraph, dice: random.Random, count: int) -> Iterator[Question]:
+    """Draw questions to all six tools, with hidden terms as with others, and to completions, resources and prompts."""
+    for _ in range(count):
+        yield _QuestionMaker(graph, dice).make()
+
+
+class _QuestionMaker:
+    def __init__(self, graph: DrawnGraph, dice: random.Random) -> None:
+        self._graph = graph
+        self._dice = dice
+
+    def make(self) -> Question:
+        """Draw one."""
+        dice = self._dice
+        kinds: Sequence[Callable[[], Question]] = (
+            lambda: ("bfs_query", self._with_filters({"seeds": self._nodes(1, 3), "max_hops": dice.randint(1, 3)})),
+            lambda: (
+                "intersect_subgraphs",
+                self._with_filters({"seeds": self._nodes(2, 3), "k": dice.randint(1, 2)}),
+            ),
+            lambda: (
+                "search_entities",
+                self._explained({"query": self._text(), **self._some(node_types=self._types())}),
+            ),
+            lambda: ("describe_entity", self._explained({"id": dice.choice([self._node(), self._text()])})),
+            lambda: ("describe_entities", self._explained({"ids": self._nodes(1, 4)})),
+            lambda: ("describe_schema", self._explained(self._some(all=True))),
+            lambda: (dice.choice(("entity", "schema", "id", "name", "prompt")), {"text": self._text()}),
+        )
+        return dice.choices(kinds, weights=(2, 1, 2, 1, 1, 1, 1))[0]()
+
+    def _with_filters(self, given: dict[str, Any]) -> dict[str, Any]:
+        predicates = [node.value for node in self._dice.sample([*PREDICATES, *HIDDEN_PREDICATES], 2)]
+        return self._explained(
+            given
+            | self._some(only_predicates=predicates)
+            | self._some(predicates=predicates)
+            | self._some(only_node_types=self._types())
+            | self._some(exclude_node_types=self._types())
+            | self._some(direction=self._dice.choice(("out", "in", "both")))
+            | self._some(limit=self._dice.randint(1, 5))
+            | self._some(max_edges_per_node=self._dice.randint(1, 5))
+            | self._some(max_degree=self._dice.randint(1, 9))
+        )
+
+    def _some(self, **given: Any) -> dict[str, Any]:
+        return given if self._dice.random() < 0.25 else {}
+
+    def _explained(self, given: dict[str, Any]) -> dict[str, Any]:
+        return given | self._some(explain=True)
+
+    def _types(self) -> list[str]:
+        return [node.value for node in self._dice.sample([*TYPES, *HIDDEN_TYPES], 2)]
+
+    def _node(self) -> str:
+        return self._dice.choice(self._graph.nodes)
+
+    def _nodes(self, least: int, most: int) -> list[str]:
+        return self._dice.sample(self._graph.nodes, self._dice.randint(least, most))
+
+    def _text(self) -> str:
+        name = self._dice.choice([*self._graph.names, *HIDDEN.types, *HIDDEN.predicates, "hush", "person", "nobody"])
+        return name[: self._dice.randint(2, len(name))] if self._dice.random() < 0.3 else name
+
+
+@asynccontextmanager
+async def two_clients(graph: DrawnGraph, folder: Path, shape: ShapeName) -> AsyncIterator[tuple[Client, Client]]:
+    """Connect to a server that hides, and to one of what is left."""
+    whole, left = graph.write(folder)
+    async with (
+        opened(whole, profile(hides=True, shape=shape)) as hiding,
+        opened(left, profile(hides=False, shape=shape)) as plain,
+        Client(await build(hiding)) as asked,
+        Client(await build(plain)) as expected,
+    ):
+        yield asked, expected
+
+
+@asynccontextmanager
+async def opened(file: Path, settings: Profile) -> AsyncIterator[Gateway]:
+    """Open a gateway with a schema, by clocks that stand still: durations are no part of what is compared."""
+    async with open_gateway(file, profile=settings, clock=lambda: 0.0, wall_clock=lambda: 0.0) as gateway:
+        await gateway.wait_until_ready()
+        yield gateway
+
+
+async def findings(asked: Client, expected: Client, questions: Iterator[Question]) -> list[Finding]:
+    """Ask both, and return what differs or tells."""
+    found = []
+    for question in questions:
+        given, wanted = await answer(asked, question), await answer(expected, question)
+        words = frozenset(_HUSHED.findall(given)) - frozenset(_HUSHED.findall(str(question)))
+        if _comparable(given) != _comparable(wanted) or words:
+            found.append(Finding(question, wanted, given, words))
+    return found
+
+
+async def answer(client: Client, question: Question) -> str:
+    """Return all that a client is told."""
+    name, given = question
+    try:
+        match name:
+            case "entity":
+                answered: Any = await client.read_resource(f"bfs-ql://entity/{given['text']}")
+            case "schema":
+                answered = await client.read_resource("bfs-ql://schema")
+            case "id":
+                answered = await client.complete(
+                    ResourceTemplateReference(type="ref/resource", uri="bfs-ql://entity/{id}"),
+                    {"name": "id", "value": given["text"]},
+                )
+            case "name":
+                answered = await client.complete(
+                    PromptReference(type="ref/prompt", name="explore"), {"name": "name", "value": given["text"]}
+                )
+            case "prompt":
+                answered = await client.get_prompt("explore", {"name": given["text"]})
+            case _:
+                answered = await client.call_tool(name, given)
+    except MCPError as error:
+        return f"error: {error}"
+    return str(answered.model_dump(mode="json"))
+
+
+def _comparable(text: str) -> Sequence[str]:
+    """Return an answer without what chance decides; `explain` shows queries in the order of their answers."""
+    return sorted(_BYTES.sub("bytes", text).split("template"))

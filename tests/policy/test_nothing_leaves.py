@@ -1,0 +1,32 @@
+"""Under a policy, every answer is that over the graph without what is hidden, to the byte."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import anyio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.settings.profile import ShapeName
+from tests.examples import examples
+from tests.policy.asking import Finding, drawn_questions, findings, two_clients
+from tests.policy.drawn_graph import drawn_graph
+
+_QUESTIONS = 12
+"""For each graph; `python -m tests.policy` asks 2,000 in all."""
+
+
+async def asked_about(seed: int, shape: ShapeName, questions: int) -> list[Finding]:
+    """Draw a graph and questions, and return what is wrong with the answers."""
+    graph = drawn_graph(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        async with two_clients(graph, Path(folder), shape) as (asked, expected):
+            drawn = drawn_questions(graph, random.Random(seed), questions)  # noqa: S311 - questions, no secret
+            return await findings(asked, expected, drawn)
+
+
+@settings(max_examples=examples(10))
+@given(st.integers(0, 1_000_000), st.sampled_from(("compact", "reference")))
+def test_what_is_hidden_is_in_no_byte_of_any_answer(seed: int, shape: ShapeName) -> None:
+    assert not anyio.run(asked_about, seed, shape, _QUESTIONS)

@@ -1,0 +1,100 @@
+"""What an operator writes about what is hidden: a mistake is an error, and never hides nothing in silence."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from gateway.api import connect, open_gateway
+from gateway.errors import ConfigurationError
+from gateway.settings.graphs_file import read_graphs
+from gateway.settings.hidden import MOST, HiddenSettings
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Profile, policy_of, with_hidden
+
+PAY = "https://example.org/Salary"
+LISTS = ("types", "predicates", "graphs", "literals")
+
+
+def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("key", LISTS)
+def test_a_curie_of_the_profile_is_written_out(tmp_path: Path, key: str) -> None:
+    path = written(tmp_path, f'[prefixes]\nex = "https://example.org/"\n[hidden]\n{key} = ["ex:Salary"]\n')
+    assert getattr(load_profile(str(path)).hidden, key) == (PAY,)
+
+
+@pytest.mark.parametrize("key", LISTS)
+@pytest.mark.parametrize("entry", ["ex:Secret", "Secret", "", "a b:Secret", "ex:", "Secret*"])
+def test_an_entry_that_is_no_iri_is_refused_and_not_repeated(tmp_path: Path, key: str, entry: str) -> None:
+    path = written(tmp_path, f'[hidden]\n{key} = ["{entry}"]\n')
+    with pytest.raises(ConfigurationError) as error:
+        load_profile(str(path))
+    assert "hidden" in str(error.value)
+    assert "Secret" not in str(error.value)
+
+
+def test_a_list_has_a_bound() -> None:
+    with pytest.raises(ValueError, match=f"more than {MOST} entries"):
+        HiddenSettings(types=tuple(f"https://example.org/{number}" for number in range(MOST + 1)))
+
+
+def test_a_curie_in_a_profile_made_in_python_opens_nothing(tmp_path: Path) -> None:
+    file = written(tmp_path, "<https://example.org/a> <https://example.org/b> 1 .", "a.ttl")
+    with pytest.raises(ConfigurationError, match=r"hidden\.types has an entry that may be no whole IRI"):
+        open_gateway(file, profile=Profile(hidden=HiddenSettings(types=("ex:Secret",))))
+
+
+def test_of_an_endpoint_nothing_can_be_hidden() -> None:
+    with pytest.raises(ConfigurationError, match="of an endpoint nothing can be hidden"):
+        open_gateway(endpoint="http://127.0.0.1:9/sparql", profile=Profile(hidden=HiddenSettings(types=(PAY,))))
+    with pytest.raises(ConfigurationError, match="of an endpoint nothing can be hidden"):
+        connect("http://127.0.0.1:9/sparql", Profile(hidden=HiddenSettings(graphs=(PAY,))))
+
+
+def test_a_graph_of_several_hides_what_its_profile_hides_and_more(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        f'[graphs.staff]\nabout = "Staff."\ngraph = "staff.ttl"\nhidden = {{ predicates = ["{PAY}"] }}\n',
+    )
+    [entry] = read_graphs(path)
+    profile = with_hidden(Profile(hidden=HiddenSettings(types=("https://example.org/Judge",))), entry.hidden)
+    assert profile.hidden == HiddenSettings(types=("https://example.org/Judge",), predicates=(PAY,))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "wrong"),
+    [
+        ('types = ["ex:Secret"]', "hidden.types of the graph staff has an entry that may be no whole IRI"),
+        ('types = ["Secret"]', "graphs.staff.hidden.types: entry 1 is neither an IRI nor a CURIE"),
+        ('type = ["https://example.org/Secret"]', "unknown key 'graphs.staff.hidden.type'. Did you mean 'types'?"),
+    ],
+)
+def test_a_mistake_in_the_file_of_graphs_is_an_error(tmp_path: Path, hidden: str, wrong: str) -> None:
+    path = written(
+        tmp_path, f'[graphs.staff]\nabout = "Staff."\ngraph = "staff.ttl"\n[graphs.staff.hidden]\n{hidden}\n'
+    )
+    with pytest.raises(ConfigurationError) as error:
+        read_graphs(path)
+    assert wrong in str(error.value)
+    assert "Secret" not in str(error.value)
+
+
+def test_every_list_and_every_way_to_read_types_is_part_of_the_hash() -> None:
+    profiles = [Profile(hidden=HiddenSettings(**{key: (PAY,)})) for key in LISTS]
+    other = profiles[0].edges.model_copy(update={"types": ("https://example.org/kind",)})
+    profiles.append(profiles[0].model_copy(update={"edges": other}))
+    policies = [policy_of(profile) for profile in profiles]
+    assert len({policy.digest for policy in policies if policy is not None}) == len(LISTS) + 1
+    assert policy_of(Profile()) is None
+
+
+def test_the_operator_is_told_of_what_hides_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = written(tmp_path, "<https://example.org/a> a <https://example.org/Judge> .", "a.ttl")
+    with caplog.at_level(logging.WARNING):
+        open_gateway(file, profile=Profile(hidden=HiddenSettings(types=("https://example.org/judge",))))
+    assert "does not occur in the graph: <https://example.org/judge>" in caplog.text
