@@ -125,11 +125,11 @@ def test_a_hidden_graph_of_a_file_is_not_read(tmp_path: Path) -> None:
 
 def test_a_hidden_graph_of_an_rdflib_dataset_is_not_copied() -> None:
     dataset = rdflib.Dataset()
-    iri = {name: rdflib.URIRef(f"https://example.org/{name}") for name in ("a", "b", "c", "d", "knows", "shut", "seen")}
-    dataset.add((iri["a"], iri["knows"], iri["b"]))
-    dataset.graph(iri["shut"]).add((iri["a"], iri["knows"], iri["c"]))
-    dataset.graph(iri["seen"]).add((iri["a"], iri["knows"], iri["d"]))
-    dataset.graph(iri["seen"]).add((iri["shut"], iri["knows"], iri["c"]))
+    a, knows, b, c, d, shut = (rdflib.URIRef(f"https://example.org/{n}") for n in ("a", "knows", "b", "c", "d", "shut"))
+    dataset.default_graph.add((a, knows, b))
+    dataset.graph(shut).add((a, knows, c))
+    dataset.graph(d).add((a, knows, d))
+    dataset.graph(d).add((shut, knows, c))
     graph = load_rdflib(dataset, policy(graphs=("shut",)))
     assert sorted(str(quad.object) for quad in graph.engine) == [f"<https://example.org/{name}>" for name in "bd"]
     assert graph.prefixes == [("the rdflib graph", {})]

@@ -41,7 +41,12 @@ def load_rdflib(source: rdflib.Graph, policy: Policy | None = None) -> LoadedGra
 def _triples(source: rdflib.Graph, hidden_graphs: Sequence[str] = ()) -> Iterator[_Triple]:
     quads: Iterable[tuple[object, ...]] = source.quads() if isinstance(source, rdflib.Dataset) else source
     hidden = frozenset(map(rdflib.URIRef, hidden_graphs))
-    return ((subject, predicate, value) for subject, predicate, value, *graph in quads if hidden.isdisjoint(graph))
+    return (
+        (subject, predicate, value)
+        for subject, predicate, value, *graphs in quads
+        # Versions of rdflib differ in whether this is a graph or its name.
+        if hidden.isdisjoint(getattr(graph, "identifier", graph) for graph in graphs)
+    )
 
 
 def _quad(triple: _Triple) -> pyoxigraph.Quad:
