@@ -7,20 +7,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from mcp import Client, MCPError
+from mcp.server import Server
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from gateway.api import open_gateway
+from gateway.api import link_graphs, open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.server.app import build
+from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
+from gateway.server.graphs.handlers import server_of_all
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
 from gateway.settings.vocabulary import TypeSettings
 from tests.policy.drawn_graph import HIDDEN, HIDDEN_PREDICATES, HIDDEN_TYPES, PREDICATES, TYPES, DrawnGraph
 from tests.policy.visible import RDFS
+from tests.server.graphs.conftest import connected, served_over_http
 
 Question = tuple[str, dict[str, Any]]
+SEEN = "seen"
+"""The name of the graph that is asked."""
+
 _BYTES = re.compile(r"['\\\"]*bytes['\\\"]*: ?[0-9]+")
 """How long the answers of the engine were: its labels of blank nodes are random, and some are longer."""
 
@@ -76,7 +84,7 @@ class _QuestionMaker:
             lambda: ("describe_entity", self._explained({"id": dice.choice([self._node(), self._text()])})),
             lambda: ("describe_entities", self._explained({"ids": self._nodes(1, 4)})),
             lambda: ("describe_schema", self._explained(self._some(all=True))),
-            lambda: (dice.choice(("entity", "schema", "id", "name", "prompt")), {"text": self._text()}),
+            lambda: (dice.choice(("entity", "schema", "id", "name", "prompt", "lists")), {"text": self._text()}),
         )
         return dice.choices(kinds, weights=(2, 1, 2, 1, 1, 1, 1))[0]()
 
@@ -115,16 +123,39 @@ class _QuestionMaker:
 
 
 @asynccontextmanager
-async def two_clients(graph: DrawnGraph, folder: Path, shape: ShapeName) -> AsyncIterator[tuple[Client, Client]]:
-    """Connect to a server that hides, and to one of what is left."""
+async def two_clients(
+    graph: DrawnGraph, folder: Path, shape: ShapeName, *, over_http: bool = False
+) -> AsyncIterator[tuple[Client, Client]]:
+    """Connect to a server of a graph under a policy, and to one of what is left of it.
+
+    Over HTTP, the former serves the whole graph to others too, and the client's token may not see that one.
+    """
     whole, left = graph.write(folder)
     async with (
         opened(whole, profile(hides=True, shape=shape)) as hiding,
         opened(left, profile(hides=False, shape=shape)) as plain,
-        Client(await build(hiding)) as asked,
-        Client(await build(plain)) as expected,
+        opened(whole, profile(hides=False, shape=shape)) as everything,
+        Client(_server(_set(plain))) as expected,
     ):
-        yield asked, expected
+        if not over_http:
+            async with Client(_server(_set(hiding))) as asked:
+                yield asked, expected
+            return
+        link_graphs({SEEN: hiding, "all": everything})
+        several = GraphSet([*_set(hiding).all, ServedGraph("all", "All of it.", GatewayOpener.over(everything))])
+        async with (
+            served_over_http(several, closing=False) as url,
+            connected(f"{url}/mcp", "auto", f"only={SEEN}") as asked,
+        ):
+            yield asked, expected
+
+
+def _set(gateway: Gateway) -> GraphSet:
+    return GraphSet([ServedGraph(SEEN, "What may be seen.", GatewayOpener.over(gateway))])
+
+
+def _server(graphs: GraphSet) -> Server[Any]:
+    return server_of_all(graphs, CallsByGraph(graphs))
 
 
 @asynccontextmanager
@@ -152,22 +183,22 @@ async def answer(client: Client, question: Question) -> str:
     try:
         match name:
             case "entity":
-                answered: Any = await client.read_resource(f"bfs-ql://entity/{given['text']}")
+                answered: Any = await client.read_resource(f"bfs-ql://{SEEN}/entity/{quote(given['text'], safe='')}")
             case "schema":
-                answered = await client.read_resource("bfs-ql://schema")
+                answered = await client.read_resource(f"bfs-ql://{SEEN}/schema")
             case "id":
-                answered = await client.complete(
-                    ResourceTemplateReference(type="ref/resource", uri="bfs-ql://entity/{id}"),
-                    {"name": "id", "value": given["text"]},
-                )
+                template = ResourceTemplateReference(type="ref/resource", uri="bfs-ql://{graph}/entity/{id}")
+                answered = await client.complete(template, {"name": "id", "value": given["text"]}, {"graph": SEEN})
             case "name":
-                answered = await client.complete(
-                    PromptReference(type="ref/prompt", name="explore"), {"name": "name", "value": given["text"]}
-                )
+                prompt = PromptReference(type="ref/prompt", name="explore")
+                answered = await client.complete(prompt, {"name": "name", "value": given["text"]}, {"graph": SEEN})
             case "prompt":
-                answered = await client.get_prompt("explore", {"name": given["text"]})
+                answered = await client.get_prompt("explore", {"name": given["text"], "graph": SEEN})
+            case "lists":
+                listed = [await client.list_tools(), await client.list_resources(), await client.list_prompts()]
+                return str([each.model_dump(mode="json") for each in listed])
             case _:
-                answered = await client.call_tool(name, given)
+                answered = await client.call_tool(name, {**given, "graph": SEEN})
     except MCPError as error:
         return f"error: {error}"
     return str(answered.model_dump(mode="json"))

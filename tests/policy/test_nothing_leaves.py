@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import anyio
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,14 +15,14 @@ from tests.policy.asking import Finding, drawn_questions, findings, two_clients
 from tests.policy.drawn_graph import drawn_graph
 
 _QUESTIONS = 12
-"""For each graph; `python -m tests.policy` asks 2,000 in all."""
+"""For each graph; `make policy` asks 2,000 in all."""
 
 
-async def asked_about(seed: int, shape: ShapeName, questions: int) -> list[Finding]:
-    """Draw a graph and questions, and return what is wrong with the answers."""
+async def asked_about(seed: int, shape: ShapeName, questions: int, *, over_http: bool = False) -> list[Finding]:
+    """Draw a graph and questions, and return what is wrong with the answers; over HTTP the client has a token."""
     graph = drawn_graph(seed)
     with tempfile.TemporaryDirectory() as folder:
-        async with two_clients(graph, Path(folder), shape) as (asked, expected):
+        async with two_clients(graph, Path(folder), shape, over_http=over_http) as (asked, expected):
             drawn = drawn_questions(graph, random.Random(seed), questions)  # noqa: S311 - questions, no secret
             return await findings(asked, expected, drawn)
 
@@ -30,3 +31,8 @@ async def asked_about(seed: int, shape: ShapeName, questions: int) -> list[Findi
 @given(st.integers(0, 1_000_000), st.sampled_from(("compact", "reference")))
 def test_what_is_hidden_is_in_no_byte_of_any_answer(seed: int, shape: ShapeName) -> None:
     assert not anyio.run(asked_about, seed, shape, _QUESTIONS)
+
+
+@pytest.mark.anyio
+async def test_a_token_for_the_graph_under_a_policy_is_told_nothing_of_the_whole_one() -> None:
+    assert not await asked_about(41, "compact", 40, over_http=True)
