@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -70,6 +72,7 @@ from gateway.transport.inprocess import InProcess
 if TYPE_CHECKING:
     import rdflib
 
+    from gateway.cache.shared.values import SharedValues
     from gateway.transport.http import Http
 
 __all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_gateway", "open_graphs"]
@@ -94,6 +97,7 @@ def open_gateway(
     store: str | Path | None = None,
     cache: FileCache | None = None,
     keep_schema: bool = False,
+    shared_cache: str | None = None,
     contact: str | None = None,
     progress: Progress | None = None,
     on_record: OnRecord = drop_record,
@@ -117,6 +121,8 @@ def open_gateway(
             `gateway.transport.files.cached_graph`. Without it, they are parsed into memory each time.
         keep_schema: Whether to store the schema of an endpoint there, for the next run, and the prefixes coined for an
             endpoint or for files that are not stored.
+        shared_cache: The URL of a Valkey or Redis server in which several processes share what they read of an endpoint
+            (docs/scaling.md); its password is in BFSQL_SHARED_CACHE_PASSWORD. A graph in this process shares nothing.
         contact: Your e-mail address or URL, for the endpoint; overrides that of the profile.
         progress: Called while files load.
         on_record: Called with the cost of each call after it has ended; it must not raise.
@@ -137,7 +143,9 @@ def open_gateway(
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
-        graph = _endpoint_graph(url, settings, store, clock, wall_clock, keep_schema=keep_schema)
+        graph = _endpoint_graph(
+            url, settings, store, clock, wall_clock, keep_schema=keep_schema, shared_cache=shared_cache
+        )
     else:
         place = Path(store) if store is not None else cache
         graph = _loaded_graph(source, settings, place, progress, wall_clock, keep_schema=keep_schema)
@@ -212,14 +220,32 @@ def _endpoint_graph(
     wall_clock: Clock,
     *,
     keep_schema: bool,
+    shared_cache: str | None,
 ) -> _Graph:
     transport = connect(url, profile, clock)
     profile = profile_for_endpoint(profile, url)
-    below = store_over(transport, profile, clock or time.monotonic, wall_clock)
+    shared = None if shared_cache is None else _shared_values(shared_cache, url, profile)
+    below = store_over(transport, profile, clock or time.monotonic, wall_clock, shared)
     stored = _stored_index(url, profile, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
     lasting = stored.folder if keep_schema or store is not None else None
     return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)
+
+
+def _shared_values(server: str, url: str, profile: Profile) -> SharedValues:
+    """Return the place of the answers of an endpoint that are read under a profile.
+
+    Raises:
+        ConfigurationError: The URL is wrong, or the package for it is not installed.
+    """
+    try:
+        from gateway.cache.shared.values import SharedValues  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationError(
+            "A shared cache needs the package redis.", next_step="Install it: pip install 'bfsql-gateway[redis]'."
+        ) from error
+    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}".encode()).hexdigest()
+    return SharedValues(server, os.environ.get("BFSQL_SHARED_CACHE_PASSWORD", ""), f"bfsql:{who[:32]}:")
 
 
 def _loaded_graph(
@@ -336,15 +362,24 @@ def load(
 
 
 def store_over(
-    transport: Transport, profile: Profile, clock: Clock = time.monotonic, wall_clock: Clock = time.time
+    transport: Transport,
+    profile: Profile,
+    clock: Clock = time.monotonic,
+    wall_clock: Clock = time.time,
+    shared: SharedValues | None = None,
 ) -> GraphStore:
     """Return the store that `open_gateway` puts over the transport to an endpoint.
 
     Raises:
         ConfigurationError: The profile's settings for the search API are wrong.
     """
-    below = _searched(SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock), profile)
     cache = profile.cache
+    below: GraphStore = SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock)
+    if shared is not None:
+        from gateway.cache.shared.store import SharedStore  # noqa: PLC0415 - an extra
+
+        below = SharedStore(below, shared, cache.ttl_seconds)
+    below = _searched(below, profile)
     megabytes = _CACHE_MEGABYTES if cache.megabytes is None else cache.megabytes
     if not megabytes:
         return below

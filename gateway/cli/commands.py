@@ -297,7 +297,7 @@ def serve(
         CommonOptions,
         common(
             *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
-            *("profile", "prefix", "shape", "quiet", "verbose"),
+            *("profile", "prefix", "shape", "shared_cache", "quiet", "verbose"),
         ),
     ],
     reached: Annotated[HttpOptions, group_of(HttpOptions)],

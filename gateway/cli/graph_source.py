@@ -133,6 +133,7 @@ class GraphSource:
             store=self._options.store,
             cache=None if place is None or isinstance(place, Path) else replace(place, needs=needs),
             keep_schema=True,
+            shared_cache=self._options.shared_cache,
             progress=on_file_read,
             on_record=on_record or drop_record,
         )

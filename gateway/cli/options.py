@@ -102,6 +102,16 @@ class CommonOptions:
             "Default: $BFSQL_CACHE (off: none), else the user's cache directory.",
         ),
     ] = None
+    shared_cache: Annotated[
+        str | None,
+        typer.Option(
+            "--shared-cache",
+            callback=not_empty,
+            metavar="URL",
+            help="Valkey or Redis server in which several processes share what they read of an endpoint: "
+            "redis://127.0.0.1:6379.",
+        ),
+    ] = None
     no_cache: Annotated[
         bool,
         typer.Option("--no-cache", help="Parse large files into memory each time."),

@@ -5,9 +5,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -39,20 +40,24 @@ class Running:
 def running(
     command: Sequence[str | Path],
     *,
-    ready_url: str,
+    ready_url: str = "",
     log: Path,
     cwd: Path,
     deadline_s: float = 60.0,
     ready_status: int = http.client.OK,
+    is_ready: Callable[[], bool] | None = None,
 ) -> Iterator[Running]:
     """Run a server from its first 200, or other `ready_status`, at the given URL to the end of the context.
+
+    `is_ready` says it in the place of the URL for a server that does not speak HTTP.
 
     The server ends with the thread that enters here, should that die first (on Linux).
 
     Raises:
         ServerStartError: it died, gave no 200 within the deadline, or another server has its port.
     """
-    if _is_ready(ready_url, ready_status):
+    ask = is_ready or partial(_is_ready, ready_url, ready_status)
+    if ask():
         raise ServerStartError(f"another server answers at {ready_url} already; choose another port")
     launcher = Path(__file__).with_name("launch.py")
     shim = [sys.executable, "-I", "-S", str(launcher), str(os.getpid())]
@@ -66,16 +71,18 @@ def running(
             stderr=subprocess.STDOUT,
         )
     try:
-        _wait_until_ready(process, ready_url, ready_status, log, deadline_s)
+        _wait_until_ready(process, ask, ready_url, log, deadline_s)
         yield Running(process.pid, log, process)
     finally:
         _stop(process)
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str, status: int, log: Path, deadline_s: float) -> None:
+def _wait_until_ready(
+    process: subprocess.Popen[bytes], is_ready: Callable[[], bool], url: str, log: Path, deadline_s: float
+) -> None:
     deadline = time.monotonic() + deadline_s
     while True:
-        ready = _is_ready(url, status)
+        ready = is_ready()
         # Asked second: an answer counts only from a server that lives, not from another on its port.
         if (code := process.poll()) is not None:
             raise ServerStartError(f"the server ended with code {code} at its start:\n{_tail(log)}")

@@ -1,0 +1,1 @@
+"""Answers that several processes share, in Valkey or Redis."""

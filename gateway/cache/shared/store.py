@@ -1,0 +1,226 @@
+"""A `GraphStore` in front of a `GraphStore`, which asks it only for what no process has read into the shared place.
+
+It stands below the cache in memory, which keeps two callers of one process from asking the same. Shared are whole
+answers about single IDs, for one time to live. Searches, schemas and edges among nodes are asked by each process
+itself, the last ones only where the edges of their nodes are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Protocol, TypeVar
+
+from gateway.cache.shared import codec
+from gateway.cache.shared.values import SharedValues
+from gateway.graph.call import Call
+from gateway.graph.edge_counts import EdgeCounts
+from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
+from gateway.graph.values import (
+    ALL_EDGES,
+    Degree,
+    Description,
+    DirectSubclasses,
+    Edge,
+    EdgeSelection,
+    Evidence,
+    Existence,
+    Identities,
+    Iri,
+    Marked,
+    Neighbourhood,
+    NodeFacts,
+    Reach,
+)
+
+_FORMAT = "1"
+"""Of the bytes; another one has other keys."""
+
+Key = TypeVar("Key", bound=Hashable)
+Answer = TypeVar("Answer", bound=Marked)
+AnswerT = TypeVar("AnswerT")
+
+
+class _Codec(Protocol[AnswerT]):
+    def write(self, answer: AnswerT, /) -> bytes | None: ...
+
+    def read(self, content: bytes, /) -> AnswerT | None: ...
+
+
+class SharedStore(DelegatingStore):
+    """A graph store whose answers several processes share; see `gateway.graph.store.GraphStore`.
+
+    Args:
+        inner: The store that is asked.
+        values: Where answers are shared.
+        ttl_seconds: How long an answer is used.
+    """
+
+    def __init__(self, inner: GraphStore, values: SharedValues, ttl_seconds: float) -> None:
+        super().__init__(inner)
+        self._values = values
+        self._ttl = ttl_seconds
+        self._names = inner.name_reader()
+
+    async def edges(
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming, or those selected."""
+
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
+            return self._inner.edges(nodes, call, selection=selection, per_id=per_id, on_answers=on_answers)
+
+        # A whole answer is whole under each bound, but may be more than another bound lets through.
+        question = ("edges", per_id, selection.outgoing, selection.incoming)
+        return await self._answers(question, ids, fetch, codec.EDGES)
+
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, or those selected, up to a bound."""
+
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Degree]]:
+            return self._inner.degrees(nodes, at_most, call, selection=selection)
+
+        question = ("degrees", at_most, selection.outgoing, selection.incoming)
+        return await self._answers(question, ids, fetch, codec.DEGREES)
+
+    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node by predicate and direction."""
+        return await self._answers(
+            ("edge_counts",), ids, lambda nodes: self._inner.edge_counts(nodes, call), codec.COUNTS
+        )
+
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node, without the edges between them."""
+        return await self._answers(
+            ("reach", hops), ids, lambda nodes: self._inner.reach(nodes, hops, call), codec.REACH
+        )
+
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
+        wanted = list(dict.fromkeys(ids))
+        known = await self._shared(("edges", None, None, None), wanted, codec.EDGES)
+        outgoing = EdgeSelection(predicates, incoming=())
+        found = {
+            node: Neighbourhood(outgoing.selected(node, (edge for edge in whole.edges if edge.object in inside)))
+            for node, whole in known.items()
+        }
+        unknown = [node for node in wanted if node not in found]
+        asked = await self._inner.edges_among(unknown, inside, call, predicates=predicates) if unknown else {}
+        return {node: found[node] if node in found else asked[node] for node in ids}
+
+    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
+        """Return which nodes are subject or object of a triple."""
+        return await self._answers(("existing",), ids, lambda nodes: self._inner.existing(nodes, call), codec.EXISTENCE)
+
+    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
+        """Return which nodes are subject of a triple."""
+        return await self._answers(("subjects",), ids, lambda nodes: self._inner.subjects(nodes, call), codec.EXISTENCE)
+
+    async def nodes(
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
+
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, NodeFacts]]:
+            return self._inner.nodes(nodes, call, names=names, descriptions=descriptions)
+
+        return await self._answers(("nodes", names, descriptions), ids, fetch, codec.FACTS)
+
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate."""
+        return await self._answers(("predicates",), ids, lambda iris: self._inner.predicates(iris, call), codec.FACTS)
+
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
+        """Return the direct subclasses of each class."""
+        return await self._answers(
+            ("narrower",), ids, lambda nodes: self._inner.narrower(nodes, call), codec.SUBCLASSES
+        )
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return the IRIs by which other graphs may know each node."""
+        return await self._answers(
+            ("identities",), ids, lambda nodes: self._inner.identities(nodes, call), codec.IDENTITIES
+        )
+
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        return await self._answers(
+            ("mentions",), ids, lambda nodes: self._inner.mentions(nodes, call), codec.DESCRIPTIONS
+        )
+
+    async def node_metadata(
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
+    ) -> Mapping[Iri, Description]:
+        """Return what is known about each node beside its edges, blank nodes' content only on request."""
+
+        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Description]]:
+            return self._inner.node_metadata(nodes, call, blank_nodes=blank_nodes, precise=precise)
+
+        return await self._answers(("node_metadata", blank_nodes, precise), ids, fetch, codec.DESCRIPTIONS)
+
+    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        return await self._answers(
+            ("edge_metadata",), edges, lambda wanted: self._inner.edge_metadata(wanted, call), codec.EVIDENCE
+        )
+
+    def forget(self) -> None:
+        """Forget all answers, of all processes, and below."""
+        self._values.forget()
+        self._inner.forget()
+
+    async def close(self) -> None:
+        """Close the connections, here and below."""
+        await self._values.close()
+        await self._inner.close()
+
+    async def _answers(
+        self,
+        question: tuple[object, ...],
+        keys: Sequence[Key],
+        fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
+        codec_: _Codec[Answer],
+    ) -> Mapping[Key, Answer]:
+        """Return an answer for each key: shared, or fetched and then shared if it is whole."""
+        wanted = list(dict.fromkeys(keys))
+        names = self._name_predicates
+        found = await self._shared(question, wanted, codec_)
+        unknown = [key for key in wanted if key not in found]
+        if unknown:
+            fetched = await fetch(unknown)
+            # Names by other predicates may have come meanwhile.
+            if names == self._name_predicates:
+                written = ((key, codec_.write(fetched[key])) for key in unknown)
+                fresh = [(_name(names, question, key), content) for key, content in written if content is not None]
+                await self._values.put(fresh, self._ttl)
+            found |= fetched
+        return {key: found[key] for key in keys}
+
+    @property
+    def _name_predicates(self) -> tuple[Iri, ...]:
+        """The predicates of names: each process detects them, and answers contain names by them."""
+        return () if self._names is None else tuple(self._names.predicates)
+
+    async def _shared(
+        self, question: tuple[object, ...], keys: Sequence[Key], codec_: _Codec[Answer]
+    ) -> dict[Key, Answer]:
+        """Return the answers that are shared."""
+        names = self._name_predicates
+        contents = await self._values.get([_name(names, question, key) for key in keys])
+        read = ((key, codec_.read(content)) for key, content in zip(keys, contents, strict=True) if content is not None)
+        return {key: answer for key, answer in read if answer is not None}
+
+
+def _name(names: tuple[Iri, ...], question: tuple[object, ...], key: object) -> str:
+    """Return the key of an answer, which says nothing of the graph."""
+    return blake2b(repr((_FORMAT, names, question, key)).encode(errors="surrogatepass"), digest_size=20).hexdigest()

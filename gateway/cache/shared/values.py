@@ -1,0 +1,183 @@
+"""Bytes by key in Valkey or Redis, for a time; where the server is away, nothing is found and nothing is stored.
+
+Facts as they ran: `other-stores.md`, C (no retries, a pool that waits, MGET).
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import time
+from collections.abc import Sequence
+from hashlib import blake2b
+from urllib.parse import urlsplit
+
+from redis import asyncio as redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from gateway.errors import ConfigurationError
+from gateway.graph.deadline import Clock
+
+_log = logging.getLogger(__name__)
+
+_ANSWER_SECONDS = 0.5
+"""The time of one exchange; a server on the same network needs a millisecond for a thousand values."""
+
+_REST_SECONDS = 2.0
+"""How long nothing is sent after a failure."""
+
+_GENERATION = "generation"
+"""The key of the number that all other keys contain: with another one, nothing that is stored is found."""
+
+_MOST_GENERATIONS = 2
+"""How often values are asked for, if others forget meanwhile."""
+
+_SEAL = 16
+"""Bytes of the hash before each value."""
+
+_CONNECTIONS = 8
+_MOST_AT_ONCE = 500
+_LARGEST = 1 << 20
+"""Connections of a process, values of one exchange, and bytes of a value that is stored."""
+
+
+class SharedValues:
+    """A server of values, under one prefix.
+
+    Args:
+        url: `redis://HOST:PORT/DATABASE`, `rediss://` with TLS, or `unix://PATH`.
+        password: The password; empty without one.
+        prefix: What all keys begin with.
+        clock: Seconds that only grow.
+
+    Raises:
+        ConfigurationError: The URL is wrong.
+    """
+
+    def __init__(self, url: str, password: str, prefix: str, clock: Clock = time.monotonic) -> None:
+        self._prefix = prefix
+        self._clock = clock
+        self._key = blake2b(password.encode(), digest_size=32).digest()
+        self._generation = b""
+        self._must_begin_anew = False
+        self._rests_until = 0.0
+        self._is_away = False
+        parts = urlsplit(url)
+        if parts.scheme not in {"redis", "rediss", "unix"} or "@" in parts.netloc:
+            raise ConfigurationError(
+                "--shared-cache is not the URL of a Valkey or Redis server.",
+                valid="Write redis://HOST:PORT, rediss://HOST:PORT or unix://PATH, without a password.",
+                next_step="Give the password in the environment variable BFSQL_SHARED_CACHE_PASSWORD.",
+            )
+        try:
+            pool = redis.BlockingConnectionPool.from_url(
+                url,
+                max_connections=_CONNECTIONS,
+                timeout=_ANSWER_SECONDS,
+                socket_timeout=_ANSWER_SECONDS,
+                socket_connect_timeout=_ANSWER_SECONDS,
+                retry=Retry(NoBackoff(), 0),
+                password=password or None,
+            )
+        except (ValueError, RedisError) as error:
+            raise ConfigurationError(f"--shared-cache is wrong: {error}.") from error
+        self._client = redis.Redis(connection_pool=pool)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the last exchange failed."""
+        return self._is_away
+
+    async def get(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Return the values of keys; None for those that are not there."""
+        found: list[bytes | None] = []
+        for at in range(0, len(keys), _MOST_AT_ONCE):
+            part = keys[at : at + _MOST_AT_ONCE]
+            values = None
+            if self._may_ask:
+                try:
+                    values = await self._asked(part)
+                except (RedisError, OSError) as error:
+                    self._note(error)
+                else:
+                    self._note(None)
+            found += values or [None] * len(part)
+        return found
+
+    def forget(self) -> None:
+        """Let no process use what is stored now; this one at once, the others with their next exchange."""
+        self._must_begin_anew = True
+
+    async def _asked(self, keys: Sequence[str]) -> list[bytes | None] | None:
+        """Return the values of keys; None where another generation has begun.
+
+        Raises:
+            RedisError: The server is away, or refuses.
+        """
+        if self._must_begin_anew:
+            self._generation = str(await self._client.incr(self._prefix + _GENERATION)).encode()
+            self._must_begin_anew = False
+        for _ in range(_MOST_GENERATIONS):
+            names = [self._name(key) for key in keys]
+            values = await self._client.mget([self._prefix + _GENERATION, *names])
+            generation, *found = [value if isinstance(value, bytes) else None for value in values]
+            if (generation or b"") == self._generation:
+                return [self._opened(name, value) for name, value in zip(names, found, strict=True)]
+            self._generation = generation or b""
+        return None
+
+    def _sealed(self, name: str, value: bytes) -> bytes:
+        """Return a value with a keyed hash of it and its name."""
+        return self._seal(name, value) + value
+
+    def _opened(self, name: str, content: bytes | None) -> bytes | None:
+        """Return a value without its hash; None for what no process with this password stored under this name."""
+        if content is None:
+            return None
+        seal, value = content[:_SEAL], content[_SEAL:]
+        return value if hmac.compare_digest(seal, self._seal(name, value)) else None
+
+    def _seal(self, name: str, value: bytes) -> bytes:
+        return blake2b(name.encode() + b"\n" + value, digest_size=_SEAL, key=self._key).digest()
+
+    def _name(self, key: str) -> str:
+        return f"{self._prefix}{self._generation.decode('latin-1')}:{key}"
+
+    async def put(self, values: Sequence[tuple[str, bytes]], seconds: float) -> None:
+        """Store values for a time, those that are too large left out."""
+        small = [(key, value) for key, value in values if len(value) <= _LARGEST]
+        for at in range(0, len(small), _MOST_AT_ONCE):
+            if not self._may_ask:
+                return
+            try:
+                async with self._client.pipeline(transaction=False) as pipeline:
+                    for key, value in small[at : at + _MOST_AT_ONCE]:
+                        name = self._name(key)
+                        pipeline.set(name, self._sealed(name, value), px=max(1, int(seconds * 1_000)))
+                    await pipeline.execute()
+            except (RedisError, OSError) as error:
+                self._note(error)
+            else:
+                self._note(None)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose(close_connection_pool=True)
+
+    @property
+    def _may_ask(self) -> bool:
+        return self._clock() >= self._rests_until
+
+    def _note(self, error: Exception | None) -> None:
+        """Note how an exchange ended, and log when that changes."""
+        if error is not None:
+            self._rests_until = self._clock() + _REST_SECONDS
+        if (error is not None) == self._is_away:
+            return
+        self._is_away = error is not None
+        if error is None:
+            _log.warning("the shared cache answers again")
+        else:
+            _log.warning("the shared cache is away, so this process asks the graph itself: %s", type(error).__name__)

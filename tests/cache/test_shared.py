@@ -1,0 +1,156 @@
+"""Answers that processes share in a Valkey: two gateways in the place of two processes."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pyoxigraph
+import pytest
+from aiohttp import web
+
+from gateway.api import open_gateway
+from gateway.cache.shared.values import SharedValues
+from gateway.engine.gateway import Gateway
+from gateway.errors import ConfigurationError
+from tests.engine.small import PREFIXES, engine
+from tests.servers.loopback import HOST
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.servers.valkey import ValkeyServer, running_valkey
+from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
+
+GRAPH: Final = " ".join(
+    f"x:hub x:p x:n{number} . x:n{number} x:q x:m{number} ; x:size {number} ." for number in range(9)
+)
+QUESTION: Final[dict[str, Any]] = {"seeds": ["x:hub"], "max_hops": 2}
+
+
+async def answering(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer as an engine does that holds the graph."""
+    solutions = engine(GRAPH).query(str((await request.post())["query"]))
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    body = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+    return web.Response(body=body, content_type=JSON)
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[ValkeyServer]:
+    """A server of this test alone."""
+    try:
+        with running_valkey(tmp_path) as server:
+            yield server
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@asynccontextmanager
+async def two_gateways(url: str) -> AsyncIterator[tuple[FakeEndpoint, Gateway, Gateway]]:
+    """Give two gateways over one endpoint, each of which has read the schema."""
+    async with (
+        asyncio.timeout(60),
+        fake_endpoint(answering) as endpoint,
+        open_gateway(endpoint=endpoint.url, prefixes=PREFIXES, shared_cache=url) as first,
+        open_gateway(endpoint=endpoint.url, prefixes=PREFIXES, shared_cache=url) as second,
+    ):
+        for gateway in (first, second):
+            await gateway.describe_schema()
+        yield endpoint, first, second
+
+
+async def asked(endpoint: FakeEndpoint, gateway: Gateway, **given: Any) -> tuple[dict[str, Any], int]:
+    """Return an answer, and how many queries it took."""
+    before = len(endpoint.queries)
+    answer = (await gateway.call("bfs_query", {**QUESTION, **given})).as_json()
+    return answer, len(endpoint.queries) - before
+
+
+async def test_what_one_process_has_read_another_does_not_ask_for_again(valkey: ValkeyServer) -> None:
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        one, queries = await asked(endpoint, first)
+        assert (one["node_count"], one["complete"], queries > 0) == (19, True, True)
+        assert await asked(endpoint, second) == (one, 0)
+
+
+async def test_pages_of_one_answer_come_from_either(valkey: ValkeyServer) -> None:
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        page, _ = await asked(endpoint, first, limit=5)
+        place = {
+            "limit": 5,
+            "offset": page["next_offset"],
+            "edge_offset": page.get("next_edge", 0),
+            "snapshot": page["snapshot"],
+        }
+        other, queries = await asked(endpoint, second, **place)
+        assert "result_changed" not in other
+        assert (other, await asked(endpoint, first, **place)) == (other, (other, 0))
+        assert {node["id"] for node in page["nodes"]}.isdisjoint(node["id"] for node in other["nodes"])
+        # Metadata of the nodes of the second page, which nobody has read before.
+        assert queries <= 2
+
+
+async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.cache.shared.values._REST_SECONDS", 0.0)
+    with running_valkey(tmp_path) as server:
+        async with two_gateways(server.url) as (endpoint, first, second):
+            whole, _ = await asked(endpoint, first)
+            os.kill(server.process.pid, signal.SIGKILL)
+            await asyncio.to_thread(server.process.wait)
+            second.forget_snapshots()
+            answer, queries = await asked(endpoint, second)
+            assert (answer, queries > 0) == (whole, True)
+            assert "the shared cache is away" in caplog.text
+            with running_valkey(tmp_path, server.port):
+                first.forget()
+                answer, queries = await asked(endpoint, first)
+                assert (answer, queries > 0) == (whole, True)
+                assert "the shared cache answers again" in caplog.text
+                second.forget()
+                await asked(endpoint, first)
+                assert (await asked(endpoint, second))[0] == whole
+
+
+async def test_what_one_process_forgets_no_process_uses(valkey: ValkeyServer) -> None:
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        await asked(endpoint, first)
+        first.forget()
+        _, queries = await asked(endpoint, first)
+        assert queries > 0
+        assert (await asked(endpoint, second))[1] == 0
+
+
+async def test_what_is_no_answer_is_asked_of_the_graph(valkey: ValkeyServer) -> None:
+    import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
+
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        whole, _ = await asked(endpoint, first)
+        with redis.Redis.from_url(valkey.url) as client:
+            keys = list(client.scan_iter("bfsql:*"))
+            assert len(keys) > 10
+            for number, key in enumerate(keys):
+                client.set(key, [b"", b"\xc1", b"\x93\x01\x02", b"\xff" * 100, b"\x80"][number % 5])
+        answer, queries = await asked(endpoint, second)
+        assert (answer, queries > 0) == (whole, True)
+
+
+async def test_a_server_that_never_answers_costs_no_more_than_its_time(caplog: pytest.LogCaptureFixture) -> None:
+    # Connections wait in the backlog, and nobody accepts them.
+    with socket.create_server((HOST, 0)) as silent:
+        async with two_gateways(f"redis://{HOST}:{silent.getsockname()[1]}") as (endpoint, first, _):
+            answer, queries = await asked(endpoint, first)
+    assert (answer["complete"], queries > 0) == (True, True)
+    assert caplog.text.count("the shared cache is away") <= 2
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1", "redis://user:secret@127.0.0.1", "", "redis://127.0.0.1:x"])
+def test_a_url_that_is_none_is_a_clear_error_without_a_secret(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="--shared-cache") as raised:
+        SharedValues(url, "", "x:")
+    assert "secret" not in str(raised.value)
