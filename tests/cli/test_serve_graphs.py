@@ -80,6 +80,25 @@ def test_each_graph_has_its_source_and_its_limits_and_a_wrong_one_stops_no_other
     assert "There is no profile" in str(found["odd"])
 
 
+def test_a_graph_is_served_without_what_its_entry_hides(run: Run, served: Served, tmp_path: Path) -> None:
+    films = json.dumps(str(FIXTURES / "films.ttl"))
+    path = tmp_path / "graphs.toml"
+    path.write_text(
+        f'[graphs.whole]\nabout = "Films."\ngraph = {films}\n[graphs.part]\nabout = "Films."\ngraph = {films}\n'
+        '[graphs.part.hidden]\ntypes = ["https://example.org/films/Person"]\n'
+        '[graphs.far]\nabout = "Far."\nendpoint = "http://127.0.0.1:9/sparql"\n'
+        '[graphs.far.hidden]\ntypes = ["https://example.org/films/Person"]\n',
+        encoding="utf-8",
+    )
+    ran = run("serve", "--graphs", path)
+    assert ran.status == 0
+    (found,) = served
+    assert found["whole"] == (2, 30.0, "compact")
+    assert found["part"] == (1, 30.0, "compact")
+    assert "of an endpoint nothing can be hidden" in str(found["far"])
+    assert "Person" not in str(found["far"])
+
+
 def test_http_says_at_which_paths_the_graphs_are(run: Run, served: Served, file: Path) -> None:
     def check(case: tuple[list[str], str, str]) -> None:
         options, chosen_by, place = case
