@@ -6,6 +6,7 @@ import pyoxigraph
 import pytest
 import rdflib
 
+from gateway import resources
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.hidden import HiddenSettings, Policy
@@ -67,6 +68,11 @@ def test_a_hidden_property_of_a_wikibase_hides_its_statements_with_their_parts()
     assert rest.count("seen") == 3
 
 
+def test_what_has_no_value_of_a_hidden_property_stays() -> None:
+    graph = ":P1 wikibase:directClaim :wdtP1 ; wikibase:novalue :noP1 . :open a :Person, :noP1 ; :knows :other ."
+    assert same(graph, ":open a :Person ; :knows :other .", policy(predicates=("wdtP1",)))
+
+
 def test_hidden_literals_of_a_wikibase_hide_the_property_and_so_does_any_of_its_predicates() -> None:
     for hidden in (policy(literals=("ps/P1",)), policy(predicates=("p/P1",)), policy(predicates=("P1",))):
         rest = left(WIKIBASE, hidden)
@@ -90,6 +96,42 @@ def test_parts_without_a_name_go_with_what_they_are_parts_of() -> None:
     rest = left(graph, policy(types=("Hush",)))
     assert "hush" not in rest.lower()
     assert rest.count("\n") == 2
+
+
+def test_parts_with_a_name_in_place_of_a_blank_node_go_too() -> None:
+    part = "<https://example.org/.well-known/genid/1>"
+    assert same(
+        f":shut a :Hush ; :has {part} . {part} :note 'hush' . :a :knows :b .", ":a :knows :b .", policy(types=("Hush",))
+    )
+
+
+def test_statements_go_with_their_subject_or_value_where_no_predicate_is_declared() -> None:
+    graph = """
+    :shut a :Hush ; <https://example.org/prop/P1> :s1 . :s1 wikibase:rank :Normal ; pq:P2 "hush" .
+    :open <https://example.org/prop/P1> :s2 . :s2 wikibase:rank :Normal ; pq:P2 "hush" ;
+        <https://example.org/prop/statement/P1> :shut .
+    """
+    assert left(graph, policy(types=("Hush",))) == ""
+
+
+def test_value_nodes_go_with_their_statement_where_no_declared_predicate_leads_to_them() -> None:
+    values = ":v1 wikibase:quantityAmount 1 ; wikibase:quantityNormalized :v2 . :v2 wikibase:quantityAmount 2 ."
+    assert left(f":shut a :Hush ; :normalised :v1 . {values}", policy(types=("Hush",))) == ""
+
+
+def test_nothing_of_a_hidden_property_is_left_of_a_wikibase() -> None:
+    whole = pyoxigraph.Store()
+    whole.load(path=resources.folder("fixtures") / "wikibase.ttl", format=pyoxigraph.RdfFormat.TURTLE)
+    for number in range(1, 6):
+        direct = f"https://wb.example.org/prop/direct/P{number}"
+        hidden = policy_of(Profile(hidden=HiddenSettings(predicates=(direct,))))
+        assert hidden is not None
+        rest = [str(quad) for quad in visible_part(whole, hidden)]
+        assert len(rest) > 30
+        assert not [line for line in rest if f"/P{number}>" in line]
+        # A value node that is left is one that something visible has.
+        values = {line.split(" ")[0] for line in rest if line.startswith("<https://wb.example.org/value/")}
+        assert all(any(f" {value}" in line for line in rest) for value in values)
 
 
 def test_axioms_about_hidden_triples_are_hidden() -> None:

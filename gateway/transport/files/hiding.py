@@ -15,6 +15,7 @@ from typing import TypeAlias
 import pyoxigraph
 
 from gateway.settings.hidden import Policy
+from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import BIOLINK, OBAN, OWL, PROV, RDF, REIFICATION, SINGLETON_PROPERTY_OF
 
 _log = logging.getLogger(__name__)
@@ -64,6 +65,15 @@ _PART_LINKS = tuple(
 """From a property to predicates whose objects are parts of their subjects: statements and value nodes."""
 
 _STATEMENT_PROPERTY = pyoxigraph.NamedNode(f"{_WIKIBASE}statementProperty")
+_OF_PARTS = tuple(
+    pyoxigraph.NamedNode(f"{_WIKIBASE}{name}") for name in ("rank", "timeValue", "quantityAmount", "geoLatitude")
+)
+"""Predicates that only statements and value nodes have, for those that no declared predicate leads to."""
+
+_MAIN_VALUE = "/statement/"
+"""In each predicate from a statement to its value: the names are fixed, also where a graph declares none of them."""
+
+_NO_VALUE = pyoxigraph.NamedNode(f"{_WIKIBASE}novalue")
 _RANK = pyoxigraph.NamedNode(f"{_WIKIBASE}rank")
 _WAS_DERIVED_FROM = pyoxigraph.NamedNode(f"{PROV}wasDerivedFrom")
 _SINGLETON_PROPERTY_OF = pyoxigraph.NamedNode(SINGLETON_PROPERTY_OF)
@@ -128,7 +138,8 @@ class HiddenTriples:
     def _follow(self, term: _Term) -> None:
         """Leave out the triples that have a hidden term in them."""
         for quad in self._with_term(term):
-            if quad.predicate in self._class_links and quad.object == term:
+            # The class of what has no value of a hidden property says nothing else about its members.
+            if quad.predicate in self._class_links and quad.object == term and not self._has(None, _NO_VALUE, term):
                 self._hide(quad.subject)
             self._leave_out(quad)
 
@@ -198,14 +209,21 @@ class HiddenTriples:
             self._hide(value)
         if self._has(predicate, _SINGLETON_PROPERTY_OF, None):
             self._hide(predicate)
-        if self._has(None, _STATEMENT_PROPERTY, predicate):
+        if self._has(None, _STATEMENT_PROPERTY, predicate) or (
+            _MAIN_VALUE in predicate.value and self._has(subject, _RANK, None)
+        ):
             self._hide(subject)
         if self._is_part(quad):
             self._hide(value)
 
     def _is_part(self, quad: pyoxigraph.Quad) -> bool:
         """Return whether the object of a triple is a part of its subject, and nothing by itself."""
-        if isinstance(quad.object, pyoxigraph.BlankNode):
+        value = quad.object
+        if isinstance(value, pyoxigraph.BlankNode):
+            return True
+        if not isinstance(value, pyoxigraph.NamedNode):
+            return False
+        if is_skolem(value.value) or any(self._has(value, predicate, None) for predicate in _OF_PARTS):
             return True
         if quad.predicate == _WAS_DERIVED_FROM:
             return self._has(quad.subject, _RANK, None)
@@ -215,7 +233,7 @@ class HiddenTriples:
         self,
         subject: _Term | pyoxigraph.Triple | None,
         predicate: pyoxigraph.NamedNode,
-        value: pyoxigraph.NamedNode | None,
+        value: _Term | None,
     ) -> bool:
         return any(True for _ in self._whole.quads_for_pattern(subject, predicate, value))
 
