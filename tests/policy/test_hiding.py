@@ -71,6 +71,7 @@ def test_a_hidden_property_of_a_wikibase_hides_its_statements_with_their_parts()
 def test_what_has_no_value_of_a_hidden_property_stays() -> None:
     graph = ":P1 wikibase:directClaim :wdtP1 ; wikibase:novalue :noP1 . :open a :Person, :noP1 ; :knows :other ."
     assert same(graph, ":open a :Person ; :knows :other .", policy(predicates=("wdtP1",)))
+    assert left(graph, policy(types=("noP1",))) == ""
 
 
 def test_hidden_literals_of_a_wikibase_hide_the_property_and_so_does_any_of_its_predicates() -> None:

@@ -114,6 +114,7 @@ class HiddenTriples:
     def __init__(self, whole: pyoxigraph.Store, policy: Policy) -> None:
         self._whole = whole
         self._policy = policy
+        self._types = _nodes(*policy.types)
         self._class_links = _nodes(*policy.type_predicates, *policy.subclass_predicates)
         self._terms: set[_Term] = set()
         self._to_follow: list[_Term] = []
@@ -138,10 +139,13 @@ class HiddenTriples:
     def _follow(self, term: _Term) -> None:
         """Leave out the triples that have a hidden term in them."""
         for quad in self._with_term(term):
-            # The class of what has no value of a hidden property says nothing else about its members.
-            if quad.predicate in self._class_links and quad.object == term and not self._has(None, _NO_VALUE, term):
+            if quad.predicate in self._class_links and quad.object == term and self._hides_members(term):
                 self._hide(quad.subject)
             self._leave_out(quad)
+
+    def _hides_members(self, term: _Term) -> bool:
+        """Return whether what has a hidden type is hidden: not what only has no value of a hidden property."""
+        return term in self._types or not self._has(None, _NO_VALUE, term)
 
     def _warn_of_absent(self) -> None:
         """Tell the operator of what hides nothing, which a wrong letter makes of an IRI."""
