@@ -94,6 +94,10 @@ class HttpOptions:
             help="A proxy before this server, whose X-Forwarded-For and X-Forwarded-Proto are taken. Repeatable.",
         ),
     ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="Processes that serve. Default: 1. See also --shared-cache."),
+    ] = None
     client_limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,6 +130,7 @@ class HttpOptions:
             certificate=self._certificate(),
             proxies=tuple(self.proxy or ()),
             limits=self._limits(),
+            workers=1 if self.workers is None else self.workers,
         )
 
     def _oauth(self) -> OAuthSettings | None:

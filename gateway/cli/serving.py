@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,6 +26,7 @@ from gateway.cli.output import INTERRUPTED, TERMINATED, flush
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
+from gateway.server.workers.worker import Worker
 from gateway.settings.contact import contact_for
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.http_serving import HttpSettings
@@ -65,10 +67,17 @@ def serve(
     Raises:
         ConfigurationError: An option, a file name or the address is wrong.
     """
+    worker = Worker.from_environment()
+    if http is not None and http.workers > 1 and worker is None:
+        return _serve_by_workers(options, http, partial(_served, options, graphs, graphs_by, is_stdio=False))
     if http is not None:
-        with run.listen(http.host, http.port) as free:
+        with nullcontext(worker.listening) if worker is not None else run.listen(http.host, http.port) as free:
             http = replace(http, port=free.getsockname()[1])
-    stop, quiet, began = _Stop(), options.quiet, time.monotonic()
+            if worker is not None:
+                free.detach()
+    stop, began = _Stop(), time.monotonic()
+    # All workers would say the same.
+    quiet = options.quiet or (worker is not None and worker.index > 0)
     opener, graph = _served(options, graphs, graphs_by, is_stdio=http is None)
     if http is None:
         place = "over stdio, to the program that started this one"
@@ -82,7 +91,7 @@ def serve(
         place = f"at {_paths(f'{_root(http)}{run.PATH}', opener)} ({_for_whom(http)})"
         if explorer and on_ready is None:
             place += f", with a page for people at {_root(http)}/"
-        server = run.serve_http(opener, front, stop.event, observing=observing)
+        server = run.serve_http(opener, front, stop.event, observing=observing, worker=worker)
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
     for name, one in openers.items():
@@ -102,6 +111,32 @@ def serve(
         flush()
         os._exit(status)
     return status
+
+
+def _serve_by_workers(
+    options: CommonOptions, http: HttpSettings, served: Callable[[], tuple[GatewayOpener | GraphSet, str]]
+) -> int:
+    """Serve by several processes, each with the command line of this one, and return the exit status.
+
+    Raises:
+        ConfigurationError: An option or a file is wrong, or the workers cannot be started.
+    """
+    from gateway.server.access.front import Front  # noqa: PLC0415 - see `serve`
+    from gateway.server.workers.supervisor import Supervisor  # noqa: PLC0415
+
+    # What is wrong is said once, here.
+    opener, _ = served()
+    Front(http, [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all])
+    if options.shared_cache is None:
+        note = f"Each of {http.workers} workers reads the graph for itself; --shared-cache lets them share an endpoint."
+        print_server_note(note, quiet=options.quiet)
+    with run.listen(http.host, http.port) as listening:
+        note_line = partial(print_server_note, quiet=options.quiet)
+        supervisor = Supervisor(http.workers, listening, sys.argv[1:], note_line)
+        number = supervisor.run()
+    if supervisor.has_failed:
+        raise ConfigurationError("The workers end soon after their start.", next_step="The lines above say why.")
+    return INTERRUPTED if number == signal.SIGINT else 0
 
 
 def _root(http: HttpSettings) -> str:

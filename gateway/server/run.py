@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gateway.server.access.front import Front
     from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
     from gateway.server.observe.observation import Observation
+    from gateway.server.workers.worker import Worker
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -75,6 +76,7 @@ async def serve_http(
     stop: asyncio.Event,
     *,
     observing: ObserveSettings = NOTHING,
+    worker: Worker | None = None,
 ) -> None:
     """Serve streamable HTTP, both protocol eras.
 
@@ -85,6 +87,7 @@ async def serve_http(
         front: At which address, to whom, and what beside it.
         stop: Ends the server.
         observing: What the operator sees.
+        worker: Which of several processes this is; None for the only one.
 
     Raises:
         ConfigurationError: The port is in use, or what the operator wants cannot be had.
@@ -97,14 +100,18 @@ async def serve_http(
             # The command line handles signals; uvicorn's handlers would send them to the process again.
             yield
 
-    listening = listen(front.settings.host, front.settings.port)
+    if worker is None:
+        listening = [listen(front.settings.host, front.settings.port)]
+    else:
+        listening = [worker.listening, worker.listen_to_others()]
+        asyncio.get_running_loop().add_reader(worker.pipe, stop.set)
     try:
         observation = _observation(observing, opener)
         calls, app = http_app(opener, front.names.for_sdk(), observation.watch)
         http = Http(
             uvicorn.Config(
                 # Probes call a server by its address, and have no token.
-                observation.pages.beside(front.before(app)),
+                observation.pages.beside(_routed(front.before(app), worker)),
                 # Its records go to the root logger.
                 log_config=None,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -122,9 +129,21 @@ async def serve_http(
             _opened_beside(opener),
             _ended_by(stop, calls, end),
         ):
-            await http.serve(sockets=[listening])
+            await http.serve(sockets=listening)
     finally:
-        listening.close()
+        if worker is not None:
+            asyncio.get_running_loop().remove_reader(worker.pipe)
+        for each in listening:
+            each.close()
+
+
+def _routed(app: App, worker: Worker | None) -> App:
+    """Return an application that leads requests of sessions to their worker."""
+    if worker is None:
+        return app
+    from gateway.server.workers.session_router import SessionRouter  # noqa: PLC0415 - one process is served without it
+
+    return SessionRouter(app, worker)
 
 
 def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Server[dict[str, Any]]]:

@@ -12,6 +12,10 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.settings.urls import is_loopback, url_problem
 
 _HIGHEST_PORT = 65_535
+
+MOST_WORKERS = 64
+"""Processes of one server: each has an event loop, and most of the memory of a gateway, of its own."""
+
 _HIGHEST_LIMIT = 1_000_000_000
 
 
@@ -86,6 +90,7 @@ class HttpSettings:
         certificate: The files of a certificate with its chain, and of its key; None without TLS.
         proxies: Addresses and networks of proxies, whose word about the client is taken.
         limits: What a client may have, if nothing else is said of it.
+        workers: Processes that serve.
     """
 
     host: str = "127.0.0.1"
@@ -98,8 +103,11 @@ class HttpSettings:
     certificate: tuple[Path, Path] | None = None
     proxies: Sequence[str] = ()
     limits: ClientLimits = ClientLimits()
+    workers: int = 1
 
     def __post_init__(self) -> None:
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise ConfigurationError(f"--workers {self.workers} is out of range.", valid=f"It is 1 to {MOST_WORKERS}.")
         if not 0 <= self.port <= _HIGHEST_PORT:
             raise ConfigurationError(
                 f"--port {self.port} is not a port.", valid=f"A port is 1 to {_HIGHEST_PORT}, or 0 for any free one."

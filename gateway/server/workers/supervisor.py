@@ -1,0 +1,121 @@
+"""Starts the processes of a server, starts those anew that die, and ends them all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+
+from gateway.server.workers.worker import Worker
+
+_COUNTS = "PROMETHEUS_MULTIPROC_DIR"
+"""Where prometheus_client shares the counts of several processes."""
+
+_SHORT_SECONDS = 5.0
+_MOST_SHORT_LIVES = 5
+"""A worker that lives for less time has failed to start; so many in a row end the server."""
+
+
+class Supervisor:
+    """The process that starts workers and accepts no connection itself.
+
+    Args:
+        count: How many workers.
+        listening: The socket at which they accept connections.
+        arguments: The command line of a worker, without the program.
+        note: Prints a line for the operator.
+    """
+
+    def __init__(
+        self, count: int, listening: socket.socket, arguments: Sequence[str], note: Callable[[str], None]
+    ) -> None:
+        self._count = count
+        self._listening = listening
+        self._arguments = arguments
+        self._note = note
+        self._workers: dict[int, tuple[int, subprocess.Popen[bytes], float]] = {}
+        self._signal = 0
+        self._is_ending = False
+        self._short_lives = 0
+
+    def run(self) -> int:
+        """Run the workers until a signal arrives or they cannot be started; return the number of the signal, else 0.
+
+        Each worker sees by a pipe that this process is gone, however that ends.
+        """
+        read, write = os.pipe()
+        handlers = {number: signal.signal(number, self._handle) for number in _signals()}
+        try:
+            with tempfile.TemporaryDirectory(prefix="bfsql-") as folder:
+                counts = Path(folder) / "counts"
+                counts.mkdir()
+                for index in range(self._count):
+                    self._start(index, read, Path(folder))
+                while self._workers:
+                    self._wait(read, Path(folder))
+        finally:
+            os.close(write)
+            os.close(read)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        return self._signal
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether workers ended again and again soon after their start."""
+        return self._short_lives >= _MOST_SHORT_LIVES
+
+    def _start(self, index: int, pipe: int, folder: Path) -> None:
+        worker = Worker(index, self._count, self._listening.fileno(), pipe, folder)
+        environment = {_COUNTS: str(folder / "counts"), **os.environ, **worker.environment}
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "gateway", *self._arguments],
+            env=environment,
+            pass_fds=(worker.descriptor, pipe),
+            # Ctrl-C at a terminal goes to this process alone, which passes it on.
+            start_new_session=True,
+        )
+        self._workers[process.pid] = (index, process, time.monotonic())
+        if self._is_ending:
+            # The signal came while this one was being started.
+            process.send_signal(signal.SIGTERM)
+
+    def _wait(self, pipe: int, folder: Path) -> None:
+        """Wait until a worker ends, and start it anew unless the server ends."""
+        ended, _ = os.wait()
+        if ended not in self._workers:
+            return
+        index, _, began = self._workers.pop(ended)
+        if self._is_ending:
+            return
+        self._short_lives = self._short_lives + 1 if time.monotonic() - began < _SHORT_SECONDS else 0
+        if self.has_failed:
+            self._is_ending = True
+            self._pass_on(signal.SIGTERM)
+            return
+        self._note(f"Worker {index} ended and is started anew.")
+        self._start(index, pipe, folder)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if number in {signal.SIGINT, signal.SIGTERM}:
+            # A second signal ends workers at once, as it does a server of one process.
+            self._signal, self._is_ending = self._signal or number, True
+            number = signal.SIGTERM
+        self._pass_on(number)
+
+    def _pass_on(self, number: int) -> None:
+        """Send a signal to all workers."""
+        for _, process, _ in self._workers.values():
+            process.send_signal(number)
+
+
+def _signals() -> list[int]:
+    """Return the signals that are passed on."""
+    return [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]

@@ -1,0 +1,64 @@
+"""One of several processes behind one address, as it knows itself."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+_VARIABLE = "BFSQL_WORKER"
+"""What the supervisor tells a worker: index, count, the descriptors of the socket and of the pipe, and the folder."""
+
+_BACKLOG = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A worker.
+
+    Attributes:
+        index: Its number, from 0.
+        count: How many there are.
+        descriptor: The socket at which all accept connections.
+        pipe: The end of a pipe that closes when the supervisor is gone.
+        folder: A private folder with the socket of each worker for the others.
+    """
+
+    index: int
+    count: int
+    descriptor: int
+    pipe: int
+    folder: Path
+
+    @classmethod
+    def from_environment(cls) -> Worker | None:
+        """Return which worker this process is; None if it is none."""
+        text = os.environ.get(_VARIABLE)
+        if not text:
+            return None
+        index, count, descriptor, pipe, folder = text.split(":", 4)
+        return cls(int(index), int(count), int(descriptor), int(pipe), Path(folder))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variable by which the process of this worker knows it."""
+        return {_VARIABLE: f"{self.index}:{self.count}:{self.descriptor}:{self.pipe}:{self.folder}"}
+
+    @property
+    def listening(self) -> socket.socket:
+        """The socket at which all workers accept connections."""
+        return socket.socket(fileno=self.descriptor)
+
+    def path_of(self, index: int) -> Path:
+        """Return the socket at which a worker takes the requests of others."""
+        return self.folder / str(index)
+
+    def listen_to_others(self) -> socket.socket:
+        """Return a new socket for the requests of other workers; that of one that died before is removed."""
+        path = self.path_of(self.index)
+        path.unlink(missing_ok=True)
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(str(path))
+        listening.listen(_BACKLOG)
+        return listening

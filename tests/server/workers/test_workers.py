@@ -1,0 +1,161 @@
+"""Two processes behind one address, as clients of both eras meet them."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from aiohttp import ClientSession
+from mcp.client.client import ConnectMode
+from mcp_types import TextContent
+
+from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, listening
+from tests.server.graphs.conftest import connected
+from tests.servers.loopback import HOST, free_port
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
+
+WORKERS: Final = 2
+PING: Final = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+
+@asynccontextmanager
+async def served(*options: str) -> AsyncIterator[tuple[Process, str]]:
+    """Run a server of two workers over the demo graph, and give its URL."""
+    port = free_port()
+    command = (sys.executable, "-m", "gateway", "serve", "--http", "--port", str(port), "--workers", str(WORKERS))
+    process = await asyncio.create_subprocess_exec(*command, *options, stderr=asyncio.subprocess.PIPE)
+    try:
+        await listening(port)
+        yield process, f"http://{HOST}:{port}"
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(SECONDS):
+            await process.communicate()
+
+
+def workers_of(process: Process) -> set[int]:
+    """Return the process IDs of the workers."""
+    return set(map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.02)
+
+
+async def sessions(url: str, count: int) -> list[str]:
+    """Begin sessions, each over a connection of its own, until every worker has some."""
+    found: list[str] = []
+    async with asyncio.timeout(SECONDS):
+        while len(found) < count or len({name.rpartition(".")[2] for name in found}) < WORKERS:
+            async with ClientSession(url) as client, client.post("/mcp", json=INITIALIZE, headers=ACCEPT) as answer:
+                assert answer.status == 200
+                found.append(answer.headers["mcp-session-id"])
+    return found
+
+
+async def ping(url: str, session: str) -> tuple[int, str]:
+    """Use a session over a new connection."""
+    headers = {**ACCEPT, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25"}
+    async with ClientSession(url) as client, client.post("/mcp", json=PING, headers=headers) as answer:
+        return answer.status, await answer.text()
+
+
+async def test_clients_of_both_eras_are_served(era: ConnectMode) -> None:
+    async with served() as (_, url):
+        for _ in range(3):
+            async with connected(f"{url}/mcp", era) as client:
+                assert len((await client.list_tools()).tools) == 6
+                answers = await asyncio.gather(
+                    *(client.call_tool("search_entities", {"query": "warfarin"}) for _ in range(6))
+                )
+                for answer in answers:
+                    assert isinstance(answer.content[0], TextContent)
+                    assert "drug:warfarin" in answer.content[0].text
+
+
+async def test_every_request_of_a_session_is_answered_whichever_worker_accepts_it() -> None:
+    async with served() as (_, url):
+        for session in await sessions(url, 6):
+            for _ in range(6):
+                status, text = await ping(url, session)
+                assert (status, '"result":{}' in text) == (200, True)
+            assert (await ping(url, f"{session[:-1]}9"))[0] == 404
+            assert (await ping(url, f"x{session}"))[0] == 404
+
+
+async def test_a_worker_that_dies_is_started_anew_and_its_sessions_begin_anew() -> None:
+    async with served("--quiet") as (process, url):
+        begun = await sessions(url, 4)
+        first = workers_of(process)
+        os.kill(min(first), signal.SIGKILL)
+        await until(lambda: bool(workers_of(process) - first))
+        answered = [(await ping(url, session))[0] for session in begun]
+        assert set(answered) <= {200, 404}
+        assert 200 in answered
+        assert len(await sessions(url, 2)) >= 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_all_of_them(number: signal.Signals) -> None:
+    async with served() as (process, url):
+        await sessions(url, WORKERS)
+        workers = workers_of(process)
+        assert len(workers) == WORKERS
+        process.send_signal(number)
+        async with asyncio.timeout(SECONDS):
+            _, said = await process.communicate()
+        assert process.returncode == (130 if number == signal.SIGINT else 0)
+        assert not any(map(is_running, workers))
+        assert len(re.findall("Serving the demo graph", said.decode())) == 1
+        assert "Each of 2 workers reads the graph for itself" in said.decode()
+
+
+async def test_workers_end_when_their_supervisor_is_gone() -> None:
+    async with served("--quiet") as (process, url):
+        await sessions(url, WORKERS)
+        workers = workers_of(process)
+        os.kill(process.pid, signal.SIGKILL)
+        await until(lambda: not any(map(is_running, workers)))
+
+
+async def test_what_is_wrong_is_said_once() -> None:
+    command = (
+        sys.executable,
+        "-m",
+        "gateway",
+        "serve",
+        "--http",
+        "--port",
+        "0",
+        "--workers",
+        "3",
+        "--token-file",
+        "none",
+    )
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    async with asyncio.timeout(SECONDS):
+        _, said = await process.communicate()
+    assert (process.returncode, said.decode().count("cannot be read")) == (2, 1)
