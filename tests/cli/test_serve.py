@@ -11,6 +11,7 @@ from gateway.engine.answers import SchemaResult
 from gateway.errors import GatewayError
 from gateway.server.access.front import Front
 from gateway.server.gateway_opener import GatewayOpener
+from gateway.server.workers.worker import Worker
 from gateway.settings.observing import NOTHING, ObserveSettings
 from tests.cli.conftest import FIXTURES, Run
 
@@ -44,7 +45,10 @@ def served(monkeypatch: pytest.MonkeyPatch, seen: list[ObserveSettings]) -> Call
         seen.append(observing)
         calls.append(("stdio", await types(opener)))
 
-    async def http(opener: GatewayOpener, front: Front, _stop: asyncio.Event, *, observing: ObserveSettings) -> None:
+    async def http(
+        opener: GatewayOpener, front: Front, _stop: asyncio.Event, *, observing: ObserveSettings, worker: Worker | None
+    ) -> None:
+        assert worker is None
         seen.append(observing)
         calls.append(("http", await types(opener), front.settings.host, front.settings.port))
 
