@@ -38,6 +38,7 @@ from gateway.transport.files.loading import check_files
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway
+    from gateway.server.access.front import Front
     from gateway.server.graphs.graph_set import ChosenBy, GraphSet
 
 
@@ -83,14 +84,9 @@ def serve(
         place = "over stdio, to the program that started this one"
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
-        from gateway.server.access.front import Front  # noqa: PLC0415 - a client over stdio waits for imports
-
-        names = [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all]
-        front = Front(http, names, explorer=explorer)
+        front = _front(http, opener, explorer=explorer)
         stop.on_hangup = front.reload if http.token_file is not None else None
-        place = f"at {_paths(f'{_root(http)}{run.PATH}', opener)} ({_for_whom(http)})"
-        if explorer and on_ready is None:
-            place += f", with a page for people at {_root(http)}/"
+        place = _place(http, opener, has_page=explorer and on_ready is None)
         server = run.serve_http(opener, front, stop.event, observing=observing, worker=worker)
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
@@ -121,12 +117,10 @@ def _serve_by_workers(
     Raises:
         ConfigurationError: An option or a file is wrong, or the workers cannot be started.
     """
-    from gateway.server.access.front import Front  # noqa: PLC0415 - see `serve`
-    from gateway.server.workers.supervisor import Supervisor  # noqa: PLC0415
+    from gateway.server.workers.supervisor import Supervisor  # noqa: PLC0415 - one process is served without it
 
     # What is wrong is said once, here.
-    opener, _ = served()
-    Front(http, [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all])
+    _front(http, served()[0])
     if options.shared_cache is None:
         note = f"Each of {http.workers} workers reads the graph for itself; --shared-cache lets them share an endpoint."
         print_server_note(note, quiet=options.quiet)
@@ -137,6 +131,24 @@ def _serve_by_workers(
     if supervisor.has_failed:
         raise ConfigurationError("The workers end soon after their start.", next_step="The lines above say why.")
     return INTERRUPTED if number == signal.SIGINT else 0
+
+
+def _front(http: HttpSettings, opener: GatewayOpener | GraphSet, *, explorer: bool = False) -> Front:
+    """Return what stands before the tools.
+
+    Raises:
+        ConfigurationError: The token file or the certificate is wrong.
+    """
+    from gateway.server.access.front import Front  # noqa: PLC0415 - a client over stdio waits for imports
+
+    names = [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all]
+    return Front(http, names, explorer=explorer)
+
+
+def _place(http: HttpSettings, opener: GatewayOpener | GraphSet, *, has_page: bool) -> str:
+    """Return where the tools are, for whom, and where the page for people is."""
+    page = f", with a page for people at {_root(http)}/" if has_page else ""
+    return f"at {_paths(f'{_root(http)}{run.PATH}', opener)} ({_for_whom(http)}){page}"
 
 
 def _root(http: HttpSettings) -> str:

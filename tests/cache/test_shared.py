@@ -126,6 +126,39 @@ async def test_what_one_process_forgets_no_process_uses(valkey: ValkeyServer) ->
         assert (await asked(endpoint, second))[1] == 0
 
 
+async def test_what_was_asked_for_before_others_forgot_is_not_used_after_it(valkey: ValkeyServer) -> None:
+    old, new = (SharedValues(valkey.url, "", "x:") for _ in range(2))
+    try:
+        assert await old.get(["a"]) == [None]
+        asked_in = old.generation
+        new.forget()
+        assert await new.get(["a"]) == [None]
+        # Another call of the first process hears of it while the answer is under way.
+        await old.get(["b"])
+        await old.put([("a", b"old")], 60, asked_in)
+        assert (await old.get(["a"]), await new.get(["a"])) == ([None], [None])
+        await old.put([("a", b"fresh")], 60, old.generation)
+        assert await new.get(["a"]) == [b"fresh"]
+    finally:
+        await asyncio.gather(old.close(), new.close())
+
+
+async def test_a_server_that_lost_what_was_forgotten_brings_nothing_back(valkey: ValkeyServer) -> None:
+    import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
+
+    values = SharedValues(valkey.url, "", "x:")
+    try:
+        await values.get(["a"])
+        await values.put([("a", b"old")], 60, values.generation)
+        values.forget()
+        assert await values.get(["a"]) == [None]
+        with redis.Redis.from_url(valkey.url) as client:
+            client.delete("x:generation")
+        assert await values.get(["a"]) == [None]
+    finally:
+        await values.close()
+
+
 async def test_what_is_no_answer_is_asked_of_the_graph(valkey: ValkeyServer) -> None:
     import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
 

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from gateway.cache.shared import codec
 from gateway.cache.shared.values import SharedValues
 from gateway.graph.call import Call
+from gateway.graph.computing import Slices
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
 from gateway.graph.values import (
@@ -32,6 +33,9 @@ from gateway.graph.values import (
     NodeFacts,
     Reach,
 )
+
+_AT_ONCE = 100
+"""Answers that are read or written between two looks at the clock."""
 
 _FORMAT = "1"
 """Of the bytes; another one has other keys."""
@@ -197,12 +201,11 @@ class SharedStore(DelegatingStore):
         found = await self._shared(question, wanted, codec_)
         unknown = [key for key in wanted if key not in found]
         if unknown:
+            generation = self._values.generation
             fetched = await fetch(unknown)
             # Names by other predicates may have come meanwhile.
             if names == self._name_predicates:
-                written = ((key, codec_.write(fetched[key])) for key in unknown)
-                fresh = [(_name(names, question, key), content) for key, content in written if content is not None]
-                await self._values.put(fresh, self._ttl)
+                await self._values.put(await _written(names, question, fetched, codec_), self._ttl, generation)
             found |= fetched
         return {key: found[key] for key in keys}
 
@@ -217,8 +220,30 @@ class SharedStore(DelegatingStore):
         """Return the answers that are shared."""
         names = self._name_predicates
         contents = await self._values.get([_name(names, question, key) for key in keys])
-        read = ((key, codec_.read(content)) for key, content in zip(keys, contents, strict=True) if content is not None)
-        return {key: answer for key, answer in read if answer is not None}
+        found: dict[Key, Answer] = {}
+        slices = Slices()
+        for at, (key, content) in enumerate(zip(keys, contents, strict=True), start=1):
+            answer = None if content is None else codec_.read(content)
+            if answer is not None:
+                found[key] = answer
+            if not at % _AT_ONCE:
+                await slices.end_one()
+        return found
+
+
+async def _written(
+    names: tuple[Iri, ...], question: tuple[object, ...], answers: Mapping[Key, Answer], codec_: _Codec[Answer]
+) -> list[tuple[str, bytes]]:
+    """Return the answers that may be shared as bytes, by their keys."""
+    written: list[tuple[str, bytes]] = []
+    slices = Slices()
+    for at, (key, answer) in enumerate(answers.items(), start=1):
+        content = codec_.write(answer)
+        if content is not None:
+            written.append((_name(names, question, key), content))
+        if not at % _AT_ONCE:
+            await slices.end_one()
+    return written
 
 
 def _name(names: tuple[Iri, ...], question: tuple[object, ...], key: object) -> str:

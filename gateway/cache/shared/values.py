@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import secrets
 import time
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -29,10 +30,10 @@ _REST_SECONDS = 2.0
 """How long nothing is sent after a failure."""
 
 _GENERATION = "generation"
-"""The key of the number that all other keys contain: with another one, nothing that is stored is found."""
+"""The key of a random text that all other keys contain: with another one, nothing that is stored is found."""
 
-_MOST_GENERATIONS = 2
-"""How often values are asked for, if others forget meanwhile."""
+_MOST_GENERATIONS = 3
+"""How often values are asked for, if there is no generation yet or others forget meanwhile."""
 
 _SEAL = 16
 """Bytes of the hash before each value."""
@@ -86,9 +87,9 @@ class SharedValues:
         self._client = redis.Redis(connection_pool=pool)
 
     @property
-    def is_away(self) -> bool:
-        """Whether the last exchange failed."""
-        return self._is_away
+    def generation(self) -> bytes:
+        """What the keys contain now; what was fetched under another one is stored under that."""
+        return self._generation
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of keys; None for those that are not there."""
@@ -116,16 +117,21 @@ class SharedValues:
         Raises:
             RedisError: The server is away, or refuses.
         """
+        place = self._prefix + _GENERATION
         if self._must_begin_anew:
-            self._generation = str(await self._client.incr(self._prefix + _GENERATION)).encode()
+            await self._client.set(place, _new_generation())
             self._must_begin_anew = False
         for _ in range(_MOST_GENERATIONS):
-            names = [self._name(key) for key in keys]
-            values = await self._client.mget([self._prefix + _GENERATION, *names])
+            names = [self._name(key, self._generation) for key in keys]
+            values = await self._client.mget([place, *names])
             generation, *found = [value if isinstance(value, bytes) else None for value in values]
-            if (generation or b"") == self._generation:
+            if generation is None:
+                # The server is new, or had no room: what was stored before must not come back.
+                await self._client.set(place, _new_generation(), nx=True)
+            elif generation == self._generation:
                 return [self._opened(name, value) for name, value in zip(names, found, strict=True)]
-            self._generation = generation or b""
+            else:
+                self._generation = generation
         return None
 
     def _sealed(self, name: str, value: bytes) -> bytes:
@@ -142,11 +148,17 @@ class SharedValues:
     def _seal(self, name: str, value: bytes) -> bytes:
         return blake2b(name.encode() + b"\n" + value, digest_size=_SEAL, key=self._key).digest()
 
-    def _name(self, key: str) -> str:
-        return f"{self._prefix}{self._generation.decode('latin-1')}:{key}"
+    def _name(self, key: str, generation: bytes) -> str:
+        return f"{self._prefix}{generation.decode('latin-1')}:{key}"
 
-    async def put(self, values: Sequence[tuple[str, bytes]], seconds: float) -> None:
-        """Store values for a time, those that are too large left out."""
+    async def put(self, values: Sequence[tuple[str, bytes]], seconds: float, generation: bytes) -> None:
+        """Store values for a time, those that are too large left out.
+
+        Args:
+            values: Values by key.
+            seconds: The time.
+            generation: The one in which they were asked for: others may have forgotten meanwhile.
+        """
         small = [(key, value) for key, value in values if len(value) <= _LARGEST]
         for at in range(0, len(small), _MOST_AT_ONCE):
             if not self._may_ask:
@@ -154,7 +166,7 @@ class SharedValues:
             try:
                 async with self._client.pipeline(transaction=False) as pipeline:
                     for key, value in small[at : at + _MOST_AT_ONCE]:
-                        name = self._name(key)
+                        name = self._name(key, generation)
                         pipeline.set(name, self._sealed(name, value), px=max(1, int(seconds * 1_000)))
                     await pipeline.execute()
             except (RedisError, OSError) as error:
@@ -181,3 +193,7 @@ class SharedValues:
             _log.warning("the shared cache answers again")
         else:
             _log.warning("the shared cache is away, so this process asks the graph itself: %s", type(error).__name__)
+
+
+def _new_generation() -> str:
+    return secrets.token_hex(8)

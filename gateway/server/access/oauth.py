@@ -96,7 +96,8 @@ class OAuthClients:
     def _graphs_of(self, claims: Mapping[str, Any]) -> frozenset[str] | None:
         """Return the graphs that the scopes of a token name; None for all."""
         said = claims.get("scope", claims.get("scp", ""))
-        scopes = said.split() if isinstance(said, str) else [each for each in said if isinstance(each, str)]
+        listed = said.split() if isinstance(said, str) else said
+        scopes = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
         if not self._graphs or _ALL_GRAPHS in scopes:
             return None
         return frozenset(scope.removeprefix(_OF_GRAPH) for scope in scopes if scope.startswith(_OF_GRAPH))

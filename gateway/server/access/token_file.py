@@ -118,13 +118,15 @@ class TokenFile:
             reason = "it is not text" if isinstance(error, UnicodeDecodeError) else error.strerror
             raise ConfigurationError(f"The token file {self._path} cannot be read: {reason}.") from None
         entries: dict[str, _Entry] = {}
+        digests: set[bytes] = set()
         for number, line in enumerate(lines, start=1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             name, entry = self._entry(line, number)
-            if name in entries or any(entry.digest == other.digest for other in entries.values()):
+            if name in entries or entry.digest in digests:
                 raise self._wrong(number, "its name or its token stands in a line above")
             entries[name] = entry
+            digests.add(entry.digest)
         if not 0 < len(entries) <= MOST_CLIENTS:
             raise ConfigurationError(
                 f"The token file {self._path} names {len(entries)} clients.",

@@ -70,36 +70,25 @@ class SessionRouter:
 
     async def _forward(self, owner: int, scope: Message, receive: Receive, send: Send) -> None:
         """Let another worker answer a request; who sent it is checked there."""
-        is_read = asyncio.Event()
-
-        async def body() -> AsyncIterator[bytes]:
-            while True:
-                message = await receive()
-                if message.get("body"):
-                    yield message["body"]
-                if message["type"] != "http.request" or not message.get("more_body"):
-                    is_read.set()
-                    return
+        request, response = _Request(scope, receive), _Response(send)
+        answering = asyncio.create_task(self._answer_of(owner, scope, request.body, response.send))
 
         async def leave() -> None:
-            """End the answer when nobody waits for it any more."""
-            await is_read.wait()
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            await request.disconnected()
             answering.cancel()
 
-        has_body = scope["method"] not in _WITHOUT_BODY
-        if not has_body:
-            is_read.set()
-        answering = asyncio.create_task(self._answer_of(owner, scope, body() if has_body else None, send))
         leaving = asyncio.create_task(leave())
         try:
             await asyncio.wait([answering])
         finally:
             leaving.cancel()
             answering.cancel()
-        if not answering.cancelled() and isinstance(answering.exception(), aiohttp.ClientError | OSError):
+        error = None if answering.cancelled() else answering.exception()
+        if isinstance(error, aiohttp.ClientError | OSError) and not response.has_begun:
             await _refuse(send)
+        elif error is not None:
+            # uvicorn closes the connection before the answer is whole, so nobody takes a part of it for all.
+            raise error
 
     async def _answer_of(self, owner: int, scope: Message, body: AsyncIterator[bytes] | None, send: Send) -> None:
         query = scope["query_string"].decode("latin-1")
@@ -122,6 +111,52 @@ class SessionRouter:
             async for chunk in answer.content.iter_any():
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
+
+
+class _Request:
+    """The body of a request that is passed on, and its end.
+
+    Attributes:
+        body: Its parts; None where the method has none.
+    """
+
+    def __init__(self, scope: Message, receive: Receive) -> None:
+        self._receive = receive
+        self._is_read = asyncio.Event()
+        self.body = None if scope["method"] in _WITHOUT_BODY else self._parts()
+        if self.body is None:
+            self._is_read.set()
+
+    async def disconnected(self) -> None:
+        """Wait until nobody waits for the answer any more."""
+        await self._is_read.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def _parts(self) -> AsyncIterator[bytes]:
+        while not self._is_read.is_set():
+            message = await self._receive()
+            if message.get("body"):
+                yield message["body"]
+            if message["type"] != "http.request" or not message.get("more_body"):
+                self._is_read.set()
+
+
+class _Response:
+    """What is sent of an answer.
+
+    Attributes:
+        has_begun: Whether a part of it was sent.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of it."""
+        self.has_begun = True
+        await self._send(message)
 
 
 def _text(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
