@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from gateway.flow.control import FlowControl
+from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.edge_counts import EdgeCounts
@@ -30,7 +31,6 @@ from gateway.graph.values import (
     SearchTerms,
 )
 from gateway.settings.profile import Profile
-from gateway.sparql import sendable
 from gateway.sparql.all_names import SparqlNameReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.counts import EdgeCountReader

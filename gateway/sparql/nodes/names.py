@@ -1,12 +1,11 @@
-"""Which predicates name nodes, and which of a node's names is shown."""
+"""Which predicates name nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 
 from gateway.graph.values import Iri
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.literals import Literal, in_best_language
 
 
 class NamePredicates:
@@ -51,18 +50,3 @@ class NamePredicates:
     def _set(self, names: Iterable[Iri]) -> None:
         self.names = tuple(dict.fromkeys(names))
         self.synonyms = tuple(iri for iri in dict.fromkeys(self._roles.synonym) if iri not in self.names)
-
-
-def best_text(texts: Mapping[Iri, Collection[Literal]], predicates: Sequence[Iri], languages: Sequence[str]) -> str:
-    """Return the name or description to show: empty if there is none.
-
-    Args:
-        texts: The texts of a node, by predicate.
-        predicates: The first of these that has a text decides.
-        languages: The languages, the best first; of several texts in the best one, the first by code point.
-    """
-    for predicate in predicates:
-        found = texts.get(predicate)
-        if found:
-            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
-    return ""

@@ -12,12 +12,13 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.nodes.names import NamePredicates, best_text
+from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.value_nodes import Refinement, ValueNodeReader
 from gateway.sparql.results.columns import UnexpectedRows, binding, iri, read, term
 from gateway.sparql.results.table import Table
 from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, literal, value
 from gateway.sparql.template import Parameter
+from gateway.terms.best_text import best_text
 from gateway.terms.folding import compact
 from gateway.terms.iri import is_skolem
 from gateway.terms.known_iris import REIFICATION

@@ -10,6 +10,7 @@ import pyoxigraph
 
 from gateway.errors import EndpointFault, Fault
 from gateway.graph.call import Call
+from gateway.graph.term_counts import TermCounts
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -19,7 +20,6 @@ from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.results.terms import LiteralTerm
-from gateway.sparql.schema.term_counts import TermCounts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_iri
 from gateway.terms.known_iris import OWL, is_entity_type

@@ -10,6 +10,8 @@ from dataclasses import replace
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.deadline import Clock
+from gateway.graph.superclasses import superclasses_of
+from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, without_counts
 from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
@@ -19,8 +21,6 @@ from gateway.sparql.schema.counting import Scan, TermCounter, counts_in
 from gateway.sparql.schema.descriptions import DescriptionReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.sampling import FIRST_TRIPLES, Sample, Sampler, StartedSamples
-from gateway.sparql.schema.superclasses import superclasses_of
-from gateway.sparql.schema.term_counts import TermCounts, by_frequency, schema_of, without_counts
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable
 from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
@@ -119,8 +119,10 @@ class SchemaReader:
             by_frequency(counts.types), by_frequency(counts.predicates), counts.is_cut or totals.has_cut_terms
         )
         basis = _basis(totals, began, is_part=counts.is_part)
-        above = await superclasses_of(list(found.types), self._nodes, call)
-        schema = await schema_of(found, basis, reason, self._nodes, call, left_out=counts.left_out, superclasses=above)
+        above = await superclasses_of(list(found.types), self._nodes.broader, call)
+        schema = await schema_of(
+            found, basis, reason, self._nodes.labels, call, left_out=counts.left_out, superclasses=above
+        )
         return replace(schema, names=naming.result(), hubs=finding.result())
 
     async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
@@ -144,7 +146,7 @@ class SchemaReader:
             used, of_classes, above = await asyncio.gather(
                 self._descriptions.used(listed, call),
                 self._sampler.of_classes(types, call),
-                superclasses_of(types, self._nodes, call),
+                superclasses_of(types, self._nodes.broader, call),
             )
         seen = TermCounts(
             without_counts(sample.types),
@@ -160,7 +162,7 @@ class SchemaReader:
         basis = Basis(tuple(methods), self._wall_clock(), read, triples)
         with call.within(max(_LABELS_SECONDS, end - clock())):
             schema = await schema_of(
-                seen.followed_by(used), basis, _ONLY.format(read), self._nodes, call, superclasses=above
+                seen.followed_by(used), basis, _ONLY.format(read), self._nodes.labels, call, superclasses=above
             )
         return replace(schema, names=naming.result())
 
@@ -176,7 +178,7 @@ class SchemaReader:
         names = await self._name_predicates.find(call)
         seen = TermCounts(without_counts(sample.types), without_counts(sample.predicates), sample.is_cut)
         basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
-        schema = await schema_of(seen, basis, _ONLY.format(sample.triples), self._nodes, call)
+        schema = await schema_of(seen, basis, _ONLY.format(sample.triples), self._nodes.labels, call)
         return replace(schema, names=names)
 
     async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.graph.call import Call
 from gateway.graph.values import Basis, Iri, Schema, Term
-from gateway.sparql.nodes.reader import NodeReader
 from gateway.terms.iri import MAX_IRI, is_sendable
+
+ReadLabels = Callable[[Sequence[Iri], Sequence[Iri], Call], Awaitable[tuple[Mapping[Iri, str], bool]]]
+"""Returns the labels of types and predicates, and whether these are all that there are."""
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ async def schema_of(
     found: TermCounts,
     basis: Basis,
     reason: str,
-    nodes: NodeReader,
+    read_labels: ReadLabels,
     call: Call,
     *,
     left_out: int = 0,
@@ -66,7 +68,7 @@ async def schema_of(
         found: The terms; those that no query can name are left out.
         basis: How they were found.
         reason: Why these may not be all; empty if they are.
-        nodes: Reads the labels.
+        read_labels: Reads the labels.
         call: Pays for the labels.
         left_out: Terms that were left out before.
         superclasses: The superclasses of the types, as far as they were read.
@@ -75,7 +77,7 @@ async def schema_of(
     left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
     if left_out:
         reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
-    labels, labelled = await nodes.labels(list(types), list(predicates), call)
+    labels, labelled = await read_labels(list(types), list(predicates), call)
     content = (
         sorted(types.items()),
         sorted(predicates.items()),
