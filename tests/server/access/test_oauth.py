@@ -45,7 +45,7 @@ async def test_a_token_for_this_server_is_of_a_client_with_the_graphs_of_its_sco
     ],
 )
 async def test_a_token_that_is_expired_foreign_or_unsigned_is_of_nobody(changes: dict[str, Any]) -> None:
-    """The times are far from now: parameters are made when tests are collected, which may be 20 minutes before they run."""
+    """The times are far from now: parameters are made when tests are collected, perhaps 20 minutes before they run."""
     issuer = Issuer()
     assert await found(issuer, issuer.token(**changes)) is None
 
