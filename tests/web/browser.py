@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.servers.unavailable import ServerUnavailable
 
@@ -37,6 +37,8 @@ def browser() -> Iterator[Browser]:
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         raise ServerUnavailable("needs Chromium: install it (Debian: apt-get install chromium)")
+    # What is expected may take as long as what is done: five seconds, the default, are few on a busy machine.
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))
         try:
