@@ -34,8 +34,8 @@ const SMALL_EDGES = 12;
 /** Edges of what is selected, and of paths, beyond which their labels would lie over each other. */
 const MOST_EDGE_LABELS = 30;
 
-/** The heads of curved arrows; those of straight ones are the same by default. */
-const ARROW = { extremity: "target", lengthToThicknessRatio: 2.5, widenessToThicknessRatio: 2 } as const;
+/** The heads of arrows: long enough to show the direction of a thin edge. */
+const ARROW = { extremity: "target", lengthToThicknessRatio: 4, widenessToThicknessRatio: 3 } as const;
 
 /** The curvature of the outermost of parallel edges. */
 const CURVATURE = 0.3;
@@ -89,7 +89,7 @@ export class Canvas {
         }),
       },
       edgeProgramClasses: {
-        arrow: createEdgeArrowProgram<NodeAttributes, EdgeAttributes>(),
+        arrow: createEdgeArrowProgram<NodeAttributes, EdgeAttributes>(ARROW),
         curved: createEdgeCurveProgram<NodeAttributes, EdgeAttributes>({ arrowHead: ARROW }),
       },
       stagePadding: 70,
@@ -130,7 +130,7 @@ export class Canvas {
     for (const edge of picture.edges.values()) {
       const isSelected = look.selected.includes(edge.subject) || look.selected.includes(edge.object);
       const attributes: EdgeAttributes = {
-        size: edge.onPath ? 4 : isSelected ? 2 : 1,
+        size: edge.onPath ? 4 : isSelected || isSmall ? 2 : 1,
         label: isSmall || (isNamed && (isSelected || edge.onPath)) ? shortened(picture.labels[edge.predicate] ?? edge.predicate) : "",
         type: "arrow",
         curvature: 0,

@@ -37,5 +37,5 @@ export interface Theme {
   warning: string;
 }
 
-export const LIGHT: Theme = { back: "#ffffff", text: "#1b1f24", edge: "#c4c9d0", strongEdge: "#6b7480", path: "#b3261e", warning: "#b3261e" };
-export const DARK: Theme = { back: "#14171a", text: "#e8eaed", edge: "#4a5058", strongEdge: "#9aa4b0", path: "#ff8a80", warning: "#ff8a80" };
+export const LIGHT: Theme = { back: "#ffffff", text: "#1b1f24", edge: "#8c949e", strongEdge: "#4f5761", path: "#b3261e", warning: "#b3261e" };
+export const DARK: Theme = { back: "#14171a", text: "#e8eaed", edge: "#6a727c", strongEdge: "#b4bcc6", path: "#ff8a80", warning: "#ff8a80" };
