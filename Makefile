@@ -43,7 +43,7 @@ demo: $(TO_RUN) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
-	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not large"
+	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not process and not large"
 
 test: $(STAMP) ## All tests, real servers included
 	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal

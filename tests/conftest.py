@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpcore2
 import pytest
 
 from tests.columns import BEHIND_HTTP, Column, ColumnName
@@ -46,6 +47,14 @@ def pytest_collection_finish() -> None:
     """Leave it out of every later search for garbage, too: it is most of what there is."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_tls_context() -> Iterator[None]:
+    """Read the certificates of the machine once: each HTTP client of the MCP SDK would take 60 ms for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", functools.cache(httpcore2.default_ssl_context))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

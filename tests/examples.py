@@ -5,7 +5,7 @@ from hypothesis import settings
 _USUAL = 100
 """What a property is tried with that says no number, in hypothesis and in every run but the quick one."""
 
-_QUICK = 20
+_QUICK = 15
 _LEAST = 10
 
 

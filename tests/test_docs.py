@@ -411,6 +411,7 @@ PYTHON: Final = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("code", "printed"), PYTHON)
 def test_the_python_examples_run_and_print_what_is_documented(
     code: tuple[str, str], printed: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

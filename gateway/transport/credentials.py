@@ -7,6 +7,7 @@ nobody else, not to the API of a Wikibase either: no redirect is followed, and n
 from __future__ import annotations
 
 import base64
+import functools
 import re
 import ssl
 from collections.abc import Mapping
@@ -148,7 +149,9 @@ def user_agent(contact: str, library: str = "aiohttp") -> str:
     return " ".join([_product(_NAME), *([f"({contact})"] if contact else []), _product(library)])
 
 
+@functools.cache
 def _product(name: str) -> str:
+    """Return a distribution with its version, whose metadata is a file that is read and parsed."""
     try:
         return f"{name}/{version(name)}"
     except PackageNotFoundError:

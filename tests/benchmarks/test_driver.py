@@ -56,6 +56,7 @@ def test_a_driver_answers_each_line_with_the_size_of_the_answer_and_its_time(end
     assert min(one["seconds"] for one in answers) > 0
 
 
+@pytest.mark.process
 def test_a_driver_refuses_to_measure_the_gateway_of_another_folder(tmp_path: Path) -> None:
     done = asked("http://127.0.0.1:9/", tmp_path)
     assert done.returncode == 1

@@ -93,6 +93,7 @@ def test_hostile_values_stay_in_their_columns(run: Run, hostile: Path) -> None:
         assert not {"\x1b", "\r", "\x9b", "\u202e"} & {*out}
 
 
+@pytest.mark.process
 def test_a_pipe_gets_columns() -> None:
     with process("search", "insulin") as started:
         out, err = started.communicate(timeout=60)

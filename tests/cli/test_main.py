@@ -330,6 +330,7 @@ def process(*argv: str, **environment: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("output", ["--text", "--json"])
 def test_a_reader_that_goes_away_is_no_error(output: str) -> None:
     with process("bfs", "drug:warfarin", "--hops", "5", output) as started:
@@ -340,6 +341,7 @@ def test_a_reader_that_goes_away_is_no_error(output: str) -> None:
     assert started.returncode == 0
 
 
+@pytest.mark.process
 def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
     with process("search", "zoe saldana", *REFERENCE, "-g", str(films), PYTHONIOENCODING="ascii") as started:
         out, err = started.communicate(timeout=60)
@@ -348,6 +350,7 @@ def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
     assert out.decode("utf-8") == the_json(lambda g: g.search_entities("zoe saldana"), films) + "\n"
 
 
+@pytest.mark.process
 def test_a_terminal_without_the_characters_gets_question_marks() -> None:
     with process("bfs", "drug:warfarin", "--text", PYTHONIOENCODING="ascii") as started:
         out, err = started.communicate(timeout=60)
@@ -355,6 +358,7 @@ def test_a_terminal_without_the_characters_gets_question_marks() -> None:
     assert b"TREATS ? disease:deep_vein_thrombosis" in out
 
 
+@pytest.mark.process
 def test_help_and_a_graph_file_do_without_the_heavy_libraries() -> None:
     program = (
         "import sys; from gateway.cli.main import main; status = main(['bfs', '--help']);"

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 Json = dict[str, Any]
 
-QUESTIONS = 75
+QUESTIONS = 150
 """To each of the seven graphs."""
 
 FIXTURES: Sequence[tuple[str, str]] = (

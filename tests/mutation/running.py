@@ -20,7 +20,7 @@ from tests.mutation.mutants import Mutant
 Outcome = Literal["killed", "timed out", "survived", "not covered"]
 
 _PYTEST: Final = (
-    *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not server and not large"),
+    *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not server and not process and not large"),
     *("--hypothesis-profile", "quick", "--hypothesis-seed", "0"),
 )
 _LEFT_OUT: Final = shutil.ignore_patterns(

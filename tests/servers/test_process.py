@@ -10,6 +10,8 @@ import pytest
 from tests.servers.loopback import HOST, free_port
 from tests.servers.process import ServerStartError, running
 
+pytestmark = pytest.mark.process
+
 HTTP_SCRIPT = """
 import http.server, sys
 http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind="127.0.0.1")

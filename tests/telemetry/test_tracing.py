@@ -4,8 +4,11 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 _TRACED = """
 import asyncio, json
+
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -47,6 +50,7 @@ with logging_to_stderr() as log:
 """
 
 
+@pytest.mark.process
 def test_a_tool_call_leads_to_its_requests_without_a_word_of_the_graph() -> None:
     ran = subprocess.run(  # noqa: S603 - a program of this file
         [sys.executable, "-c", _TRACED], check=True, capture_output=True, text=True

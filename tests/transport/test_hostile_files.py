@@ -94,6 +94,7 @@ def test_a_long_term_that_is_allowed_is_loaded_whole(tmp_path: Path) -> None:
     assert {len(quad.object.value) for quad in load_files([path]).engine} == {length, 1}
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no processor time")
 def test_a_file_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.rdf"
@@ -157,6 +158,7 @@ def test_a_pipe_is_loaded_like_a_file(tmp_path: Path) -> None:
         assert len(load_files([path]).engine) == 1
 
 
+@pytest.mark.process
 def test_the_command_line_says_which_file_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "nested.ttl"
     path.write_text("<a:> <b:> " + "<<(<a:><b:>" * 10_000 + "<c:>" + ")>>" * 10_000 + " .", encoding="utf-8")

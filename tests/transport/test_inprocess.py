@@ -389,6 +389,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "query",
     [ENDLESS, ENDLESS.replace("*", "(COUNT(*) AS ?count)", 1)],

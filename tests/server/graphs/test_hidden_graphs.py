@@ -1,6 +1,5 @@
 """A client that may see only some graphs is answered as by a server that has no others, to the byte."""
 
-import itertools
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -90,7 +89,8 @@ async def test_what_is_hidden_reads_as_if_it_were_not_there(
     all_graphs: dict[str, ServedGraph], era: ConnectMode
 ) -> None:
     several = GraphSet(list(all_graphs.values()))
-    subsets = [part for size in range(len(FILES) + 1) for part in itertools.combinations(FILES, size)]
+    # Those that see one graph each are every pair of a graph that is seen and one that is not.
+    subsets = [(), *((name,) for name in FILES), tuple(FILES)]
     async with served_over_http(several, closing=False) as url:
         for seen in subsets:
             alone = GraphSet([all_graphs[name] for name in seen])

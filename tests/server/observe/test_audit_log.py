@@ -126,6 +126,7 @@ print(len(lost))
 """
 
 
+@pytest.mark.process
 def test_a_line_that_a_full_disk_took_in_part_does_not_spoil_the_next(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     ran = subprocess.run(  # noqa: S603 - a program of this file

@@ -105,6 +105,7 @@ print(metrics.text().decode())
 """
 
 
+@pytest.mark.process
 def test_processes_of_one_server_show_their_counts_together(tmp_path: Path) -> None:
     environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     shown = ""

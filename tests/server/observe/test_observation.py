@@ -25,6 +25,7 @@ def test_without_the_package_for_metrics_a_server_says_how_to_get_it(monkeypatch
         Observation(ObserveSettings(metrics=("127.0.0.1", 9464)), {})
 
 
+@pytest.mark.process
 def test_without_the_package_for_metrics_all_else_works() -> None:
     program = (
         "import sys; sys.modules['prometheus_client'] = None\n"

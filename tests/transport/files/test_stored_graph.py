@@ -329,6 +329,7 @@ def test_a_file_that_is_gone_is_an_error_though_it_was_stored(directory: Path, g
         open_stored([graph_file], directory)
 
 
+@pytest.mark.process
 def test_a_process_that_was_killed_while_it_parsed_leaves_no_trace(directory: Path, tmp_path: Path) -> None:
     path = _large(tmp_path / "large.nt")
     code = (
@@ -372,6 +373,7 @@ def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
     assert "waiting for it" in caplog.text
 
 
+@pytest.mark.process
 def test_several_processes_read_one_store(directory: Path, graph_file: Path) -> None:
     kept = open_stored([graph_file], directory)
     code = (
@@ -405,6 +407,7 @@ def test_a_folder_that_is_a_file_is_a_clear_error(directory: Path, graph_file: P
         open_stored([graph_file], directory)
 
 
+@pytest.mark.process
 def test_a_disk_that_is_full_is_a_clear_error(directory: Path, tmp_path: Path) -> None:
     path = _large(tmp_path / "large.nt")
 
