@@ -1,0 +1,1 @@
+"""A GraphStore over two tables of PostgreSQL, and their evidence."""

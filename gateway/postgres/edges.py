@@ -1,0 +1,216 @@
+"""Reads edges, and counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+
+from gateway.errors import EdgesCapped, EndpointFault, Fault
+from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
+from gateway.graph.deadline import Deadline
+from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
+from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.postgres.batches import in_batches, too_many_rows
+from gateway.postgres.client import PostgresClient
+from gateway.postgres.connection import Row
+from gateway.postgres.names import Names
+from gateway.postgres.rule import Rule
+
+_FEW = 4_000
+"""Rows that become edges in some milliseconds."""
+
+_INSIDE = 20_000
+"""Nodes of a set that are sent with a query; of a larger one, all edges are read and compared here."""
+
+
+class EdgeReader:
+    """Reads the edges of one graph.
+
+    Args:
+        client: Sends the queries.
+        ids: The IRIs of IDs.
+        terms: The IRIs of predicates.
+        rule: Which rows are edges.
+        batch: Nodes in one query.
+    """
+
+    def __init__(self, client: PostgresClient, ids: Names, terms: Names, rule: Rule, batch: int) -> None:
+        self._client = client
+        self._ids = ids
+        self._terms = terms
+        self._rule = rule.parameters
+        self._batch = batch
+
+    def _selected(self, selection: EdgeSelection) -> tuple[list[str] | None, list[str] | None]:
+        """Return the predicates of outgoing and of incoming edges as the database has them; None for all."""
+        outgoing, incoming = selection.outgoing, selection.incoming
+        return (
+            None if outgoing is None else self._terms.texts_of(outgoing),
+            None if incoming is None else self._terms.texts_of(incoming),
+        )
+
+    async def around(
+        self, ids: Sequence[Iri], call: Call, selection: EdgeSelection = ALL_EDGES, per_id: int | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node; see `GraphStore.edges`."""
+        selected = self._selected(selection)
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
+            nodes = self._ids.texts_of(batch)
+            found = await self._client.rows("edges", call, *self._rule, nodes, *selected)
+            if found.is_cut and len(batch) == 1:
+                return {batch[0]: await self._paged(nodes, selected, call)}
+            if found.is_cut:
+                raise too_many_rows(self._client.query_rows)
+            return await self._neighbourhoods(batch, found.rows, selection, call)
+
+        async def ask_capped(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
+            most = per_id or 0
+            nodes = self._ids.texts_of(batch)
+            found = await self._client.rows("edges_capped", call, *self._rule, nodes, *selected, most + 1)
+            if found.is_cut:
+                raise too_many_rows(self._client.query_rows)
+            own: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+            for node, edge in zip(found.rows, self._edges((row[1:] for row in found.rows), call.deadline), strict=True):
+                own[self._ids.iri(node[0])][edge] = None
+            return {node: _capped(tuple(edges), most) for node, edges in own.items()}
+
+        def failed(mark: Mark) -> Neighbourhood:
+            return Neighbourhood(mark=mark)
+
+        return await in_batches(ids, self._batch, call, ask if per_id is None else ask_capped, failed)
+
+    async def _paged(
+        self, nodes: Sequence[str], selected: tuple[list[str] | None, list[str] | None], call: Call
+    ) -> Neighbourhood:
+        """Return the edges of one node that has more than one query may return."""
+        rows: list[Row] = []
+        after: list[str] | None = None
+        mark = Mark()
+        while True:
+            try:
+                found = await self._client.rows("edges_page", call, *self._rule, nodes, *selected, after)
+            except Fault as fault:
+                mark = Mark(fault, len(rows))
+                break
+            rows += found.rows
+            if not found.is_cut:
+                break
+            after = list(found.rows[-1])
+        return Neighbourhood(tuple(await in_thread(call, partial(self._edges, rows))), mark=mark)
+
+    async def among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, predicates: tuple[Iri, ...] | None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node whose object lies inside a set; see `GraphStore.edges_among`."""
+        objects = self._ids.texts_of(inside) if len(inside) <= _INSIDE else None
+        wanted = None if predicates is None else self._terms.texts_of(predicates)
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
+            nodes = self._ids.texts_of(batch)
+            found = await self._client.rows("edges_among", call, *self._rule, nodes, objects, wanted)
+            if found.is_cut:
+                raise too_many_rows(self._client.query_rows)
+            return await in_thread(call, partial(read, batch, found.rows), unless=len(found.rows) <= _FEW)
+
+        def read(batch: Sequence[Iri], rows: Sequence[Row], deadline: Deadline) -> Mapping[Iri, Neighbourhood]:
+            edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+            for edge in self._edges(rows, deadline):
+                if edge.subject not in edges:
+                    raise _compares_otherwise()
+                if edge.object in inside:
+                    edges[edge.subject][edge] = None
+            return {node: Neighbourhood(tuple(own)) for node, own in edges.items()}
+
+        def failed(mark: Mark) -> Neighbourhood:
+            return Neighbourhood(mark=mark)
+
+        return await in_batches(ids, self._batch, call, ask, failed)
+
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, selection: EdgeSelection
+    ) -> Mapping[Iri, Degree]:
+        """Count the edges of each node up to a bound; see `GraphStore.degrees`."""
+        selected = self._selected(selection)
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Degree]:
+            nodes = self._ids.texts_of(batch)
+            rows = (await self._client.rows("degrees", call, *self._rule, nodes, *selected, at_most + 1)).rows
+            degrees = dict.fromkeys(batch, Degree())
+            for node, found, is_all in rows:
+                before = degrees[self._ids.iri(node)]
+                count = before.count + found
+                exact = before.exact and is_all and count <= at_most
+                degrees[self._ids.iri(node)] = Degree(min(count, at_most + 1), exact)
+            return degrees
+
+        def failed(mark: Mark) -> Degree:
+            return Degree(mark=mark)
+
+        return await in_batches(ids, self._batch, call, ask, failed)
+
+    async def counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node by predicate and direction; see `GraphStore.edge_counts`."""
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, EdgeCounts]:
+            found = await self._client.rows("edge_counts", call, *self._rule, self._ids.texts_of(batch))
+            if found.is_cut:
+                raise too_many_rows(self._client.query_rows)
+            counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
+            for node, predicate, incoming, count, first, last in found.rows:
+                some = ends(*sorted((self._ids.iri(first), self._ids.iri(last))))
+                counts[self._ids.iri(node)].append(EdgeCount(self._terms.iri(predicate), incoming, count, some))
+            return {node: EdgeCounts(in_order(own)) for node, own in counts.items()}
+
+        def failed(mark: Mark) -> EdgeCounts:
+            return EdgeCounts(mark=mark)
+
+        return await in_batches(ids, self._batch, call, ask, failed)
+
+    async def neighbours(self, ids: Sequence[Iri], call: Call) -> frozenset[Iri]:
+        """Return the nodes that are one hop from some nodes.
+
+        Raises:
+            Fault: They did not all come.
+        """
+        found = await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(ids))
+        if found.is_cut:
+            raise too_many_rows(self._client.query_rows)
+        return frozenset(self._ids.iri(node) for (node,) in found.rows)
+
+    async def _neighbourhoods(
+        self, batch: Sequence[Iri], rows: Sequence[Row], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Neighbourhood]:
+        def read(deadline: Deadline) -> Mapping[Iri, Neighbourhood]:
+            around: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+            for edge in self._edges(rows, deadline):
+                ends_here = [node for node in {edge.subject, edge.object} if node in around]
+                if not ends_here:
+                    raise _compares_otherwise()
+                for node in ends_here:
+                    if selection.is_all or selection.selects(node, edge):
+                        around[node][edge] = None
+            return {node: Neighbourhood(tuple(edges)) for node, edges in around.items()}
+
+        return await in_thread(call, read, unless=len(rows) <= _FEW)
+
+    def _edges(self, rows: Iterable[Row], deadline: Deadline) -> list[Edge]:
+        # Thousands of edges have the same few predicates and ends.
+        node: Callable[[str], Iri] = cache(self._ids.iri)
+        predicate: Callable[[str], Iri] = cache(self._terms.iri)
+        return [Edge(node(s), predicate(p), node(o)) for s, p, o in deadline.checking(rows)]
+
+
+def _capped(edges: tuple[Edge, ...], most: int) -> Neighbourhood:
+    """Return so many edges of a node at most, with the mark that they have."""
+    if len(edges) <= most:
+        return Neighbourhood(edges)
+    return Neighbourhood(edges[:most], mark=Mark(EdgesCapped("A node has more edges than are shown."), most + 1))
+
+
+def _compares_otherwise() -> EndpointFault:
+    return EndpointFault(
+        "The database takes IDs for equal that are not, by the collation of a column.",
+        next_step="The operator of this gateway should make a view with a deterministic collation.",
+    )

@@ -1,0 +1,61 @@
+"""What an error of asyncpg or of the database means to a call.
+
+Texts of the database are never passed on: they may hold data of the graph, and addresses.
+"""
+
+from __future__ import annotations
+
+import asyncpg
+
+from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, NetworkFault, QueryRefused, Throttled
+from gateway.graph.deadline import Deadline, deadline_passed
+
+_ASK_OPERATOR = "Tell the operator of this gateway; `bfsql-gateway check` shows what is wrong."
+
+_KNOWN: tuple[tuple[tuple[str, ...], type[Fault], str, str], ...] = (
+    (("28",), EndpointFault, "The database refused the user or the password of this gateway.", _ASK_OPERATOR),
+    (("3D000",), EndpointFault, "There is no database of that name at the server.", _ASK_OPERATOR),
+    (("42501",), EndpointFault, "The user of this gateway may not read a table of the graph.", _ASK_OPERATOR),
+    (
+        ("42P01", "42703", "3F000"),
+        EndpointFault,
+        "A table or column of the graph is not there any more.",
+        _ASK_OPERATOR,
+    ),
+    (("25006",), QueryRefused, "The database refused a statement that would write; this gateway only reads.", ""),
+    (("53300",), Throttled, "The database has no free connection for this gateway.", "Try again later."),
+    (("57P03",), NetworkFault, "The database is starting or stopping.", "Try again later."),
+    (("57P", "08"), NetworkFault, "The database closed the connection.", "Try again later."),
+    (
+        ("53", "54"),
+        GaveUp,
+        "The database has too little memory for this query.",
+        "Ask for fewer seeds or hops.",
+    ),
+    (("57014",), GaveUp, "The database cancelled the query.", "Ask for fewer seeds or hops."),
+    (("40",), BrokenAnswer, "The database broke the query off, in favour of another one.", "Try again."),
+    (("22", "42"), QueryRefused, "The database refused a query of this gateway.", _ASK_OPERATOR),
+)
+"""Faults by the beginning of the SQLSTATE (PostgreSQL's documentation, appendix A); the first that fits counts."""
+
+
+def fault_of(error: Exception, deadline: Deadline) -> Fault:
+    """Return the fault that an error of a query means.
+
+    Args:
+        error: A `TimeoutError`, an `OSError`, or an error of asyncpg.
+        deadline: Of the query.
+    """
+    if isinstance(error, TimeoutError) or (
+        deadline.seconds_left <= 0 and isinstance(error, asyncpg.QueryCanceledError)
+    ):
+        return deadline_passed()
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        for beginnings, kind, wrong, next_step in _KNOWN:
+            if state.startswith(beginnings):
+                return kind(f"{wrong} (SQLSTATE {state})", next_step=next_step)
+        return EndpointFault(f"The database failed to answer. (SQLSTATE {state})", next_step=_ASK_OPERATOR)
+    if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError):
+        return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")
+    return NetworkFault("The database could not be reached, or the connection broke.", next_step="Try again later.")

@@ -1,0 +1,126 @@
+"""JSON of a database as values of the port.
+
+Plain JSON is read as what it says: texts, numbers and truth values. An object may be a value object of JSON-LD 1.1
+(section 4.2.4): `{"@value": ..., "@language": ...}`, `{"@value": ..., "@type": ...}` or `{"@id": ...}`. Any other
+object is a nested value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from gateway.errors import EndpointFault
+from gateway.graph.values import BlankNode, Iri, Properties, Resource, Value
+from gateway.postgres.names import Names
+from gateway.terms.known_iris import XSD
+from gateway.terms.literals import Literal
+
+TYPES: Final = "@type"
+"""The key of further types of a node, as JSON-LD has it."""
+
+SOURCES: Final = "@graph"
+"""The key of the documents in which a statement stands, where no property names them."""
+
+CUT: Final = "@cut"
+"""The key of a nested value that says whether deeper content was left out of it."""
+
+_DEEPEST = 3
+"""Objects in each other; deeper content is left out, and the value is marked as cut."""
+
+
+class JsonValues:
+    """Reads JSON objects of one database.
+
+    Args:
+        ids: The IRIs of IDs.
+        terms: The IRIs of names of properties.
+    """
+
+    def __init__(self, ids: Names, terms: Names) -> None:
+        self._ids = ids
+        self._terms = terms
+
+    def properties(self, content: Mapping[str, Any]) -> Properties:
+        """Return values by predicate; keys that begin with `@` are not among them."""
+        return self._nested(content, _DEEPEST).properties
+
+    def _nested(self, content: Mapping[str, Any], levels: int) -> BlankNode:
+        """Return the content of an object, with so many levels of objects below it."""
+        found: dict[Iri, dict[Value | int, Value]] = {}
+        is_cut = content.get(CUT) is True
+        for key, listed in content.items():
+            for value in () if key.startswith("@") else self._values(listed, levels):
+                if value is None:
+                    is_cut = True
+                else:
+                    # A nested value has no hash.
+                    at = id(value) if isinstance(value, BlankNode) else value
+                    is_cut = is_cut or (isinstance(value, BlankNode) and value.cut)
+                    found.setdefault(self._terms.iri(key), {})[at] = value
+        return BlankNode({predicate: tuple(values.values()) for predicate, values in found.items()}, is_cut)
+
+    def _values(self, item: Any, levels: int) -> Iterator[Value | None]:
+        """Yield the values of what JSON has, None for one that is nested too deeply; null is no value."""
+        match item:
+            case list():
+                for inner in item:
+                    yield from self._values(inner, levels)
+            case Literal():
+                yield item
+            case bool():
+                yield Literal(str(item).lower(), f"{XSD}boolean")
+            case str():
+                yield Literal(item)
+            case {"@id": str(text)}:
+                yield Resource(self._ids.iri(text))
+            case {"@value": Literal() | str() | bool() as value}:
+                yield _typed(value, item)
+            case dict():
+                yield self._nested(item, levels - 1) if levels else None
+
+
+def _typed(value: Literal | str | bool, item: Mapping[str, Any]) -> Literal:
+    """Return the literal that a value object of JSON-LD stands for."""
+    datatype, language = item.get("@type"), item.get("@language")
+    if isinstance(value, bool):
+        return Literal(str(value).lower(), f"{XSD}boolean")
+    if isinstance(value, Literal):
+        return value
+    if isinstance(datatype, str):
+        return Literal(value, datatype)
+    return Literal(value, "", language.lower()) if isinstance(language, str) else Literal(value)
+
+
+def _number(text: str, datatype: str) -> Literal:
+    return Literal(text, datatype)
+
+
+def _real(text: str) -> Literal:
+    return _number(text, f"{XSD}double" if "e" in text.lower() else f"{XSD}decimal")
+
+
+# Numbers stay as they are written: Python would refuse long ones, and round others.
+_decode = json.JSONDecoder(parse_int=partial(_number, datatype=f"{XSD}integer"), parse_float=_real).decode
+
+
+def decoded(text: str | None) -> Any:
+    """Return what a JSON text says, its numbers as literals; None for no text.
+
+    Raises:
+        EndpointFault: It is no JSON, or nested too deeply.
+    """
+    if text is None:
+        return None
+    try:
+        return _decode(text)
+    except (ValueError, RecursionError) as error:
+        raise EndpointFault("The database sent JSON that cannot be read.") from error
+
+
+def decoded_object(text: str | None) -> Mapping[str, Any]:
+    """Return the object that a JSON text has; an empty one where it has none."""
+    found = decoded(text)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,221 @@
+"""Copies a graph into tables of a database: all of it, or nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+import asyncpg
+import pyoxigraph
+
+from gateway.errors import ConfigurationError, quoted
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
+from gateway.postgres.connection import Address, connected
+from gateway.postgres.faults import fault_of
+from gateway.postgres.identifiers import identifier
+from gateway.postgres.json_encoding import encoded_assertion, encoded_properties
+from gateway.postgres.json_values import TYPES
+from gateway.postgres.sql import filled
+from gateway.settings.postgres import PostgresSettings
+from gateway.settings.vocabulary import RoleSettings
+from gateway.terms.known_iris import EVIDENCE_MARKERS
+from gateway.terms.literals import Literal
+
+_log = logging.getLogger(__name__)
+
+_Answer = TypeVar("_Answer", bound=Marked)
+
+_BATCH = 1_000
+"""Nodes that are read and written at once."""
+
+_BATCH_SECONDS = 600.0
+_UNBOUNDED = 1 << 40
+"""Time for reading a batch; requests, rows and nodes of it are not limited."""
+
+_EDGE_IDS: Final = uuid.UUID("5d0c5d2e-3a0f-5a2b-9b63-6f6c2b0c8a11")
+"""The namespace of the IDs of edges (RFC 9562, section 5.5), so that the same graph has the same ones."""
+
+OnLoaded = Callable[[int], None]
+"""Receives how many nodes were written so far."""
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What was written, and what tables cannot hold."""
+
+    nodes: int = 0
+    edges: int = 0
+    statements: int = 0
+    blank_edges: int = 0
+
+
+def nodes_of(graph: Iterable[pyoxigraph.Quad]) -> list[Iri]:
+    """Return the nodes of a graph in this process that get a row: all, except those that are evidence."""
+    found: dict[Iri, None] = {}
+    evidence: set[Iri] = set()
+    for quad in graph:
+        for term in (quad.subject, quad.object):
+            if isinstance(term, pyoxigraph.NamedNode):
+                found[term.value] = None
+        if isinstance(quad.subject, pyoxigraph.NamedNode) and quad.predicate.value in EVIDENCE_MARKERS:
+            evidence.add(quad.subject.value)
+    return [node for node in found if node not in evidence]
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Copies a graph.
+
+    Attributes:
+        store: The graph.
+        address: The database; its user may create tables.
+        tables: The names of the tables.
+        roles: The predicates of names and synonyms.
+        on_loaded: Called after each batch.
+    """
+
+    store: GraphStore
+    address: Address
+    tables: PostgresSettings
+    roles: RoleSettings
+    on_loaded: OnLoaded = lambda _: None
+
+    async def load(self, nodes: Iterable[Iri], *, replace: bool = False) -> Loaded:
+        """Write the nodes of the graph, their outgoing edges and what is stated about these, in one transaction.
+
+        Args:
+            nodes: The nodes of the graph.
+            replace: Whether tables of these names are removed first, in the same transaction.
+
+        Raises:
+            Fault: Something could not be read or written; then nothing is changed.
+            ConfigurationError: The tables are there already, or a value has no form in a table.
+        """
+        deadline = Deadline.after(_UNBOUNDED)
+        try:
+            async with connected(self.address) as connection, connection.transaction():
+                if replace:
+                    await connection.execute(self._sql("drop"))
+                await self._create(connection)
+                loaded = await self._copy(connection, iter(nodes))
+                await connection.execute(self._sql("index"))
+                await self._index_parts_of_names(connection)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise fault_of(error, deadline) from None
+        return loaded
+
+    def _sql(self, name: str) -> str:
+        tables = self.tables
+        return filled(
+            f"load/{name}",
+            nodes=identifier(tables.nodes.table),
+            edges=identifier(tables.edges.table),
+            evidence=identifier(tables.evidence.table),
+        )
+
+    async def _create(self, connection: Any) -> None:
+        try:
+            await connection.execute(self._sql("create"))
+        except asyncpg.DuplicateTableError:
+            raise ConfigurationError(
+                f"The database has a table {quoted(self.tables.nodes.table)}, or another one of the graph, already.",
+                valid="A graph is loaded into new tables, or in place of another with --replace.",
+                next_step="Name other tables in the section [postgres] of the profile, or give --replace.",
+            ) from None
+
+    async def _index_parts_of_names(self, connection: Any) -> None:
+        """Make the index for searches if the database has the extension and lets this user have it."""
+        try:
+            async with connection.transaction():
+                await connection.execute(self._sql("trigrams"))
+        except asyncpg.PostgresError as error:
+            _log.warning("no trigram index was made (SQLSTATE %s): searches compare all names", error.sqlstate)
+
+    async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
+        loaded = Loaded()
+        while batch := list(islice(nodes, _BATCH)):
+            entities = await self._entities(batch)
+            edges, statements = await self._edges(batch, loaded)
+            await _copied(connection, self.tables.nodes.table, _ENTITY, entities)
+            await _copied(connection, self.tables.edges.table, _RELATIONSHIP, edges)
+            await _copied(connection, self.tables.evidence.table, _EVIDENCE, statements)
+            loaded.nodes += len(entities)
+            loaded.edges += len(edges)
+            loaded.statements += len(statements)
+            self.on_loaded(loaded.nodes)
+        return loaded
+
+    async def _entities(self, batch: Sequence[Iri]) -> list[tuple[object, ...]]:
+        facts = await self.store.nodes(batch, _allowance(), names=True)
+        described = await self.store.node_metadata(batch, _allowance(), blank_nodes=True)
+        return [self._entity(node, _whole(facts[node]), _whole(described[node])) for node in batch]
+
+    def _entity(self, node: Iri, facts: NodeFacts, described: Description) -> tuple[object, ...]:
+        properties = encoded_properties(described.properties)
+        if len(facts.types) > 1:
+            properties[TYPES] = facts.types[1:]
+        names = (
+            value.value
+            for predicate in (*self.roles.name, *self.roles.synonym)
+            for value in described.properties.get(predicate, ())
+            if isinstance(value, Literal)
+        )
+        synonyms = [name for name in dict.fromkeys(names) if name != facts.name]
+        return (node, next(iter(facts.types), None), facts.name or None, _json(synonyms), _json(properties))
+
+    async def _edges(
+        self, batch: Sequence[Iri], loaded: Loaded
+    ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+        outgoing = EdgeSelection(outgoing=None, incoming=())
+        around = await self.store.edges(batch, _allowance(), selection=outgoing)
+        edges: list[Edge] = []
+        for node in batch:
+            found = _whole(around[node])
+            edges += found.edges
+            loaded.blank_edges += found.blank_edges
+        stated = await self.store.edge_metadata(edges, _allowance())
+        ids = {edge: uuid.uuid5(_EDGE_IDS, " ".join(edge)) for edge in edges}
+        rows: list[tuple[object, ...]] = [(ids[edge], *edge) for edge in edges]
+        return rows, [row for edge in edges for row in _statements(ids[edge], _whole(stated[edge]))]
+
+
+_ENTITY = ("entity_id", "entity_type", "name", "synonyms", "properties")
+_RELATIONSHIP = ("id", "subject_id", "predicate", "object_id")
+_EVIDENCE = ("relationship_id", "metadata_")
+"""The columns that are written; the others of the reference implementation are left empty."""
+
+
+def _statements(edge: uuid.UUID, evidence: Evidence) -> list[tuple[object, ...]]:
+    return [(edge, _json(encoded_assertion(assertion))) for assertion in evidence.assertions]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _allowance() -> Call:
+    return Call(Deadline.after(_BATCH_SECONDS), _UNBOUNDED, _UNBOUNDED, _UNBOUNDED)
+
+
+def _whole(answer: _Answer) -> _Answer:
+    """Return an answer that is whole.
+
+    Raises:
+        Fault: It is not.
+    """
+    if answer.mark.fault is not None:
+        raise answer.mark.fault
+    return answer
+
+
+async def _copied(connection: Any, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    schema, _, name = table.rpartition(".")
+    await connection.copy_records_to_table(name, schema_name=schema or None, columns=columns, records=rows)

@@ -1,0 +1,236 @@
+"""Reads what the tables say about nodes: existence, types, names, properties, identities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TypeVar
+
+from gateway.errors import QueryRefused
+from gateway.graph.call import Call
+from gateway.graph.values import (
+    WHOLE,
+    BlankNode,
+    Description,
+    DirectSubclasses,
+    EdgeSelection,
+    Existence,
+    Identities,
+    Iri,
+    Mark,
+    NodeFacts,
+    Properties,
+    Value,
+)
+from gateway.postgres.batches import in_batches, too_many_rows
+from gateway.postgres.client import PostgresClient
+from gateway.postgres.connection import Row
+from gateway.postgres.edges import EdgeReader
+from gateway.postgres.json_values import JsonValues, decoded, decoded_object
+from gateway.postgres.names import Names
+from gateway.settings.identity import VALUE_MARK
+from gateway.settings.profile import Profile
+from gateway.terms.best_text import best_text
+from gateway.terms.folding import compact
+from gateway.terms.iri import is_sendable, is_skolem, local_name
+from gateway.terms.literals import Literal
+
+Answer = TypeVar("Answer")
+
+_BYTES = 1 << 18
+"""Bytes of the properties of one node; of 500 nodes, no more than an answer of an endpoint may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A row of the table of nodes.
+
+    Attributes:
+        types: Its types.
+        name: Its name; empty if it has none.
+        properties: Its properties and names by predicate, if they were asked for.
+        mark: Whether they could be read.
+    """
+
+    types: tuple[Iri, ...] = ()
+    name: str = ""
+    properties: Properties | None = None
+    mark: Mark = WHOLE
+
+
+class NodeReader:
+    """Reads nodes of one graph.
+
+    Args:
+        client: Sends the queries.
+        ids: The IRIs of IDs.
+        terms: The IRIs of types and of names of properties.
+        profile: The profile.
+        edges: Reads edges of any predicate.
+    """
+
+    def __init__(self, client: PostgresClient, ids: Names, terms: Names, profile: Profile, edges: EdgeReader) -> None:
+        self._client = client
+        self._ids = ids
+        self._terms = terms
+        self._profile = profile
+        self._edges = edges
+        self._values = JsonValues(ids, terms)
+        self._batch = profile.limits.facts_batch
+
+    def iri(self, text: str) -> Iri:
+        """Return the IRI of an ID."""
+        return self._ids.iri(text)
+
+    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool) -> Mapping[Iri, Existence]:
+        """Return which nodes are in a table; see `GraphStore.existing`."""
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Existence]:
+            rows = (await self._client.rows("existing", call, self._ids.texts_of(batch), not as_subjects)).rows
+            found = {self._ids.iri(node) for (node,) in rows}
+            return {node: Existence(node in found) for node in batch}
+
+        return await in_batches(ids, self._batch, call, ask, lambda mark: Existence(mark=mark))
+
+    async def facts(
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return types, names and descriptions; see `GraphStore.nodes`."""
+
+        def facts(node: _Node) -> NodeFacts:
+            described = self._described(node) if descriptions else ""
+            return NodeFacts(node.types, node.name if names else "", description=described)
+
+        return await self._read(ids, call, facts, lambda mark: NodeFacts(mark=mark), properties=descriptions)
+
+    def _described(self, node: _Node) -> str:
+        texts = {
+            predicate: [value for value in values if isinstance(value, Literal)]
+            for predicate, values in (node.properties or {}).items()
+        }
+        return best_text(texts, self._profile.roles.description, self._profile.names.languages)
+
+    async def labels(
+        self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call
+    ) -> tuple[Mapping[Iri, str], bool]:
+        """Return the names that terms of the schema have as nodes, and whether these are all that there are."""
+        facts = await self.facts([*types, *predicates], call, names=True, descriptions=False)
+        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
+        return names, all(fact.mark.whole for fact in facts.values())
+
+    async def metadata(self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool) -> Mapping[Iri, Description]:
+        """Return the properties of each node; see `GraphStore.node_metadata`."""
+
+        def description(node: _Node) -> Description:
+            properties = node.properties or {}
+            return Description(properties if blank_nodes else _without_blank_nodes(properties), node.mark)
+
+        return await self._read(ids, call, description, lambda mark: Description(mark=mark), properties=True)
+
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        """Return the properties that count mentions; see `GraphStore.mentions`."""
+        roles = self._profile.roles.mentions
+        local = {compact(role) for role in roles if ":" not in role}
+
+        def description(node: _Node) -> Description:
+            properties = (node.properties or {}).items()
+            return Description(
+                {at: values for at, values in properties if at in roles or compact(local_name(at)) in local}, node.mark
+            )
+
+        if not roles:
+            return {node: Description() for node in ids}
+        return await self._read(ids, call, description, lambda mark: Description(mark=mark), properties=True)
+
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
+        """Return the direct subclasses of each class; see `GraphStore.narrower`."""
+        incoming = EdgeSelection(outgoing=(), incoming=tuple(sorted(self._profile.types.subclass_of)))
+        around = await self._edges.around(ids, call, incoming)
+        return {
+            parent: DirectSubclasses(tuple(sorted({edge.subject for edge in found.edges})), found.mark)
+            for parent, found in around.items()
+        }
+
+    async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
+        """Return the direct superclasses of each class; none of one about which the database could not be asked."""
+        predicates = self._profile.types.subclass_of
+        if not predicates:
+            return dict.fromkeys(ids, ())
+        outgoing = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
+        around = await self._edges.around(ids, call, outgoing)
+        return {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return the IRIs by which other graphs may know each node; see `GraphStore.identities`."""
+        settings = self._profile.identity
+        if not settings.predicates:
+            return {node: Identities() for node in ids}
+        same = tuple(sorted(settings.same_as))
+        around = await self._edges.around(ids, call, EdgeSelection(same, same))
+        described = await self.metadata(ids, call, blank_nodes=False)
+        found: dict[Iri, Identities] = {}
+        for node in dict.fromkeys(ids):
+            others = {end for edge in around[node].edges for end in (edge.subject, edge.object)}
+            for predicate, values in described[node].properties.items():
+                formatter = settings.formatters.get(predicate, "")
+                others |= {formatter.replace(VALUE_MARK, one.value) for one in values if isinstance(one, Literal)}
+            known = {one for one in others if one != node and is_sendable(one) and not is_skolem(one)}
+            mark = around[node].mark if not around[node].mark.whole else described[node].mark
+            found[node] = Identities(tuple(sorted(known)), mark)
+        return found
+
+    async def _read(
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        answer: Callable[[_Node], Answer],
+        failed: Callable[[Mark], Answer],
+        *,
+        properties: bool,
+    ) -> Mapping[Iri, Answer]:
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Answer]:
+            found = await self._client.rows("nodes", call, self._ids.texts_of(batch), properties, _BYTES)
+            if found.is_cut:
+                raise too_many_rows(self._client.query_rows)
+            nodes = {self._ids.iri(row[0]): self._node(row) for row in found.rows}
+            return {iri: answer(nodes.get(iri, _Node())) for iri in batch}
+
+        return await in_batches(ids, self._batch, call, ask, failed)
+
+    def _node(self, row: Row) -> _Node:
+        _, types, name, is_too_large, properties, synonyms, columns = row
+        listed = tuple(sorted({self._terms.iri(text) for text in _texts(decoded(types))}))
+        if is_too_large:
+            fault = QueryRefused(f"The properties of a node have more than {_BYTES:,} bytes.")
+            return _Node(listed, name or "", mark=Mark(fault))
+        content = {**decoded_object(columns), **decoded_object(properties)}
+        named = self._named(self._values.properties(content), name or "", _texts(decoded(synonyms)))
+        return _Node(listed, name or "", named)
+
+    def _named(self, properties: Properties, name: str, synonyms: Sequence[str]) -> Properties:
+        """Return properties with the name and the synonyms, unless they have these by their own predicates."""
+        roles = self._profile.roles
+        if any(predicate in properties for predicate in chain(roles.name, roles.synonym)):
+            return properties
+        added: dict[Iri, tuple[Value, ...]] = {}
+        if name and roles.name:
+            added[roles.name[0]] = (Literal(name),)
+        if synonyms and roles.synonym:
+            added[roles.synonym[0]] = tuple(map(Literal, dict.fromkeys(synonyms)))
+        return {**added, **properties}
+
+
+def _texts(found: Any) -> list[str]:
+    """Return the texts of JSON: one, or those of lists."""
+    if isinstance(found, str):
+        return [found]
+    return [text for item in found for text in _texts(item)] if isinstance(found, list) else []
+
+
+def _without_blank_nodes(properties: Properties) -> Properties:
+    kept = {
+        predicate: tuple(value for value in values if not isinstance(value, BlankNode))
+        for predicate, values in properties.items()
+    }
+    return {predicate: values for predicate, values in kept.items() if values}

@@ -1,0 +1,149 @@
+"""Reads the types and predicates of a graph: by counting all rows, or a sample of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from gateway.errors import DeadlinePassed, Fault, GaveUp
+from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
+from gateway.graph.superclasses import superclasses_of
+from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, without_counts
+from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
+from gateway.postgres.batches import too_many_rows
+from gateway.postgres.client import PostgresClient
+from gateway.postgres.names import Names
+from gateway.postgres.nodes import NodeReader
+from gateway.postgres.rule import Rule
+from gateway.settings.profile import Profile
+from gateway.terms.iri import is_sendable
+from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES, is_entity_type
+
+_QUICK_SECONDS = 1.4
+"""Time for counting all rows when the first answer should come within two seconds."""
+
+_SAMPLE = 20_000
+"""Rows of each table in a sample."""
+
+_TERMS = 20_000
+"""Types or predicates that are listed at most."""
+
+_HUB_EDGES = 100
+"""Edges that make a node a hub: the `max_degree` that the tools advise."""
+
+_HUBS = 20
+_TYPES_OF_HUBS = 5
+"""Hubs whose types are read, and types of hubs that the schema lists."""
+
+_COUNTED = 200_000
+_SAMPLED = 200
+"""Edges up to which the ends of all are looked at for names, and edges of a larger graph that are."""
+
+
+class SchemaReader:
+    """Reads the schema of one graph.
+
+    Args:
+        client: Sends the queries.
+        terms: The IRIs of types and predicates.
+        rule: Which rows are edges.
+        nodes: Reads labels and types.
+        profile: The profile.
+        wall_clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        client: PostgresClient,
+        terms: Names,
+        rule: Rule,
+        nodes: NodeReader,
+        profile: Profile,
+        wall_clock: Clock,
+    ) -> None:
+        self._client = client
+        self._terms = terms
+        self._rule = rule.parameters
+        self._nodes = nodes
+        self._profile = profile
+        self._wall_clock = wall_clock
+
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the whole schema where it is counted in a moment, and what a sample shows of a larger graph."""
+        try:
+            with call.within(_QUICK_SECONDS):
+                return await self.read(call)
+        except (DeadlinePassed, GaveUp):
+            call.deadline.check()
+        began = self._wall_clock()
+        types = await self._counts("sampled_types", call, _SAMPLE)
+        predicates = await self._counts("sampled_predicates", call, *self._rule, _SAMPLE)
+        seen = TermCounts(without_counts(_entity_types(types)), without_counts(predicates))
+        read = sum(predicates.values())
+        reason = f"only {read:,} rows of a large table of edges were read"
+        return await self._schema(seen, Basis(("sampled",), began, read, None), reason, call)
+
+    async def read(self, call: Call) -> Schema:
+        """Return the schema by counting every row.
+
+        Raises:
+            Fault: They could not be counted, in this time or at all.
+        """
+        began = self._wall_clock()
+        types = await self._counts("type_counts", call)
+        predicates = await self._counts("predicate_counts", call, *self._rule)
+        found = TermCounts(by_frequency(_entity_types(types)), by_frequency(predicates))
+        basis = Basis(("enumerated",), began, 0, sum(predicates.values()))
+        schema = await self._schema(found, basis, "", call)
+        return replace(schema, hubs=await self._types_of_hubs(call))
+
+    async def _schema(self, found: TermCounts, basis: Basis, reason: str, call: Call) -> Schema:
+        above = await superclasses_of(list(found.types), self._nodes.broader, call)
+        schema = await schema_of(found, basis, reason, self._nodes.labels, call, superclasses=above)
+        return replace(schema, names=self._profile.roles.name[:1])
+
+    async def _counts(self, query: str, call: Call, *arguments: object) -> dict[Iri, int]:
+        """Return how many rows each term has.
+
+        Raises:
+            Fault: They could not be counted, or there are too many terms.
+        """
+        found = await self._client.rows(query, call, *arguments, at_most=_TERMS)
+        if found.is_cut:
+            raise too_many_rows(_TERMS)
+        counts: Counter[Iri] = Counter()
+        for text, count in found.rows:
+            counts[self._terms.iri(text)] += count
+        return dict(counts)
+
+    async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
+        """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
+        try:
+            found = (await self._client.rows("hubs", call, *self._rule, _HUB_EDGES, at_most=_HUBS)).rows
+            hubs = {self._nodes.iri(node): count for node, count in found}
+            facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
+        except Fault:
+            return ()
+        weights: Counter[Iri] = Counter()
+        for hub, count in hubs.items():
+            for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
+                if is_sendable(iri):
+                    weights[iri] += count
+        return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES_OF_HUBS]
+
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many ends of edges have no name; see `GraphStore.nameless`."""
+        triples = schema.basis.triples
+        is_whole = schema.exact and triples is not None and triples <= _COUNTED
+        try:
+            with call.reserving(requests=0.5, time=0.5):
+                rows = await self._client.rows("nameless", call, *self._rule, _COUNTED if is_whole else _SAMPLED)
+        except Fault:
+            return None
+        ((found, nameless),) = rows.rows
+        return NamelessNodes(nameless, found, exact=is_whole)
+
+
+def _entity_types(counts: dict[Iri, int]) -> dict[Iri, int]:
+    return {iri: count for iri, count in counts.items() if is_entity_type(iri)}

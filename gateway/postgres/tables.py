@@ -1,0 +1,167 @@
+"""The tables of one graph, as SQL that the queries read them by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.errors import ConfigurationError, quoted
+from gateway.postgres.identifiers import identifier
+from gateway.postgres.sql import filled
+from gateway.settings.postgres import PostgresSettings
+from gateway.settings.section import Section
+
+Columns = Mapping[str, str]
+"""The columns of a table by name, with their types."""
+
+_NONE = "NULL::text"
+
+_TEXTS = frozenset({"text", "character varying"})
+"""Types of columns that are compared with texts without a cast, so that an index on them serves."""
+
+_BUNDLE = ("bundle_evidence", "relationship_key", ("document_id", "section", "text_span", "confidence", "supports"))
+"""The other table of evidence that the reference implementation knows: its name, key and columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables as SQL.
+
+    Attributes:
+        nodes: The rows of the table of nodes.
+        edges: The rows of the table of edges.
+        evidence: The query for rows of evidence; empty if there is no such table.
+        by_triple: Whether evidence refers to `subject:predicate:object`, not to the key of an edge.
+    """
+
+    nodes: str
+    edges: str
+    evidence: str = ""
+    by_triple: bool = False
+
+    def query(self, name: str) -> str:
+        """Return a query over these tables."""
+        return filled(name, nodes=self.nodes, edges=self.edges, rule=filled("parts/rule"))
+
+
+def names_of_tables(settings: PostgresSettings) -> list[str]:
+    """Return the names of the tables that are looked for."""
+    evidence = settings.evidence
+    wanted = [settings.nodes.table, settings.edges.table, evidence.table]
+    return [name for name in (*wanted, *_other_evidence(settings)) if name]
+
+
+def _other_evidence(settings: PostgresSettings) -> tuple[str, ...]:
+    return () if "evidence" in settings.model_fields_set else (_BUNDLE[0],)
+
+
+def tables_of(settings: PostgresSettings, found: Mapping[str, Columns]) -> Tables:
+    """Return the tables that a profile names.
+
+    Args:
+        settings: The section of the profile.
+        found: The columns of each table; none of one that is not there.
+
+    Raises:
+        ConfigurationError: A table or column that the profile names is not there, or no text.
+    """
+    nodes, edges = settings.nodes, settings.edges
+    at_nodes = _Chosen(nodes.table, nodes, found.get(nodes.table, {}), texts=("id",))
+    at_edges = _Chosen(edges.table, edges, found.get(edges.table, {}), texts=("subject", "predicate", "object"))
+    evidence, by_triple = _evidence(settings, found, at_edges)
+    return Tables(
+        nodes=filled("parts/nodes", **at_nodes.sql("id", "type", "name", "synonyms", "properties", "status")),
+        edges=filled("parts/edges", **at_edges.sql("subject", "predicate", "object", "id", "properties")),
+        evidence=evidence,
+        by_triple=by_triple,
+    )
+
+
+def _evidence(settings: PostgresSettings, found: Mapping[str, Columns], edges: _Chosen) -> tuple[str, bool]:
+    """Return the query for evidence, and whether it asks by triple; an empty text if there is none to ask."""
+    evidence = settings.evidence
+    other, key, columns = _BUNDLE
+    if not found.get(evidence.table) and _other_evidence(settings) and found.get(other):
+        there = tuple(name for name in columns if name in found[other])
+        evidence = evidence.model_copy(update={"table": other, "edge": "", "key": key, "columns": there})
+    is_wanted = "table" in evidence.model_fields_set
+    if not evidence.table or not (found.get(evidence.table) or is_wanted):
+        return "", False
+    chosen = _Chosen(evidence.table, evidence, found.get(evidence.table, {}))
+    refers_by = evidence.key or evidence.edge
+    if not evidence.key and edges.column("id") == _NONE:
+        return "", False
+    texts = {
+        **chosen.sql("properties"),
+        "key": identifier(chosen.needed(refers_by)),
+        # As the database itself writes the type.
+        "key_type": chosen.columns[refers_by],
+    }
+    return filled("evidence", **texts), bool(evidence.key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The columns of one table that a section of the profile chooses.
+
+    Args:
+        table: The name of the table.
+        section: The section.
+        columns: The columns that the table has.
+        texts: Settings whose columns must be there, and texts.
+
+    Raises:
+        ConfigurationError: See `tables_of`.
+    """
+
+    table: str
+    section: Section
+    columns: Columns
+    texts: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Check what must be there."""
+        if not self.columns:
+            raise ConfigurationError(
+                f"The database has no table or view {quoted(self.table)} that this user may see.",
+                valid="The section [postgres] of the profile names the tables of nodes and of edges.",
+                next_step="Correct it, or have the user granted USAGE on the schema.",
+            )
+        for setting in self.texts:
+            name = self.needed(getattr(self.section, setting))
+            if self.columns[name] not in _TEXTS:
+                raise ConfigurationError(
+                    f"The column {quoted(name)} of {quoted(self.table)} has the type {quoted(self.columns[name])}.",
+                    valid="IDs and predicates are `text` or `varchar`.",
+                    next_step="Make a view that casts it, with an index on the expression.",
+                )
+
+    def needed(self, name: str) -> str:
+        """Return the name of a column that is there."""
+        if name not in self.columns:
+            known = ", ".join(sorted(self.columns)[:20])
+            raise ConfigurationError(
+                f"The table {quoted(self.table)} has no column {quoted(name)}.",
+                valid=f"It has {known}.",
+                next_step="Correct the section [postgres] of the profile.",
+            )
+        return name
+
+    def column(self, setting: str) -> str:
+        """Return a column as SQL: null where the profile names none, or the table lacks one that is the default."""
+        name = getattr(self.section, setting)
+        if not name or (name not in self.columns and setting not in self.section.model_fields_set):
+            return _NONE
+        return identifier(self.needed(name))
+
+    def sql(self, *settings: str) -> dict[str, str]:
+        """Return some columns as SQL by their settings, the columns that are properties, and the table."""
+        chosen = self.section.model_dump()["columns"]
+        if "columns" not in self.section.model_fields_set:
+            chosen = [name for name in chosen if name in self.columns]
+        properties = ", ".join(identifier(self.needed(name)) for name in chosen)
+        return {
+            **{setting: self.column(setting) for setting in settings},
+            "columns": properties,
+            "table": identifier(self.table),
+        }

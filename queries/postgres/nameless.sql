@@ -1,0 +1,11 @@
+-- summary: How many ends of edges have no name, among all ends or those of some edges.
+-- $4 bigint: Edges whose ends are looked at, at most.
+-- $5 bigint: Rows at most.
+WITH some AS (SELECT e.s, e.o FROM {edges} AS e WHERE {rule} LIMIT $4),
+  ends AS (SELECT s AS id FROM some UNION SELECT o FROM some)
+SELECT count(*) AS found, count(*) FILTER (WHERE NOT EXISTS (
+  SELECT FROM {nodes} AS n
+  WHERE n.id = ends.id AND (n.name <> '' OR jsonb_path_exists(n.synonyms, '$[*] ? (@.type() == "string")'))
+)) AS nameless
+FROM ends
+LIMIT $5

@@ -1,0 +1,133 @@
+"""A PostgreSQL for tests, with graphs that were loaded into schemas of their own."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import asyncpg
+from pydantic import SecretStr
+
+from gateway.engine.gateway import Gateway
+from gateway.postgres.connection import Address
+from gateway.postgres.loading import Loaded, Loader, nodes_of
+from gateway.postgres.store import PostgresStore
+from gateway.settings.limits import OrientationSettings
+from gateway.settings.postgres import PostgresSettings
+from gateway.settings.profile import Profile
+from gateway.sparql.sparql_store import SparqlStore
+from gateway.terms.prefixes import PrefixMap, merge
+from gateway.transport.files.loading import load_files
+from gateway.transport.inprocess import InProcess
+from tests.columns import Column
+from tests.servers.loopback import HOST
+from tests.servers.postgres import PASSWORD, USER, PostgresServer, running_postgres
+from tests.wall_clock import fixed_wall_clock
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class Database:
+    """A running server and what was loaded into it.
+
+    Attributes:
+        server: The server.
+        schemas: Schemas that were made.
+    """
+
+    server: PostgresServer
+    schemas: set[str] = field(default_factory=set)
+
+    @property
+    def address(self) -> Address:
+        """Where it is, with the right password."""
+        return Address(HOST, self.server.port, "postgres", USER, SecretStr(PASSWORD))
+
+    def execute(self, sql: str) -> None:
+        """Run statements of a test."""
+
+        async def run() -> None:
+            connection = await asyncpg.connect(**self.address.arguments)
+            try:
+                await connection.execute(sql)
+            finally:
+                await connection.close()
+
+        _apart(run)
+
+    def make_schema(self, name: str) -> bool:
+        """Make a schema; return whether it is new."""
+        if name in self.schemas:
+            return False
+        self.execute(f'CREATE SCHEMA "{name}"')
+        self.schemas.add(name)
+        return True
+
+    def load(self, name: str, files: list[Path], profile: Profile) -> Loaded | None:
+        """Load files into the tables of a schema, if that was not done before."""
+        if not self.make_schema(name):
+            return None
+        graph = load_files(files)
+        store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
+        nodes = nodes_of(graph.engine)
+        loader = Loader(store, self.address, tables_in(name), profile.roles)
+        return _apart(lambda: loader.load(nodes))
+
+
+def _apart(work: Callable[[], Coroutine[object, object, Result]]) -> Result:
+    """Return what a coroutine returns, run in a thread: the caller may be on an event loop."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(work())).result()
+
+
+def tables_in(schema: str) -> PostgresSettings:
+    """Return settings for the usual tables in a schema."""
+    usual = PostgresSettings()
+    return PostgresSettings(
+        nodes=usual.nodes.model_copy(update={"table": f"{schema}.{usual.nodes.table}"}),
+        edges=usual.edges.model_copy(update={"table": f"{schema}.{usual.edges.table}"}),
+        evidence=usual.evidence.model_copy(update={"table": f"{schema}.{usual.evidence.table}"}),
+    )
+
+
+@contextmanager
+def running_database(workdir: Path) -> Iterator[Database]:
+    """Run a server without any graph."""
+    with running_postgres(workdir) as server:
+        yield Database(server)
+
+
+@dataclass(frozen=True)
+class PostgresColumn(Column):
+    """PostgreSQL in the place of an engine: every graph that a test opens is loaded first."""
+
+    database: Database = field(default=None, repr=False)  # type: ignore[assignment]  # a base class has defaults
+
+    def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
+        """Open a gateway over a graph; see `Column.open`."""
+        assert not through
+        self._need(graph)
+        settings = self.settled(profile or Profile())
+        self.database.load(graph, list(self.files[graph]), settings)
+        prefixes, _ = merge([("the profile", settings.prefixes)])
+        return Gateway(self.store(graph, settings), settings, PrefixMap(prefixes))
+
+    def store(self, graph: str, profile: Profile) -> PostgresStore:
+        """Return the store over a graph that was loaded."""
+        return PostgresStore(
+            self.database.address, tables_in(graph), profile, profile.prefixes, wall_clock=fixed_wall_clock
+        )
+
+    @staticmethod
+    def settled(profile: Profile) -> Profile:
+        """Return a profile as `Column.open` has it."""
+        if "orientation" not in profile.model_fields_set:
+            profile = profile.model_copy(update={"orientation": OrientationSettings(patience_seconds=120)})
+        if "coined_prefixes" not in profile.size.model_fields_set:
+            size = profile.size.model_copy(update={"coined_prefixes": False})
+            profile = profile.model_copy(update={"size": size})
+        return profile
