@@ -13,11 +13,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-import os
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -33,7 +32,7 @@ from gateway.engine.schema.cache import SchemaStorage
 from gateway.errors import ConfigurationError, quoted
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
-from gateway.flow.quota_state import MemoryStorage, shared_storage
+from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore, OnProgress
 from gateway.labels.in_process_index import InProcessIndexSource
@@ -55,6 +54,7 @@ from gateway.settings.profile import (
     with_hidden,
     without_search_api,
 )
+from gateway.settings.shared_cache import SharedCacheServer
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.telemetry.record import Record
@@ -222,9 +222,10 @@ def _endpoint_graph(
     keep_schema: bool,
     shared_cache: str | None,
 ) -> _Graph:
-    transport = connect(url, profile, clock)
+    server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
+    transport = connect(url, profile, clock, server)
     profile = profile_for_endpoint(profile, url)
-    shared = None if shared_cache is None else _shared_values(shared_cache, url, profile)
+    shared = None if server is None else _shared_values(server, url, profile)
     below = store_over(transport, profile, clock or time.monotonic, wall_clock, shared)
     stored = _stored_index(url, profile, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
@@ -232,20 +233,31 @@ def _endpoint_graph(
     return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)
 
 
-def _shared_values(server: str, url: str, profile: Profile) -> SharedValues:
+def _shared_values(server: SharedCacheServer, url: str, profile: Profile) -> SharedValues:
     """Return the place of the answers of an endpoint that are read under a profile.
 
     Raises:
-        ConfigurationError: The URL is wrong, or the package for it is not installed.
+        ConfigurationError: The package for it is not installed.
+    """
+    with _redis_installed():
+        from gateway.cache.shared.values import SharedValues  # noqa: PLC0415 - an extra
+    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}".encode()).hexdigest()
+    return SharedValues(server, f"bfsql:{who[:32]}:")
+
+
+@contextmanager
+def _redis_installed() -> Iterator[None]:
+    """Say what to install where the block imports what is not.
+
+    Raises:
+        ConfigurationError: The package is not installed.
     """
     try:
-        from gateway.cache.shared.values import SharedValues  # noqa: PLC0415 - an extra
+        yield
     except ImportError as error:
         raise ConfigurationError(
             "A shared cache needs the package redis.", next_step="Install it: pip install 'bfsql-gateway[redis]'."
         ) from error
-    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}".encode()).hexdigest()
-    return SharedValues(server, os.environ.get("BFSQL_SHARED_CACHE_PASSWORD", ""), f"bfsql:{who[:32]}:")
 
 
 def _loaded_graph(
@@ -454,7 +466,9 @@ def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:
     return library is not None and isinstance(source, library.Graph)
 
 
-def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
+def connect(
+    url: str, profile: Profile, clock: Clock | None = None, shared_cache: SharedCacheServer | None = None
+) -> Http:
     """Return the HTTP transport to an endpoint; it sends nothing yet.
 
     Args:
@@ -462,6 +476,7 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
         profile: The profile.
         clock: The clock of its flow control; by default a monotonic one, and for the quota the system's, which all
             processes share.
+        shared_cache: Where processes on several machines share the quota of the endpoint.
 
     Raises:
         ConfigurationError: The URL is wrong, or the profile's settings for the connection are, or it hides something.
@@ -477,7 +492,8 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
 
     endpoint = profile.endpoint
     access = access_to(url, endpoint)
-    storage = shared_storage(url, access.headers.get("User-Agent", "")) if endpoint.quota.is_limited else MemoryStorage
+    user_agent = access.headers.get("User-Agent", "")
+    storage = _quota_storage(client_name(url, user_agent), shared_cache) if endpoint.quota.is_limited else MemoryStorage
     return Http(
         url,
         max_bytes=profile.limits.body_bytes,
@@ -491,6 +507,20 @@ def connect(url: str, profile: Profile, clock: Clock | None = None) -> Http:
             clock=clock or time.monotonic,
         ),
     )
+
+
+def _quota_storage(client: str, server: SharedCacheServer | None) -> Callable[[QuotaState], QuotaStorage]:
+    """Return what stores the quota of a client of an endpoint: a file, and a server where there is one.
+
+    Raises:
+        ConfigurationError: The package for the server is not installed.
+    """
+    storage = shared_storage(client)
+    if server is None:
+        return storage
+    with _redis_installed():
+        from gateway.flow.shared_quota import shared_between_machines  # noqa: PLC0415 - an extra
+    return shared_between_machines(server, client, storage)
 
 
 def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:

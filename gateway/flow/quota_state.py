@@ -110,6 +110,44 @@ class QuotaState:
             [*self.given_up],
         )
 
+    def become(self, other: QuotaState) -> None:
+        """Take all figures of another state."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(other.copy(), each.name))
+
+
+def written(state: QuotaState) -> str:
+    """Return a state as the text that processes share."""
+    return json_text(asdict(state))
+
+
+def read_state(text: str | bytes) -> QuotaState | None:
+    """Return the state that a text of another process holds; None where it holds none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    names = {each.name for each in fields(QuotaState)}
+    if not isinstance(found, dict) or found.keys() != names or not isinstance(found["given_up"], list):
+        return None
+    figures = [*(value for name, value in found.items() if name != "given_up"), *found["given_up"]]
+    if not all(isinstance(value, int | float) and abs(value) <= _LARGEST for value in figures):
+        return None
+    return QuotaState(**found)
+
+
+def strictest(one: QuotaState, other: QuotaState) -> QuotaState:
+    """Return a state that allows no more than either of two, of processes that did not know of each other."""
+    return QuotaState(
+        at=max(one.at, other.at),
+        query_seconds=min(one.query_seconds, other.query_seconds),
+        errors=min(one.errors, other.errors),
+        closed_until=max(one.closed_until, other.closed_until),
+        banned=one.banned or other.banned,
+        overloads=max(one.overloads, other.overloads),
+        given_up=sorted({*one.given_up, *other.given_up}),
+    )
+
 
 class QuotaStorage(Protocol):
     """Stores the state of a quota."""
@@ -139,12 +177,16 @@ class MemoryStorage:
         yield self._state
 
 
-def shared_storage(url: str, user_agent: str) -> Callable[[QuotaState], QuotaFile]:
-    """Return a factory of the file for one client of an endpoint: one address and `User-Agent` are one client to it."""
+def client_name(url: str, user_agent: str) -> str:
+    """Return the name of a state: one address and `User-Agent` are one client of an endpoint."""
     parts = urlsplit(url)
     client = f"{parts.hostname}:{parts.port} {user_agent}"
-    name = f"quota-{hashlib.sha256(client.encode()).hexdigest()[:_DIGITS]}.json"
-    return lambda state: QuotaFile(default_store() / name, state)
+    return f"quota-{hashlib.sha256(client.encode()).hexdigest()[:_DIGITS]}"
+
+
+def shared_storage(client: str) -> Callable[[QuotaState], QuotaFile]:
+    """Return a factory of the file for a client of an endpoint, by its name."""
+    return lambda state: QuotaFile(default_store() / f"{client}.json", state)
 
 
 class QuotaFile:
@@ -180,7 +222,7 @@ class QuotaFile:
             self._latest = state
             try:
                 check_private(self._path.parent)
-                write_file(self._path, json_text(asdict(state)))
+                write_file(self._path, written(state))
                 self._is_written = True
             except ConfigurationError as error:
                 self._is_written = False
@@ -189,19 +231,12 @@ class QuotaFile:
     def _read_file(self) -> QuotaState | None:
         try:
             check_private(self._path.parent)
-            found = json.loads(read_at_most(self._path, _MOST_BYTES))
+            return read_state(read_at_most(self._path, _MOST_BYTES))
         except ConfigurationError as error:
             self._warn_once(error)
-            return None
-        except (OSError, ValueError, RecursionError):
-            return None
-        names = {each.name for each in fields(QuotaState)}
-        if not isinstance(found, dict) or found.keys() != names or not isinstance(found["given_up"], list):
-            return None
-        figures = [*(value for name, value in found.items() if name != "given_up"), *found["given_up"]]
-        if not all(isinstance(value, int | float) and abs(value) <= _LARGEST for value in figures):
-            return None
-        return QuotaState(**found)
+        except OSError:
+            pass
+        return None
 
     def _warn_once(self, error: Exception) -> None:
         if not self._has_warned:

@@ -17,6 +17,7 @@ from gateway.api import open_gateway
 from gateway.cache.shared.values import SharedValues
 from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
+from gateway.settings.shared_cache import SharedCacheServer
 from tests.engine.small import PREFIXES, engine
 from tests.servers.loopback import HOST
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
@@ -127,7 +128,7 @@ async def test_what_one_process_forgets_no_process_uses(valkey: ValkeyServer) ->
 
 
 async def test_what_was_asked_for_before_others_forgot_is_not_used_after_it(valkey: ValkeyServer) -> None:
-    old, new = (SharedValues(valkey.url, "", "x:") for _ in range(2))
+    old, new = (SharedValues(SharedCacheServer(valkey.url), "x:") for _ in range(2))
     try:
         assert await old.get(["a"]) == [None]
         asked_in = old.generation
@@ -146,7 +147,7 @@ async def test_what_was_asked_for_before_others_forgot_is_not_used_after_it(valk
 async def test_a_server_that_lost_what_was_forgotten_brings_nothing_back(valkey: ValkeyServer) -> None:
     import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
 
-    values = SharedValues(valkey.url, "", "x:")
+    values = SharedValues(SharedCacheServer(valkey.url), "x:")
     try:
         await values.get(["a"])
         await values.put([("a", b"old")], 60, values.generation)
@@ -185,5 +186,5 @@ async def test_a_server_that_never_answers_costs_no_more_than_its_time(caplog: p
 @pytest.mark.parametrize("url", ["http://127.0.0.1", "redis://user:secret@127.0.0.1", "", "redis://127.0.0.1:x"])
 def test_a_url_that_is_none_is_a_clear_error_without_a_secret(url: str) -> None:
     with pytest.raises(ConfigurationError, match="--shared-cache") as raised:
-        SharedValues(url, "", "x:")
+        SharedCacheServer(url)
     assert "secret" not in str(raised.value)

@@ -11,15 +11,14 @@ import secrets
 import time
 from collections.abc import Sequence
 from hashlib import blake2b
-from urllib.parse import urlsplit
 
 from redis import asyncio as redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
+from gateway.settings.shared_cache import SharedCacheServer
 
 _log = logging.getLogger(__name__)
 
@@ -48,16 +47,13 @@ class SharedValues:
     """A server of values, under one prefix.
 
     Args:
-        url: `redis://HOST:PORT/DATABASE`, `rediss://` with TLS, or `unix://PATH`.
-        password: The password; empty without one.
+        server: Its URL and its password.
         prefix: What all keys begin with.
         clock: Seconds that only grow.
-
-    Raises:
-        ConfigurationError: The URL is wrong.
     """
 
-    def __init__(self, url: str, password: str, prefix: str, clock: Clock = time.monotonic) -> None:
+    def __init__(self, server: SharedCacheServer, prefix: str, clock: Clock = time.monotonic) -> None:
+        password = server.password.get_secret_value()
         self._prefix = prefix
         self._clock = clock
         self._key = blake2b(password.encode(), digest_size=32).digest()
@@ -65,25 +61,15 @@ class SharedValues:
         self._must_begin_anew = False
         self._rests_until = 0.0
         self._is_away = False
-        parts = urlsplit(url)
-        if parts.scheme not in {"redis", "rediss", "unix"} or "@" in parts.netloc:
-            raise ConfigurationError(
-                "--shared-cache is not the URL of a Valkey or Redis server.",
-                valid="Write redis://HOST:PORT, rediss://HOST:PORT or unix://PATH, without a password.",
-                next_step="Give the password in the environment variable BFSQL_SHARED_CACHE_PASSWORD.",
-            )
-        try:
-            pool = redis.BlockingConnectionPool.from_url(
-                url,
-                max_connections=_CONNECTIONS,
-                timeout=_ANSWER_SECONDS,
-                socket_timeout=_ANSWER_SECONDS,
-                socket_connect_timeout=_ANSWER_SECONDS,
-                retry=Retry(NoBackoff(), 0),
-                password=password or None,
-            )
-        except (ValueError, RedisError) as error:
-            raise ConfigurationError(f"--shared-cache is wrong: {error}.") from error
+        pool = redis.BlockingConnectionPool.from_url(
+            server.url,
+            max_connections=_CONNECTIONS,
+            timeout=_ANSWER_SECONDS,
+            socket_timeout=_ANSWER_SECONDS,
+            socket_connect_timeout=_ANSWER_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+            password=password or None,
+        )
         self._client = redis.Redis(connection_pool=pool)
 
     @property
