@@ -30,6 +30,7 @@ from benchmarks.parts import (
     speed,
     start,
     wire,
+    workers,
 )
 from benchmarks.report import Report, show
 from benchmarks.sites import Sites
@@ -50,6 +51,7 @@ PARTS: Mapping[str, Part] = {
     "access": access.measure,
     "explorer": explorer.measure,
     "clients": clients.measure,
+    "workers": partial(workers.measure, minutes=clients.MINUTES),
 }
 
 
@@ -64,7 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="CHECKOUT",
         help="compare with the gateway of another checkout; only the named parts beside it",
     )
-    parser.add_argument("--minutes", type=float, default=clients.MINUTES, help="how long the part clients calls")
+    parser.add_argument(
+        "--minutes", type=float, default=clients.MINUTES, help="how long the parts clients and workers call"
+    )
     options = parser.parse_args(arguments)
     wrong = [name for name in options.parts if name not in PARTS]
     if wrong:
@@ -89,7 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _chosen(options: argparse.Namespace) -> Mapping[str, Part]:
     """Return the parts to run: those that are named, all where nothing else is asked for."""
-    parts: dict[str, Part] = {**PARTS, "clients": partial(clients.measure, minutes=options.minutes)}
+    timed = {
+        "clients": partial(clients.measure, minutes=options.minutes),
+        "workers": partial(workers.measure, minutes=options.minutes),
+    }
+    parts: dict[str, Part] = {**PARTS, **timed}
     if options.against is None:
         return {name: parts[name] for name in options.parts or parts}
     chosen = {name: parts[name] for name in options.parts}

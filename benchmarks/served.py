@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -33,15 +33,17 @@ class Served:
     process: asyncio.subprocess.Process
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time of all its threads until now (proc(5), stat: utime and stime)."""
+        """Return the CPU time of all its threads until now, without its children (proc(5), stat: utime and stime)."""
         told = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
         user, system = told.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def resident_bytes(self) -> int:
-        """Return its resident size (proc(5), statm)."""
-        told = Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii")
-        return int(told.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        """Return its resident size and that of its children (proc(5), statm and children)."""
+        own = Path(f"/proc/{self.process.pid}")
+        children = (own / "task" / own.name / "children").read_text(encoding="ascii").split()
+        told = [(own.parent / pid / "statm").read_text(encoding="ascii") for pid in (own.name, *children)]
+        return sum(int(each.split()[1]) for each in told) * os.sysconf("SC_PAGE_SIZE")
 
     async def holds(self) -> Holds:
         """Return how long its event loop was held since this was last asked for; only of `timed_server`."""
@@ -61,8 +63,26 @@ async def served(module: str, *arguments: str) -> AsyncIterator[Served]:
         RuntimeError: It does not.
     """
     port = free_port()
+    async with _listening(port, module, str(port), *arguments) as server:
+        yield server
+
+
+@asynccontextmanager
+async def served_gateway(*arguments: str) -> AsyncIterator[Served]:
+    """Run `bfsql-gateway serve --http ARGUMENTS` during the block, from when it listens.
+
+    Raises:
+        RuntimeError: It does not.
+    """
+    port = free_port()
+    async with _listening(port, "gateway", "serve", "--http", "--port", str(port), "--quiet", *arguments) as server:
+        yield server
+
+
+@asynccontextmanager
+async def _listening(port: int, module: str, *arguments: str) -> AsyncIterator[Served]:
     process = await asyncio.create_subprocess_exec(
-        *_command(module, port, arguments),
+        *(sys.executable, "-m", module, *arguments),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -82,10 +102,6 @@ async def served(module: str, *arguments: str) -> AsyncIterator[Served]:
         if process.returncode is None:
             process.kill()
         await process.wait()
-
-
-def _command(module: str, port: int, arguments: Sequence[str]) -> Sequence[str]:
-    return (sys.executable, "-m", module, str(port), *arguments)
 
 
 async def _listens(port: int) -> bool:
