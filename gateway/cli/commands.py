@@ -404,6 +404,28 @@ def check(
     return Request(checked, run)
 
 
+@_command("profiles", "profiles --json")
+def profiles(
+    *,
+    options: Annotated[
+        CommonOptions,
+        common("as_json", "verbose", as_json="Print all that is known of them as one JSON object, on one line."),
+    ],
+) -> Request:
+    """List the profiles that come with the gateway.
+
+    Each profile of a public endpoint is shown with what its graph is about, and whether it was tried there. With
+    --json, also where each of its facts is from, and which are unchecked.
+    """
+
+    def run() -> None:
+        from gateway.cli.profiles import print_profiles  # noqa: PLC0415 - see `Request.run`
+
+        print_profiles(options)
+
+    return Request(options, run)
+
+
 _IndexOptions = Annotated[
     CommonOptions, common("endpoint", "contact", "user", "password_file", "profile", "store", "quiet", "verbose")
 ]

@@ -132,8 +132,8 @@ class CommonOptions:
             "-p",
             metavar="NAME|FILE",
             autocompletion=_profiles,
-            help="How to read the graph: local (the default), fuseki, wikidata, wikidata-scholarly, wikidata-qlever, "
-            "wikidata-local, dbpedia, uniprot, or a TOML file. Default: $BFSQL_PROFILE, else that of bfsql.toml.",
+            help="How to read the graph: local (the default), another name that `profiles` lists, or a TOML file. "
+            "Default: $BFSQL_PROFILE, else that of bfsql.toml.",
         ),
     ] = None
     prefix: Annotated[

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from gateway.errors import ConfigurationError
+from gateway.settings.about import AboutSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings, Policy
 from gateway.settings.identity import IdentitySettings
@@ -131,6 +132,7 @@ class Profile(Section):
     )
     next_steps: str = Field(default="", description="Advice for this graph, shown before the general `next_steps`.")
     prefixes: dict[str, str] = Field(default_factory=dict, description="Prefixes of namespaces, for short IDs.")
+    about: AboutSettings = AboutSettings()
     endpoint: EndpointSettings = EndpointSettings()
     edges: EdgeSettings = EdgeSettings()
     hubs: HubSettings = HubSettings()

@@ -30,7 +30,7 @@ UNQUOTED = {
     ("search", "api"),
     *(("hidden", key) for key in ("types", "predicates", "graphs", "literals")),
 }
-TABLES = {("identity", "formatters")}
+TABLES = {("identity", "formatters"), ("about", "sources")}
 KEYS = [
     (section, key)
     for section, model in SECTIONS.items()
