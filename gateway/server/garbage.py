@@ -70,7 +70,11 @@ class FullCollections:
 
 @asynccontextmanager
 async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[None]:
-    """Let the garbage collector look at all objects between calls while the block runs."""
+    """Let the garbage collector look at all objects between calls while the block runs.
+
+    What there is when it begins, modules and classes for the most part, is kept out of every collection: a server that
+    is never idle would otherwise hold all clients while it looks at that.
+    """
     collections, thresholds = FullCollections(is_idle), gc.get_threshold()
 
     async def look() -> None:
@@ -80,6 +84,7 @@ async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[
 
     gc.callbacks.append(collections.note)
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
+    gc.freeze()
     looking = asyncio.create_task(look())
     try:
         yield

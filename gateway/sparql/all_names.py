@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.results.columns import integer, iri, literal, read
+from gateway.sparql.results.table import Table
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.template import Parameter
+
+_Text = tuple[str, str]
+"""A name and its language."""
 
 _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
@@ -54,18 +61,18 @@ class SparqlNameReader:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
         given: dict[str, Parameter] = {"predicate": predicate, "after": [after] * bool(after)}
         rows, more = (await self._client.rows("names_page", call, given)).part()
-        found = [(entity, (text.value, text.language)) for entity, text in read(rows, _ENTITY, _NAME)]
+        found = await in_thread(call, partial(_found, rows), unless=len(rows) <= FEW)
         if any(entity == after for entity, _ in found):
             raise EndpointFault("The endpoint's pages of names do not go on where they should.")
         if not more:
-            return NamesPage(self._names(predicate, found), None)
+            return NamesPage(await self._names(predicate, found, call), None)
         # Of the last entity there may be more names than came.
         last = found[-1][0]
         whole = [(entity, text) for entity, text in found if entity != last]
         if whole:
-            return NamesPage(self._names(predicate, whole), whole[-1][0])
+            return NamesPage(await self._names(predicate, whole, call), whole[-1][0])
         texts, missing = await self._of_one(last, predicate, call)
-        return NamesPage(self._names(predicate, [(last, text) for text in texts]), last, missing)
+        return NamesPage(await self._names(predicate, [(last, text) for text in texts], call), last, missing)
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""
@@ -78,10 +85,10 @@ class SparqlNameReader:
                 raise fact.mark.fault
         return EntityTypes({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
 
-    async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[tuple[str, str]], int]:
+    async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[_Text], int]:
         """Return all names of an entity that has more than a page of them, and how many are missing."""
         about: dict[str, Parameter] = {"node": entity, "predicate": predicate}
-        texts: dict[tuple[str, str], None] = {}
+        texts: dict[_Text, None] = {}
         after: list[str] = []
         more = True
         while more:
@@ -100,6 +107,16 @@ class SparqlNameReader:
         # Nothing to count is one row on some engines, and none on others.
         return next(iter(_COUNT(rows)), 0)
 
-    def _names(self, predicate: Iri, found: Sequence[tuple[Iri, tuple[str, str]]]) -> tuple[Name, ...]:
+    async def _names(self, predicate: Iri, found: Sequence[tuple[Iri, _Text]], call: Call) -> tuple[Name, ...]:
         is_synonym = predicate not in self._name_predicates.names
-        return tuple(Name(entity, text, is_synonym, language) for entity, (text, language) in dict.fromkeys(found))
+
+        def names(deadline: Deadline) -> tuple[Name, ...]:
+            different = dict.fromkeys(deadline.checking(found))
+            return tuple(Name(entity, text, is_synonym, language) for entity, (text, language) in different)
+
+        return await in_thread(call, names, unless=len(found) <= FEW)
+
+
+def _found(rows: Table, deadline: Deadline) -> list[tuple[Iri, _Text]]:
+    """Return the entities and names in some rows."""
+    return [(entity, (text.value, text.language)) for entity, text in deadline.checking(read(rows, _ENTITY, _NAME))]
