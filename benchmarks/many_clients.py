@@ -9,6 +9,7 @@ import asyncio
 import random
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,9 @@ from benchmarks.served import Served
 
 CLIENTS: Final = 64
 _SAMPLE_SECONDS: Final = 1.0
+_SHOWN: Final = 300
+"""Characters of an error."""
+
 _DISTINCT: Final = 600
 """Nodes that are asked for: some answers come from the cache, some do not."""
 
@@ -34,15 +38,25 @@ class Load:
 
     Attributes:
         calls: How long calls took.
-        errors: Calls that ended in an error.
+        failed: How often calls ended in which error.
         seconds: How long the clients called.
         sizes: Resident bytes of the server, a figure each second.
     """
 
     calls: Latencies
-    errors: int
+    failed: Counter[str]
     seconds: float
     sizes: list[int]
+
+    @property
+    def errors(self) -> int:
+        """Calls that ended in an error."""
+        return self.failed.total()
+
+    @property
+    def said(self) -> str:
+        """How many calls there were, and the errors, in words."""
+        return "; ".join([f"{len(self.calls.seconds):,} calls", *(f"{n}: {text}" for text, n in self.failed.items())])
 
     @property
     def per_second(self) -> float:
@@ -69,9 +83,10 @@ async def load(server: Served, minutes: float, question: Question) -> Load:
     began = time.monotonic()
     until = began + minutes * 60
     measuring = asyncio.create_task(_sizes(server, until))
-    errors = sum(await asyncio.gather(*(_calling(server, until, calls, seed, question) for seed in range(CLIENTS))))
+    failed: Counter[str] = Counter()
+    await asyncio.gather(*(_calling(server, until, calls, failed, seed, question) for seed in range(CLIENTS)))
     seconds = time.monotonic() - began
-    return Load(calls, errors, seconds, await measuring)
+    return Load(calls, failed, seconds, await measuring)
 
 
 async def _sizes(server: Served, until: float) -> list[int]:
@@ -82,24 +97,25 @@ async def _sizes(server: Served, until: float) -> list[int]:
     return sizes
 
 
-async def _calling(server: Served, until: float, calls: Latencies, seed: int, question: Question) -> int:
+async def _calling(
+    server: Served, until: float, calls: Latencies, failed: Counter[str], seed: int, question: Question
+) -> None:
     draw = random.Random(seed)  # noqa: S311 - the same every time
-    errors = 0
     async with Client(server.url, mode="legacy", read_timeout_seconds=120) as client:
         while time.monotonic() < until:
             try:
                 with calls.timed():
                     answer = await client.call_tool(*question(draw))
-            except MCPError:
-                errors += 1
+            except MCPError as error:
+                failed[str(error)[:_SHOWN]] += 1
             else:
-                errors += bool(answer.is_error)
-    return errors
+                if answer.is_error:
+                    failed[str(answer.content[0])[:_SHOWN]] += 1
 
 
 def of_any_tool(draw: random.Random) -> tuple[str, dict[str, Any]]:
     """Draw a question about `random_graphs.HUBS`, of any of the six tools."""
-    one, other = (HUBS.nodes // 2 + draw.randrange(_DISTINCT) for _ in range(2))
+    one, other = (HUBS.nodes // 2 + number for number in draw.sample(range(_DISTINCT), 2))
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("bfs_query", {"seeds": [node(one)], "max_hops": 1}),
         ("bfs_query", {"seeds": [node(one)], "max_hops": 2, "max_degree": 50, "topology_only": True}),

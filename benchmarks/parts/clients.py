@@ -74,7 +74,7 @@ async def measure_many(graph: tuple[str, ...], minutes: float, report: Report) -
         seen = await load(server, minutes, of_any_tool)
     said = f"{CLIENTS} clients, {minutes:g} minutes, all tools"
     report.lines += [
-        Line("16.6", f"errors of {said}", "calls", 0, seen.errors, note=f"{len(seen.calls.seconds):,} calls"),
+        Line("16.6", f"errors of {said}", "calls", 0, seen.errors, note=seen.said),
         Line("16.6", f"p50 of {said}", "ms", None, seen.calls.p50 * 1000, note=f"p99 {seen.calls.p99 * 1000:.0f} ms"),
         Line(
             "16.6",

@@ -66,7 +66,7 @@ def _of_the_trivial_tool(_: random.Random) -> tuple[str, dict[str, Any]]:
 def _tell(report: Report, who: str, seen: Load) -> None:
     said = f"{who}, {CLIENTS} clients, {seen.seconds / 60:.2g} minutes"
     report.lines += [
-        Line(_ISSUE, f"errors of {said}", "calls", 0, seen.errors, note=f"{len(seen.calls.seconds):,} calls"),
+        Line(_ISSUE, f"errors of {said}", "calls", 0, seen.errors, note=seen.said),
         Line(_ISSUE, f"calls a second of {said}", "calls", None, seen.per_second),
         Line(_ISSUE, f"p99 of {said}", "ms", None, seen.calls.p99 * 1000, note=f"p50 {seen.calls.p50 * 1000:.0f} ms"),
         Line(_ISSUE, f"growth of the memory of {said}", "times", _GROWTH_TARGET, seen.growth, note=seen.curve),
