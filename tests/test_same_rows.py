@@ -58,7 +58,7 @@ LACKING = {name: {"lateral", "sparql-1.2"} for name in ("virtuoso", "blazegraph"
 """Dialects that an engine does not take, and says so."""
 
 ENGINES_OWN = (
-    *("check/in_named_graphs", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
+    *("check/in_", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
     *("evidence/graphs", "evidence/nanopublications"),
     *(index.template for index in INDEXES.values()),
 )
@@ -389,6 +389,9 @@ def _for_checks(there: Sample) -> dict[str, Sequence[Values]]:
         "check/sample": [{**rule} for rule in there.rules],
         "check/triples": counted,
         "check/types": [{"node": node, "predicates": [RDF_TYPE]} for node in there.spread(8)],
+        "check/used": [
+            {"predicate": predicate, "most": most} for predicate in (RDF_TYPE, *NAME_PREDICATES[:1]) for most in (1, 5)
+        ],
     }
 
 

@@ -11,6 +11,7 @@ from gateway.checking import probes
 from gateway.checking.comparison import Comparer
 from gateway.checking.endpoint_discovery import find_query_endpoint
 from gateway.checking.prober import SECONDS_EACH, Prober
+from gateway.checking.profile_check import ProfileCheck
 from gateway.checking.report import Claim, Claims, Report, not_determined, settings_for
 from gateway.checking.second_client import SecondClient
 from gateway.checking.self_description import SelfDescription, read_self_description
@@ -100,10 +101,14 @@ class _EndpointCheck:
             bare = self._prober.with_transport(everything)
             named = await probes.named_graphs(bare)
             union = self._with_described_union(await probes.union_default_graph(bare, named))
+            several = self._several(named, union)
+            claims = await self._claims(named, union, several=several)
+            # Its own time, so that a slow endpoint does not leave all settings undetermined.
+            prober = Prober.of(self._http, self._endpoint, self._prober.seconds_each)
+            other = prober.with_transport(everything)
+            profile = await ProfileCheck(self._profile, self._http.url, prober, other).settings(claims)
         finally:
             await everything.close()
-        several = self._several(named, union)
-        claims = await self._claims(named, union, several=several)
         graphs = await self._graphs(claims)
         return Report(
             place=without_query(self._http.url),
@@ -111,6 +116,7 @@ class _EndpointCheck:
             comparisons=await self._comparer(claims).comparisons(claims.triples, several=several),
             warnings=tuple(self._warnings(claims)),
             settings=settings_for(self._http.url, self._recognised.engine, claims, graphs),
+            profile=profile,
         )
 
     async def _claims(self, named: Claim, union: Claim, *, several: bool) -> Claims:

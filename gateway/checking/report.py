@@ -110,6 +110,29 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingCheck:
+    """One setting of the profile that says something of the endpoint.
+
+    Attributes:
+        setting: Its name.
+        stated: What the profile says.
+        holds: Whether that holds; None if it is not determined.
+        why: The evidence, or the reason why it is not determined.
+    """
+
+    setting: str
+    stated: str
+    holds: bool | None
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the check as JSON."""
+        if self.holds is None:
+            return {"stated": self.stated, "not_determined": self.why}
+        return {"stated": self.stated, "holds": self.holds, "evidence": self.why}
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The result of a check.
 
@@ -119,6 +142,7 @@ class Report:
         comparisons: The answers of two clients; empty for a graph in this process.
         warnings: Warnings for the operator.
         settings: The settings that the profile should have, as TOML; empty if there are none.
+        profile: What holds of the settings that the profile has.
     """
 
     place: str
@@ -126,11 +150,17 @@ class Report:
     comparisons: tuple[Comparison, ...]
     warnings: tuple[str, ...]
     settings: str
+    profile: tuple[SettingCheck, ...] = ()
 
     @property
     def agrees(self) -> bool:
         """Whether both clients got the same answers in all comparisons."""
         return not any(comparison.differences for comparison in self.comparisons)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing that the profile says is known to be wrong."""
+        return all(check.holds is not False for check in self.profile)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
@@ -140,6 +170,7 @@ class Report:
             **{name: claim.as_json() for name, claim in self.claims.by_name().items()},
             "compared": [comparison.as_json() for comparison in self.comparisons],
             "agrees": self.agrees,
+            "profile": {check.setting: check.as_json() for check in self.profile},
             "warnings": list(self.warnings),
             "settings": self.settings,
         }

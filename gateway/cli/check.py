@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 
+from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from gateway.api import connect, load
 from gateway.checking.check import check_endpoint, check_graph
-from gateway.checking.report import Claim, Comparison, Report
+from gateway.checking.report import Claim, Comparison, Report, SettingCheck
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.options import CommonOptions
@@ -25,6 +26,13 @@ from gateway.transport.base import Transport
 _FAINT = "dim"
 _VALUE_CELLS = 24
 """Minimum width of a value."""
+
+_HOLDS: Mapping[bool | None, Text] = {
+    True: Text("yes"),
+    False: Text("no", f"{STRONG} red"),
+    None: Text("not determined", WARNING),
+}
+"""What is shown for a setting that holds, or does not."""
 
 _TITLES: Mapping[str, str] = {
     "engine": "Engine",
@@ -57,7 +65,7 @@ def check(options: CommonOptions) -> int:
         print_line(json_text(report.as_json()))
     else:
         Screen().show(rendered(report))
-    return 0 if report.agrees else DIFFERENT
+    return 0 if report.agrees and report.holds else DIFFERENT
 
 
 def _checked(options: CommonOptions) -> Report:
@@ -92,10 +100,25 @@ def rendered(report: Report) -> RenderableType:
     return sections(
         [Text.assemble("Checked ", (clean(report.place), STRONG), ": it answers SPARQL queries.")],
         [table],
+        _profile(report.profile),
         [*map(_compared, report.comparisons)],
         [*map(warned, report.warnings)],
         settings,
     )
+
+
+def _profile(checks: Sequence[SettingCheck]) -> list[RenderableType]:
+    """Return what holds of the profile as a table, if it says anything of its endpoint."""
+    if not checks:
+        return []
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("Setting", style=STRONG, overflow="fold")
+    table.add_column("The profile says", overflow="fold")
+    table.add_column("Holds", no_wrap=True)
+    table.add_column("Evidence", style=_FAINT, overflow="fold")
+    for check in checks:
+        table.add_row(check.setting, Text(clean(check.stated)), _HOLDS[check.holds], Text(line(check.why)))
+    return [table]
 
 
 def _value(name: str, claim: Claim) -> Text:

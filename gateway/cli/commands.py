@@ -390,7 +390,8 @@ def check(
 
     Some of its answers are compared with those that another client gets. URL is a SPARQL query endpoint. Without it,
     the profile's endpoint, a file or the demo graph is checked. A few dozen harmless queries are sent, to this endpoint
-    only. The exit status is 0, 1 if the two clients get different answers, or 2 for an error.
+    only. What the profile says of the endpoint is checked too. The exit status is 0, 1 if the two clients get different
+    answers or the profile is wrong, or 2 for an error.
     """
     if url is not None and options.endpoint is not None and "endpoint" not in options.places:
         raise ConfigurationError("The endpoint was given twice.", valid="Give only the URL.")

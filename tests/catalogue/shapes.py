@@ -169,7 +169,11 @@ SHAPES: Mapping[str, Shape] = {
 """By the name of the profile. `tests/wikidata` has graphs in the shape of Wikidata."""
 
 
+def prefixes_of(prefixes: Mapping[str, str]) -> str:
+    """Return prefixes as Turtle and TriG declare them."""
+    return "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in prefixes.items())
+
+
 def turtle_of(shape: Shape, prefixes: Mapping[str, str]) -> str:
     """Return the graph as a file, with the prefixes of its profile."""
-    declared = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in prefixes.items())
-    return declared + shape.turtle
+    return prefixes_of(prefixes) + shape.turtle

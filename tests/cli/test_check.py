@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -83,6 +84,20 @@ def test_the_endpoint_may_stand_in_the_profile(run: Run, tmp_path: Path) -> None
     with serving(Pretender()) as url:
         ran = run("check", "--json", "-p", quick(tmp_path, f'[endpoint]\nurl = "{url}"'))
     assert json.loads(ran.out)["checked"] == url
+
+
+def test_what_holds_of_a_profile_is_one_table_and_what_does_not_ends_with_status_1(run: Run, tmp_path: Path) -> None:
+    text = '[roles]\nname = ["http://www.w3.org/2000/01/rdf-schema#label"]\nsource = ["http://example.org/source"]'
+    with serving(Pretender(FUSEKI)) as url:
+        profile = quick(tmp_path, f'[endpoint]\nurl = "{url}"\nengine = "fuseki"\n{text}')
+        ran, as_json = run("check", "-p", profile), run("check", "--json", "-p", profile)
+    assert (ran.status, as_json.status, ran.err) == (1, 1, "")
+    assert re.search(r"Setting +The profile says +Holds +Evidence", ran.out)
+    assert re.search(r"endpoint.url .* yes ", ran.out)
+    assert re.search(r"roles.source .* no +no triple has", ran.out)
+    held = json.loads(as_json.out)["profile"]
+    assert held["endpoint.engine"] == {"stated": "fuseki", "holds": True, "evidence": "the header Fuseki-Request-Id"}
+    assert held["roles.source"]["holds"] is False
 
 
 def test_answers_that_differ_end_with_status_1_and_are_shown(run: Run, tmp_path: Path) -> None:

@@ -144,9 +144,10 @@ def test_a_template_that_says_another_dialect_needs_it() -> None:
 
 def asks_nobody_else_and_changes_nothing(name: str) -> None:
     words = set(re.findall(r"\w+", template.load(name).sample().upper()))
-    # Named graphs are looked for by two templates, and asked by those that say so.
+    # Named graphs are looked for by some templates, and asked by those that say so.
     of_graphs = template.load(name).dialect == template.NAMED_GRAPHS
-    looked_for = {"GRAPH"} if of_graphs or name in {"check/named_graphs", "check/in_named_graphs"} else set()
+    finds_graphs = name in {"check/named_graphs", "check/in_named_graphs", "check/in_graph"}
+    looked_for = {"GRAPH"} if of_graphs or finds_graphs else set()
     if name == "schema/random_blazegraph":
         # Not somebody else: the engine itself offers its samples as a service, to an endpoint that is Blazegraph.
         assert "SERVICE bd:sample {" in template.load(name).sample()
