@@ -147,6 +147,37 @@ SHAPES: Mapping[str, Shape] = {
         "Prostaglandin G/H synthase 1",
         frozenset({"pathway:PWID1"}),
     ),
+    "data-europa": Shape(
+        """
+        dataset:air-1 a dcat:Dataset ; dct:title "Air quality in Ghent"@en ; dcat:theme theme:ENVI ;
+          dcat:distribution <urn:distribution:1> .
+        <urn:distribution:1> a dcat:Distribution ; dcat:accessURL <https://example.org/air.csv> .
+        """,
+        "dataset:air-1",
+        "Air quality in Ghent",
+        frozenset({"theme:ENVI", "urn:distribution:1"}),
+    ),
+    "bnf": Shape(
+        """
+        <http://data.bnf.fr/ark:/12148/cb12258414j> a skos:Concept ; skos:prefLabel "Le médecin malgré lui"@fr ;
+          foaf:focus <http://data.bnf.fr/ark:/12148/cb12258414j#about> ; skos:exactMatch <urn:idref:1> .
+        <http://data.bnf.fr/ark:/12148/cb1#about> dct:title "Le médecin malgré lui, 1667" ;
+          rdarelationships:workManifested <http://data.bnf.fr/ark:/12148/cb12258414j#about> ;
+          rdarelationships:electronicReproduction <https://gallica.bnf.fr/ark:/12148/bpt6k1> .
+        """,
+        "ark:cb12258414j",
+        "Le médecin malgré lui",
+        frozenset({"ark:cb12258414j#about", "urn:idref:1"}),
+    ),
+    "getty": Shape(
+        """
+        aat:300198849 a gvp:Subject ; skos:prefLabel "Nolan amphorae"@en ; gvp:broaderPreferred aat:300148696 ;
+          gvp:prefLabelGVP <http://vocab.getty.edu/aat/term/1000198849-en> .
+        """,
+        "aat:300198849",
+        "Nolan amphorae",
+        frozenset({"aat:300148696"}),
+    ),
     "uniprot": Shape(
         """
         uniprot:P05067 a up:Protein ; up:mnemonic "A4_HUMAN" ; up:organism taxon:9606 .
