@@ -47,9 +47,9 @@ class ProfileCheck:
         given = [*self._of_claims(claims)]
         graphs = self.profile.endpoint.graphs
         if isinstance(graphs, tuple):
-            given.append(await self._terms("endpoint.graphs", graphs, self._has_graph))
+            given.append(await self._terms("endpoint.graphs", graphs, self._has_graph, "is in"))
         for setting, predicates in self._predicates():
-            given.append(await self._terms(setting, predicates, self._is_used))
+            given.append(await self._terms(setting, predicates, self._is_used, "has"))
         return tuple(given)
 
     def _of_claims(self, claims: Claims) -> Iterator[SettingCheck]:
@@ -80,9 +80,9 @@ class ProfileCheck:
                     yield f"{table}.{key}", predicates
 
     async def _terms(
-        self, setting: str, terms: Sequence[Iri], is_there: Callable[[Iri], Awaitable[bool]]
+        self, setting: str, terms: Sequence[Iri], is_there: Callable[[Iri], Awaitable[bool]], verb: str
     ) -> SettingCheck:
-        """Return whether the endpoint has every term of a list."""
+        """Return whether the endpoint has every term of a list; `verb` is between a triple and a term."""
         short = PrefixMap(self.profile.prefixes).declared_form
         stated = ", ".join(map(short, terms))
         try:
@@ -90,10 +90,10 @@ class ProfileCheck:
         except Fault as fault:
             return SettingCheck(setting, stated, None, fault.wrong)
         if absent:
-            return SettingCheck(setting, stated, False, f"no triple has {', '.join(absent)}")
+            return SettingCheck(setting, stated, False, f"no triple {verb} {', '.join(absent)}")
         if len(terms) > _MOST_TERMS:
             return SettingCheck(setting, stated, None, f"the first {_MOST_TERMS} are there, the others were not tried")
-        return SettingCheck(setting, stated, True, "a triple has each" if len(terms) > 1 else "a triple has it")
+        return SettingCheck(setting, stated, True, f"a triple {verb} {'each' if len(terms) > 1 else 'it'}")
 
     async def _is_used(self, predicate: Iri) -> bool:
         return number_of(await self.prober.rows("check/used", 1, predicate=predicate, most=1), "count") > 0

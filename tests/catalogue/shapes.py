@@ -178,6 +178,15 @@ SHAPES: Mapping[str, Shape] = {
         "Nolan amphorae",
         frozenset({"aat:300148696"}),
     ),
+    "orkg": Shape(
+        """
+        orkgr:R1 a orkgc:Paper ; rdfs:label "A study of hops" ; orkgp:P31 orkgr:R2 ; orkgp:P30 orkgr:R3 .
+        orkgr:R2 a orkgc:Contribution ; rdfs:label "Contribution 1" .
+        """,
+        "orkgr:R1",
+        "A study of hops",
+        frozenset({"orkgr:R2", "orkgr:R3"}),
+    ),
     "uniprot": Shape(
         """
         uniprot:P05067 a up:Protein ; up:mnemonic "A4_HUMAN" ; up:organism taxon:9606 .
