@@ -23,7 +23,7 @@ from gateway.engine.schema.view import LONGEST_LABEL, SchemaView, names_in_doubt
 from gateway.engine.traversal.topology import Path
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
-from gateway.graph.computing import FEW, in_thread
+from gateway.graph.computing import FEW, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.settings.profile import Profile
@@ -75,12 +75,15 @@ class Presenter:
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+                slices = Slices()
                 filtered = await self._filtered(traversal, shape, call)
+                await slices.end_one()
                 header = self._header_builder.header(
                     filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call.call_deadline
                 )
                 room = filtered.limit - shape.size_of_part(_shown(header, shape))
-                window = self._window(filtered, room)
+                await slices.end_one()
+                window = await self._window(filtered, room, slices)
                 if len(window.nodes) < len(filtered.topology.nodes) and not traversal.topology.is_hashed:
                     # Each page of several says what it is a page of.
                     is_small = len(traversal.topology.edges) <= FEW
@@ -112,7 +115,7 @@ class Presenter:
             warnings.append(messages.NAME_KEYS_UNKNOWN)
         return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], shape, call)
 
-    def _window(self, filtered: _Filtered, room: int) -> Window:
+    async def _window(self, filtered: _Filtered, room: int, slices: Slices) -> Window:
         """Return nodes and edges without metadata, up to the first that does not fit any more."""
         arguments, order, edges = (
             filtered.topology.traversal.arguments,
@@ -128,6 +131,8 @@ class Presenter:
         totals: list[int] = [] if arguments.edge_offset else [0]
         found: list[tuple[int, PageEdge, int]] = []
         for position, ending in filtered.call.call_deadline.checking(edges.ending(start, max(stop, start)), _AT_ONCE):
+            if not position % _AT_ONCE:
+                await slices.end_one()
             if position >= offset:
                 nodes.append(self._stub(order[position], filtered, shown))
                 used += shape.measure(nodes[-1])

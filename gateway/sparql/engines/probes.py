@@ -7,6 +7,7 @@ import logging
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.settings.endpoint import EndpointSettings
 from gateway.sparql.client import SparqlClient
 from gateway.terms.patterns import patterns
@@ -68,7 +69,8 @@ class LetterClassProbe:
         return bool(self._known)
 
     async def _probe(self, call: Call) -> bool:
-        (pattern,) = patterns([_WORD])
+        # The first pattern of a process takes a table of all letters, which takes 60 ms to make.
+        (pattern,) = await in_thread(call, lambda _: patterns([_WORD]))
         try:
             answer = await self._client.rows(
                 "search/letter_classes", call, {"pattern": pattern, "matching": _MATCHING, "others": _OTHERS}
