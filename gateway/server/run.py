@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
 from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_guard import App
+from gateway.server.http_guard import App, HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
@@ -92,13 +92,10 @@ async def serve_http(
     Raises:
         ConfigurationError: The port is in use, or what the operator wants cannot be had.
     """
-    import uvicorn  # noqa: PLC0415 - not needed over stdio, where a client waits for each start
+    # Not needed over stdio, where a client waits for each start.
+    import uvicorn  # noqa: PLC0415
 
-    class Http(uvicorn.Server):
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            # The command line handles signals; uvicorn's handlers would send them to the process again.
-            yield
+    from gateway.server.http_server import HttpServer  # noqa: PLC0415
 
     if worker is None:
         listening = [listen(front.settings.host, front.settings.port)]
@@ -108,10 +105,10 @@ async def serve_http(
     try:
         observation = _observation(observing, opener)
         calls, app = http_app(opener, front.names.for_sdk(), observation.watch)
-        http = Http(
+        http = HttpServer(
             uvicorn.Config(
                 # Probes call a server by its address, and have no token.
-                observation.pages.beside(_routed(front.before(app), worker)),
+                observation.pages.beside(_fronted(app, front, worker)),
                 # Its records go to the root logger.
                 log_config=None,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -137,13 +134,16 @@ async def serve_http(
             each.close()
 
 
-def _routed(app: App, worker: Worker | None) -> App:
-    """Return an application that leads requests of sessions to their worker."""
+def _fronted(app: App, front: Front, worker: Worker | None) -> App:
+    """Return an application with everything before it; requests of sessions are led to their worker after access."""
+    guarded: App = HttpGuard(app)
     if worker is None:
-        return app
-    from gateway.server.workers.session_router import SessionRouter  # noqa: PLC0415 - one process is served without it
+        return front.before(guarded)
+    # One process is served without these.
+    from gateway.server.workers.client_address import ClientAddress  # noqa: PLC0415
+    from gateway.server.workers.session_router import SessionRouter  # noqa: PLC0415
 
-    return SessionRouter(app, worker)
+    return ClientAddress(front.before(SessionRouter(guarded, worker)), worker)
 
 
 def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Server[dict[str, Any]]]:

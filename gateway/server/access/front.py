@@ -17,7 +17,7 @@ from gateway.server.access.names import NameCheck, Names
 from gateway.server.access.refusal import Refuser
 from gateway.server.access.token_file import TokenFile
 from gateway.server.explorer_page import ExplorerPage
-from gateway.server.http_guard import App, HttpGuard, Message, Receive, Send
+from gateway.server.http_guard import App, Message, Receive, Send
 from gateway.settings.http_serving import HttpSettings
 from gateway.settings.urls import is_loopback
 
@@ -61,9 +61,11 @@ class Front:
             self._oauth = OAuthClients(settings.oauth, settings.limits, graphs)
 
     def before(self, app: App) -> App:
-        """Return an application with everything before it, the cheapest check first."""
-        refuser = Refuser()
-        guarded: App = HttpGuard(app)
+        """Return an application with everything before it, the cheapest check first.
+
+        What is before it reads no body: the application has to bound that.
+        """
+        refuser, guarded = Refuser(), app
         if self._ways or not is_loopback(self.settings.host):
             url = "" if self._oauth is None else self._oauth.metadata_url
             guarded = Access(guarded, refuser, self._ways, self.settings.limits, url)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import uvicorn
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.http_guard import App
+from gateway.server.http_server import HttpServer
 from gateway.server.observe.metrics import shares_counts
 
 _BACKLOG: Final = 32
 _MOST_CONNECTIONS: Final = 64
 _GRACE_SECONDS: Final = 1
-
-
-class _Server(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        # The command line handles signals.
-        yield
 
 
 @asynccontextmanager
@@ -43,7 +37,7 @@ async def operators_port(app: App, host: str, port: int) -> AsyncIterator[None]:
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    server = _Server(config)
+    server = HttpServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         yield

@@ -1,7 +1,7 @@
 """Leads each request of a session to the process that has the session: any process may have accepted the connection.
 
 The name of a session ends with the number of its worker, `ID.2`. Clients of 2026-07-28 have no sessions, and are
-answered where they come.
+answered where they come. Nothing here is reached by a request that access refuses.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import aiohttp
 from yarl import URL
 
 from gateway.server.http_guard import App, Message, Receive, Send
+from gateway.server.workers.client_address import client_headers
 from gateway.server.workers.worker import Worker
 
 _SESSION = b"mcp-session-id"
@@ -69,7 +70,7 @@ class SessionRouter:
         return named
 
     async def _forward(self, owner: int, scope: Message, receive: Receive, send: Send) -> None:
-        """Let another worker answer a request; who sent it is checked there."""
+        """Let another worker answer a request; who sent it is checked there again."""
         request, response = _Request(scope, receive), _Response(send)
         answering = asyncio.create_task(self._answer_of(owner, scope, request.body, response.send))
 
@@ -100,7 +101,7 @@ class SessionRouter:
             http.request(
                 scope["method"],
                 URL(f"http://localhost{path}", encoded=True),
-                headers=_text(scope["headers"]),
+                headers=_text([*scope["headers"], *client_headers(scope)]),
                 data=body,
                 skip_auto_headers=("user-agent", "content-type", "accept", "accept-encoding"),
                 allow_redirects=False,

@@ -19,6 +19,7 @@ SCOPE: dict[str, Any] = {
     "raw_path": b"/mcp",
     "query_string": b"",
     "headers": [(b"mcp-session-id", b"x.1")],
+    "client": ("192.0.2.7", 5),
 }
 
 

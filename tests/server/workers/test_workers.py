@@ -16,7 +16,7 @@ from aiohttp import ClientSession
 from mcp.client.client import ConnectMode
 from mcp_types import TextContent
 
-from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, listening
+from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, listening, token_file
 from tests.server.graphs.conftest import connected
 from tests.servers.loopback import HOST, free_port
 
@@ -76,9 +76,9 @@ async def sessions(url: str, count: int) -> list[str]:
     return found
 
 
-async def ping(url: str, session: str) -> tuple[int, str]:
-    """Use a session over a new connection."""
-    headers = {**ACCEPT, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25"}
+async def ping(url: str, session: str, **others: str) -> tuple[int, str]:
+    """Use a session over a new connection, with other headers too."""
+    headers = {**ACCEPT, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25", **others}
     async with ClientSession(url) as client, client.post("/mcp", json=PING, headers=headers) as answer:
         return answer.status, await answer.text()
 
@@ -104,6 +104,17 @@ async def test_every_request_of_a_session_is_answered_whichever_worker_accepts_i
                 assert (status, '"result":{}' in text) == (200, True)
             assert (await ping(url, f"{session[:-1]}9"))[0] == 404
             assert (await ping(url, f"x{session}"))[0] == 404
+
+
+async def test_who_is_not_let_in_learns_nothing_of_sessions(tmp_path: Path) -> None:
+    token = {"authorization": "Bearer alice-token-of-enough-characters"}
+    tokens = token_file(tmp_path, "alice alice-token-of-enough-characters")
+    async with served("--quiet", "--token-file", str(tokens)) as (_, url):
+        for session in ("x", "x.0", "x.1", "x.9"):
+            assert (await ping(url, session))[0] == 401
+            assert (await ping(url, session, **token, host="evil.example.org"))[0] == 421
+            assert (await ping(url, session, **token, origin="https://evil.example.org"))[0] == 403
+            assert (await ping(url, session, **token))[0] == 404
 
 
 async def test_a_worker_that_dies_is_started_anew_and_its_sessions_begin_anew() -> None:
