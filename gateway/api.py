@@ -40,11 +40,12 @@ from gateway.labels.index import IndexInfo
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.partial_index import allowance_of, no_progress
 from gateway.labels.stored_index import StoredIndex, StoredIndexSource
+from gateway.settings.database_url import is_database_url
 from gateway.settings.graph_identity import GraphIdentity, default_store, profile_digest
 from gateway.settings.graphs_file import read_graphs
 from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
-from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.load import DEFAULT, DEMO, default_profile, load_profile, with_contact
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import (
     Profile,
@@ -109,7 +110,7 @@ def open_gateway(
     Args:
         source: A graph file, several files (read as one graph), or an rdflib Graph or Dataset, which is copied. Without
             a source and an endpoint: the profile's endpoint, else the demo graph.
-        endpoint: The URL of a SPARQL query endpoint, instead of a source.
+        endpoint: The URL of a SPARQL query endpoint, or of a PostgreSQL database (docs/postgres.md), and no source.
         profile: The name of a built-in profile, the path of a TOML file, or a loaded profile. The default is `local`,
             for the demo graph `demo`.
         prefixes: Namespaces by prefix. They override those of the profile, which override those of the files.
@@ -137,14 +138,16 @@ def open_gateway(
     """
     if source is not None and endpoint is not None:
         raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+    if isinstance(source, str) and is_database_url(source):
+        source, endpoint = None, source
     if profile is None:
-        profile = DEMO if source is None and endpoint is None else DEFAULT
+        profile = DEMO if source is None and endpoint is None else default_profile(endpoint)
     settings = with_contact(load_profile(profile) if isinstance(profile, str) else profile, contact)
     given = _checked(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
         graph = _endpoint_graph(
-            url, settings, store, clock, wall_clock, keep_schema=keep_schema, shared_cache=shared_cache
+            url, settings, given, store, clock, wall_clock, keep_schema=keep_schema, shared_cache=shared_cache
         )
     else:
         place = Path(store) if store is not None else cache
@@ -215,6 +218,7 @@ class _Graph:
 def _endpoint_graph(
     url: str,
     profile: Profile,
+    prefixes: Mapping[str, str],
     store: str | Path | None,
     clock: Clock | None,
     wall_clock: Clock,
@@ -223,14 +227,47 @@ def _endpoint_graph(
     shared_cache: str | None,
 ) -> _Graph:
     server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
-    transport = connect(url, profile, clock, server)
+    read = _store_at(url, profile, prefixes, clock, wall_clock, server)
     profile = profile_for_endpoint(profile, url)
     shared = None if server is None else _shared_values(server, url, profile)
-    below = store_over(transport, profile, clock or time.monotonic, wall_clock, shared)
+    below = _in_front(read(profile), profile, clock or time.monotonic, shared)
     stored = _stored_index(url, profile, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
     lasting = stored.folder if keep_schema or store is not None else None
     return _Graph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)
+
+
+def _store_at(
+    url: str,
+    profile: Profile,
+    prefixes: Mapping[str, str],
+    clock: Clock | None,
+    wall_clock: Clock,
+    server: SharedCacheServer | None = None,
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store that asks an endpoint or a database; it sends nothing yet.
+
+    Raises:
+        ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
+    """
+    monotonic = clock or time.monotonic
+    if not is_database_url(url):
+        transport = connect(url, profile, clock, server)
+        return lambda settings: SparqlStore(transport, settings, clock=monotonic, wall_clock=wall_clock)
+    _refuse_hidden(profile)
+    try:
+        from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres.store import PostgresStore  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigurationError(
+            "A graph in PostgreSQL needs the package asyncpg.",
+            next_step="Install it: pip install 'bfsql-gateway[postgres]'.",
+        ) from error
+    address = address_of(url, profile.endpoint)
+    known, _ = merge([("--prefix", prefixes), ("the profile", profile.prefixes)])
+    return lambda settings: PostgresStore(
+        address, settings.postgres, settings, known, clock=monotonic, wall_clock=wall_clock
+    )
 
 
 def _shared_values(server: SharedCacheServer, url: str, profile: Profile) -> SharedValues:
@@ -335,7 +372,8 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
-    graph = store_over(connect(endpoint, profile), without_search_api(profile))
+    read = _store_at(endpoint, profile, {}, None, time.time)
+    graph = _in_front(read(without_search_api(profile)), without_search_api(profile), time.monotonic)
     stored = _stored_index(endpoint, profile, store)
     allowance = allowance_of(profile)
     try:
@@ -385,8 +423,12 @@ def store_over(
     Raises:
         ConfigurationError: The profile's settings for the search API are wrong.
     """
+    return _in_front(SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock), profile, clock, shared)
+
+
+def _in_front(below: GraphStore, profile: Profile, clock: Clock, shared: SharedValues | None = None) -> GraphStore:
+    """Return the store that answers from what was read before, and asks the store below for the rest."""
     cache = profile.cache
-    below: GraphStore = SparqlStore(transport, profile, clock=clock, wall_clock=wall_clock)
     if shared is not None:
         from gateway.cache.shared.store import SharedStore  # noqa: PLC0415 - an extra
 
@@ -481,12 +523,7 @@ def connect(
     Raises:
         ConfigurationError: The URL is wrong, or the profile's settings for the connection are, or it hides something.
     """
-    if policy_of(profile) is not None:
-        raise ConfigurationError(
-            "The profile hides something ([hidden]), and of an endpoint nothing can be hidden.",
-            valid="Types, predicates, named graphs and literals are hidden of graphs in files only.",
-            next_step="Serve a file of the graph, or have the endpoint itself offer a dataset without them.",
-        )
+    _refuse_hidden(profile)
     from gateway.transport.credentials import access_to  # noqa: PLC0415 - with aiohttp
     from gateway.transport.http import Http  # noqa: PLC0415
 
@@ -507,6 +544,15 @@ def connect(
             clock=clock or time.monotonic,
         ),
     )
+
+
+def _refuse_hidden(profile: Profile) -> None:
+    if policy_of(profile) is not None:
+        raise ConfigurationError(
+            "The profile hides something ([hidden]), and of an endpoint nothing can be hidden.",
+            valid="Types, predicates, named graphs and literals are hidden of graphs in files only.",
+            next_step="Serve a file of the graph, or have the endpoint itself offer a dataset without them.",
+        )
 
 
 def _quota_storage(client: str, server: SharedCacheServer | None) -> Callable[[QuotaState], QuotaStorage]:

@@ -18,7 +18,7 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.graph_identity import default_store
 from gateway.settings.limits import FileSettings
-from gateway.settings.load import DEFAULT, DEMO, load_profile, with_contact
+from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class GraphSource:
     def __init__(self, options: CommonOptions) -> None:
         if options.graph and options.endpoint:
             raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
-        name = options.profile or (DEFAULT if options.graph or options.endpoint else DEMO)
+        name = options.profile or (default_profile(options.endpoint) if options.graph or options.endpoint else DEMO)
         is_of_project = options.is_of_project("profile")
         loaded = load_profile(name, within=Path(options.project).parent if is_of_project else None)
         profile = _with_login(with_contact(loaded, options.contact), options.user, options.password_file)

@@ -10,7 +10,7 @@ import asyncpg
 from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, NetworkFault, QueryRefused, Throttled
 from gateway.graph.deadline import Deadline, deadline_passed
 
-_ASK_OPERATOR = "Tell the operator of this gateway; `bfsql-gateway check` shows what is wrong."
+_ASK_OPERATOR = "Tell the operator of this gateway."
 
 _KNOWN: tuple[tuple[tuple[str, ...], type[Fault], str, str], ...] = (
     (("28",), EndpointFault, "The database refused the user or the password of this gateway.", _ASK_OPERATOR),

@@ -133,7 +133,7 @@ class _Chosen:
                 raise ConfigurationError(
                     f"The column {quoted(name)} of {quoted(self.table)} has the type {quoted(self.columns[name])}.",
                     valid="IDs and predicates are `text` or `varchar`.",
-                    next_step="Make a view that casts it, with an index on the expression.",
+                    next_step="Make a view that casts it, with an index on the expression, and name it in [postgres].",
                 )
 
     def needed(self, name: str) -> str:

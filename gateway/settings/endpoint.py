@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from gateway.settings.contact import is_contact
 from gateway.settings.secret import Reference, Unquoted, is_reference
-from gateway.settings.section import HeaderName, HeaderValue, Iris, Seconds, Section, Url
+from gateway.settings.section import EndpointUrl, HeaderName, HeaderValue, Iris, Seconds, Section
 from gateway.settings.urls import is_secret_name, url_problem
 
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
@@ -198,9 +198,12 @@ class AccessSettings(Section):
 class EndpointSettings(Section):
     """Where the graph is, how requests are sent there, and what the endpoint grants."""
 
-    url: Url = Field(
+    url: EndpointUrl = Field(
         default="",
-        description="The SPARQL query endpoint. `--endpoint` overrides it. Ignored if a graph file is given.",
+        description=(
+            "The SPARQL query endpoint, or the URL of a [PostgreSQL database](postgres.md) (`postgresql://user@host/db`)."
+            " `--endpoint` overrides it. Ignored if a graph file is given."
+        ),
     )
     engine: Literal["auto"] | EngineName = Field(
         default="auto",

@@ -13,7 +13,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import platformdirs
 
 from gateway import PROGRAM
+from gateway.settings.database_url import is_database_url
 from gateway.settings.endpoint import AccessSettings
+from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
 from gateway.settings.urls import is_secret_name
 
@@ -50,7 +52,7 @@ class GraphIdentity:
         labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
         ways = profile.evidence.ways
         return cls(
-            _without_secrets(url),
+            _without_secrets(url) + _of_tables(url, profile.postgres),
             tuple(sorted(profile.endpoint.named_graphs)),
             profile.edges.model_dump(mode="json"),
             names,
@@ -90,6 +92,13 @@ def _access(access: AccessSettings) -> str:
     """Return a hash of the settings that name the user; they name secrets but hold none."""
     who = access.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
     return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+
+
+def _of_tables(url: str, tables: PostgresSettings) -> str:
+    """Return a hash of the tables that are read of a database, as the fragment of its URL; else nothing."""
+    if not is_database_url(url):
+        return ""
+    return f"#{hashlib.sha256(tables.model_dump_json().encode()).hexdigest()[:_DIGITS]}"
 
 
 def _without_secrets(url: str) -> str:

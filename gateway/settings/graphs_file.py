@@ -24,7 +24,7 @@ from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import built_in, load_profile
 from gateway.settings.private_folder import read_at_most
-from gateway.settings.section import Section, Url
+from gateway.settings.section import EndpointUrl, Section
 from gateway.terms.words import cut
 
 MOST_GRAPHS = 50
@@ -63,7 +63,7 @@ class GraphSettings(Section):
 
     about: Annotated[str, AfterValidator(_line)]
     graph: str | list[str] = Field(default_factory=list)
-    endpoint: Url = ""
+    endpoint: EndpointUrl = ""
     profile: str = ""
     prefixes: dict[str, str] = Field(default_factory=dict)
     store: str = ""

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from gateway import resources
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.contact import checked_contact
+from gateway.settings.database_url import is_database_url
 from gateway.settings.endpoint import AccessSettings, RequestSettings
 from gateway.settings.private_folder import read_at_most
 from gateway.settings.profile import Profile
@@ -26,6 +27,9 @@ DEFAULT = "local"
 
 DEMO = "demo"
 """The profile of the demo graph."""
+
+DATABASE = "bfsql-postgres"
+"""The profile of a database for which nobody names one."""
 
 _EXTENDS = "extends"
 _LARGEST = 250_000
@@ -79,6 +83,11 @@ def load_profile(name_or_path: str, *, within: Path | None = None) -> Profile:
     except ValidationError as error:
         raise ConfigurationError(f"The profile {path} is wrong: {_explain(error)}") from error
     return with_whole_iris(profile, path)
+
+
+def default_profile(url: str | None) -> str:
+    """Return the name of the profile of an endpoint, or of files, for which nobody names one."""
+    return DATABASE if url and is_database_url(url) else DEFAULT
 
 
 def with_contact(profile: Profile, contact: str | None) -> Profile:

@@ -60,7 +60,7 @@ class NodeTable(Section):
     synonyms: Column = Field(default="synonyms", description="Further names: a JSON list of texts, or `text[]`.")
     properties: Column = Field(default="properties", description="Properties as a JSON object, or none.")
     columns: tuple[Column, ...] = Field(
-        default=("status", "confidence", "source", "canonical_url"),
+        default=("status", "confidence", "source", "canonical_url", "usage_count"),
         description="Further columns that are properties, under their names.",
     )
     status: Column = Field(

@@ -24,6 +24,7 @@ from gateway.settings.limits import (
     SizeSettings,
     SnapshotSettings,
 )
+from gateway.settings.postgres import PostgresSettings
 from gateway.settings.section import Section, Url
 from gateway.settings.urls import is_of_own_network
 from gateway.settings.vocabulary import (
@@ -134,6 +135,7 @@ class Profile(Section):
     prefixes: dict[str, str] = Field(default_factory=dict, description="Prefixes of namespaces, for short IDs.")
     about: AboutSettings = AboutSettings()
     endpoint: EndpointSettings = EndpointSettings()
+    postgres: PostgresSettings = PostgresSettings()
     edges: EdgeSettings = EdgeSettings()
     hubs: HubSettings = HubSettings()
     types: TypeSettings = TypeSettings()

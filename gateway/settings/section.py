@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.errors import quoted
+from gateway.settings.database_url import database_url_problem, is_database_url
 from gateway.settings.secret import Unquoted
 from gateway.settings.urls import url_problem
 
@@ -68,6 +69,18 @@ def _url(value: str) -> str:
 
 Url = Annotated[str, AfterValidator(_url), Unquoted()]
 """A URL without a secret in it, or an empty text for none."""
+
+
+def _endpoint_url(value: str) -> str:
+    if not is_database_url(value):
+        return _url(value)
+    if problem := database_url_problem(value):
+        raise ValueError(problem)
+    return value
+
+
+EndpointUrl = Annotated[str, AfterValidator(_endpoint_url), Unquoted()]
+"""The same, or the URL of a database."""
 
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 HeaderValue = Annotated[str, AfterValidator(_header_value)]

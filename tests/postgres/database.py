@@ -15,6 +15,7 @@ from gateway.engine.gateway import Gateway
 from gateway.postgres.connection import Address
 from gateway.postgres.loading import Loaded, Loader, nodes_of
 from gateway.postgres.store import PostgresStore
+from gateway.settings.endpoint import AccessSettings
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
@@ -36,28 +37,50 @@ class Database:
 
     Attributes:
         server: The server.
-        schemas: Schemas that were made.
+        schemas: Schemas that were made in the database `postgres`.
+        databases: Databases that were made.
     """
 
     server: PostgresServer
     schemas: set[str] = field(default_factory=set)
+    databases: set[str] = field(default_factory=set)
 
     @property
     def address(self) -> Address:
-        """Where it is, with the right password."""
-        return Address(HOST, self.server.port, "postgres", USER, SecretStr(PASSWORD))
+        """Where the database is that graphs are loaded into, with the right password."""
+        return self.address_of("postgres")
 
-    def execute(self, sql: str) -> None:
+    def address_of(self, database: str) -> Address:
+        """Return where a database is, with the right password."""
+        return Address(HOST, self.server.port, database, USER, SecretStr(PASSWORD), tls=False)
+
+    def url(self, database: str = "postgres") -> str:
+        """Return the URL of a database, without the password."""
+        return f"postgresql://{USER}@{HOST}:{self.server.port}/{database}"
+
+    def access(self) -> AccessSettings:
+        """Return the settings that say where the password is."""
+        return AccessSettings(user=USER, password=f"file:{self.server.password}")
+
+    def execute(self, sql: str, database: str = "postgres") -> None:
         """Run statements of a test."""
 
         async def run() -> None:
-            connection = await asyncpg.connect(**self.address.arguments)
+            connection = await asyncpg.connect(**self.address_of(database).arguments)
             try:
                 await connection.execute(sql)
             finally:
                 await connection.close()
 
         _apart(run)
+
+    def make_database(self, name: str, sql: str) -> str:
+        """Make a database, with what statements put into it, and return its URL."""
+        if name not in self.databases:
+            self.execute(f'CREATE DATABASE "{name}"')
+            self.execute(sql, name)
+            self.databases.add(name)
+        return self.url(name)
 
     def make_schema(self, name: str) -> bool:
         """Make a schema; return whether it is new."""
@@ -95,9 +118,9 @@ def tables_in(schema: str) -> PostgresSettings:
 
 
 @contextmanager
-def running_database(workdir: Path) -> Iterator[Database]:
-    """Run a server without any graph."""
-    with running_postgres(workdir) as server:
+def running_database(workdir: Path, port: int | None = None) -> Iterator[Database]:
+    """Run a server, with what an earlier one of the same folder had."""
+    with running_postgres(workdir, port) as server:
         yield Database(server)
 
 

@@ -41,9 +41,9 @@ class PostgresServer:
     folder: Path
 
     @property
-    def url(self) -> str:
-        """Its URL, without the password."""
-        return f"postgresql://{USER}@{HOST}:{self.port}/postgres"
+    def password(self) -> Path:
+        """The file of the password."""
+        return self.folder.with_name("password")
 
 
 def find_postgres() -> Path:
@@ -65,7 +65,7 @@ def running_postgres(workdir: Path, port: int | None = None) -> Iterator[Postgre
     binaries, port = find_postgres(), port or free_port()
     folder = workdir / "postgres"
     if not folder.exists():
-        _make_cluster(binaries, workdir, folder)
+        _make_cluster(binaries, folder)
     options = {**_SETTINGS, "port": str(port), "unix_socket_directories": ""}
     command = [str(binaries / "postgres"), "-D", str(folder)]
     command += [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
@@ -75,9 +75,9 @@ def running_postgres(workdir: Path, port: int | None = None) -> Iterator[Postgre
         yield PostgresServer(port, process, folder)
 
 
-def _make_cluster(binaries: Path, workdir: Path, folder: Path) -> None:
+def _make_cluster(binaries: Path, folder: Path) -> None:
     folder.mkdir(mode=0o700)
-    password = workdir / "password"
+    password = folder.with_name("password")
     password.write_text(PASSWORD + "\n", encoding="utf-8")
     if os.geteuid() == 0:
         _open_to_user(folder, password)

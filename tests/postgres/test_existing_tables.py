@@ -1,0 +1,167 @@
+"""A database that the reference implementation filled is read as it is: its tables, made by hand."""
+
+import pytest
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.errors import EndpointFault
+from gateway.settings.load import load_profile
+from gateway.settings.postgres import EdgeTable, EvidenceTable, NodeTable, PostgresSettings
+from tests.calls import asked, connected
+from tests.postgres.database import Database
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
+
+_TABLES = """
+CREATE TABLE entity (
+  entity_id text PRIMARY KEY, entity_type text, name text, status text, confidence float, source text,
+  canonical_url text, synonyms json, properties json, embedding json, usage_count int, merged_into text
+);
+CREATE TABLE relationship (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(), subject_id text, predicate text, object_id text, confidence float,
+  source_documents json, properties json, UNIQUE (subject_id, predicate, object_id)
+);
+INSERT INTO entity
+  (entity_id, entity_type, name, status, confidence, synonyms, properties, embedding, usage_count) VALUES
+  ('MeSH:D003480', 'disease', 'Cushing syndrome', 'canonical', 0.8, '["CS", "hypercortisolism"]', '{"onset": "slow"}',
+    '[0.1, 0.2]', 36),
+  ('RxNorm:3251', 'drug', 'desmopressin', 'canonical', 0.8, '[]', '{}', null, 6),
+  ('prov:old', 'drug', 'desmopresin', 'merged', 0.5, null, null, null, 0),
+  ('a drug/50 %', 'drug', null, null, null, null, null, null, null);
+INSERT INTO relationship (subject_id, predicate, object_id, confidence, source_documents, properties) VALUES
+  ('RxNorm:3251', 'TREATS', 'MeSH:D003480', 0.95, '["PMC1", "PMC2"]', '{"dose": {"value": 5, "unit": "mg"}}'),
+  ('a drug/50 %', 'INTERACTS WITH', 'RxNorm:3251', null, null, null),
+  ('RxNorm:3251', 'INTERACTS WITH', 'RxNorm:3251', null, null, null);
+"""
+
+_EVIDENCE = """
+CREATE TABLE evidence (
+  id serial, relationship_id uuid, paper_id text, evidence_type text, confidence_score float, metadata_ jsonb
+);
+INSERT INTO evidence (relationship_id, paper_id, evidence_type, confidence_score, metadata_)
+  SELECT id, 'PMC1', 'rct', 0.9, '{"quote": "it did"}' FROM relationship WHERE predicate = 'TREATS';
+"""
+
+_BUNDLE = """
+CREATE TABLE bundle_evidence (
+  relationship_key text, document_id text, section text, start_offset int, end_offset int, text_span text,
+  confidence float, supports boolean
+);
+INSERT INTO bundle_evidence VALUES
+  ('RxNorm:3251:TREATS:MeSH:D003480', 'PMC9', 'results', 1, 5, 'it did', 0.7, true);
+"""
+
+OTHER = """
+CREATE SCHEMA "My graph";
+CREATE VIEW "My graph"."Things" AS SELECT entity_id AS "the id", name AS title FROM entity;
+CREATE VIEW "My graph".links AS SELECT subject_id AS a, predicate AS "is", object_id AS b FROM relationship;
+"""
+
+
+def opened(database: Database, url: str, tables: PostgresSettings | None = None) -> Gateway:
+    """Open a gateway by URL, with the password in a file and the profile that comes with the gateway."""
+    profile = load_profile("bfsql-postgres")
+    endpoint = profile.endpoint.model_copy(update={"access": database.access()})
+    update = {"endpoint": endpoint, "postgres": tables or PostgresSettings()}
+    return open_gateway(url, profile=profile.model_copy(update=update), prefixes={"MeSH": MESH, "RxNorm": RXNORM})
+
+
+MESH = "http://id.nlm.nih.gov/mesh/"
+RXNORM = "http://purl.bioontology.org/ontology/RXNORM/"
+
+
+async def test_its_nodes_and_edges_are_found_with_their_metadata(database: Database) -> None:
+    url = database.make_database("plain", _TABLES)
+    async with connected(opened(database, url)) as client:
+        answer = await asked(client, "bfs_query", seeds=["MeSH:D003480"], max_hops=2)
+    assert answer["complete"] is True
+    assert {node["id"]: node["entity_type"] for node in answer["nodes"]} == {
+        "MeSH:D003480": "term:disease",
+        "RxNorm:3251": "term:drug",
+        "id:a%20drug%2F50%20%25": "term:drug",
+    }
+    assert answer["nodes"][0]["metadata"] == {
+        "name": "Cushing syndrome",
+        "synonyms": ["CS", "hypercortisolism"],
+        "total_mentions": 36,
+        "confidence": 0.8,
+        "term:onset": "slow",
+        "term:status": "canonical",
+    }
+    by_predicate = {(edge["subject"], edge["predicate"]): edge.get("metadata") for edge in answer["edges"]}
+    assert by_predicate == {
+        ("RxNorm:3251", "term:TREATS"): {
+            "confidence": 0.95,
+            "source_documents": ["PMC1", "PMC2"],
+            "term:dose": {"term:unit": "mg", "term:value": 5},
+        },
+        ("id:a%20drug%2F50%20%25", "term:INTERACTS%20WITH"): None,
+        ("RxNorm:3251", "term:INTERACTS%20WITH"): None,
+    }
+
+
+async def test_merged_entities_are_neither_found_nor_counted(database: Database) -> None:
+    url = database.make_database("plain", _TABLES)
+    async with connected(opened(database, url)) as client:
+        found = await asked(client, "search_entities", query="desmopresin")
+        schema = await asked(client, "describe_schema")
+    assert [hit["id"] for hit in found["result"]] == []
+    assert schema["comprehensive"] is True
+    assert schema["counts"] == {"term:drug": 2, "term:disease": 1, "term:INTERACTS%20WITH": 2, "term:TREATS": 1}
+
+
+async def test_a_synonym_is_found_in_any_case(database: Database) -> None:
+    url = database.make_database("plain", _TABLES)
+    async with connected(opened(database, url)) as client:
+        found = await asked(client, "search_entities", query="HyperCortisolism")
+        narrow = await asked(client, "search_entities", query="cushing", node_types=["drug"])
+    assert [hit["id"] for hit in found["result"]] == ["MeSH:D003480"]
+    assert narrow["result"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "tables", "paper", "confidence"), [("kg", _EVIDENCE, "PMC1", 0.9), ("bundle", _BUNDLE, "PMC9", 0.7)]
+)
+async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
+    database: Database, name: str, tables: str, paper: str, confidence: float
+) -> None:
+    url = database.make_database(name, _TABLES + tables)
+    async with connected(opened(database, url)) as client:
+        answer = await asked(client, "bfs_query", seeds=["RxNorm:3251"], max_hops=1)
+    (edge,) = [edge for edge in answer["edges"] if edge["predicate"] == "term:TREATS"]
+    stated = [(one["confidence"], one["source_documents"]) for one in edge["metadata"]["assertions"]]
+    assert sorted(stated) == sorted([(0.95, ["PMC1", "PMC2"]), (confidence, [paper])])
+    assert edge["metadata"]["source_documents"] == sorted({"PMC1", "PMC2", paper})
+
+
+async def test_two_views_with_other_columns_are_a_graph(database: Database) -> None:
+    url = database.make_database("views", _TABLES + OTHER)
+    tables = PostgresSettings(
+        nodes=NodeTable(table="My graph.Things", id="the id", name="title"),
+        edges=EdgeTable(table="My graph.links", subject="a", predicate="is", object="b"),
+    )
+    async with connected(opened(database, url, tables)) as client:
+        answer = await asked(client, "bfs_query", seeds=["RxNorm:3251"], max_hops=1)
+    assert (answer["node_count"], answer["edge_count"], answer["complete"]) == (3, 3, True)
+    assert answer["nodes"][0] == {"id": "RxNorm:3251", "entity_type": "untyped", "metadata": {"name": "desmopressin"}}
+
+
+@pytest.mark.parametrize(
+    ("tables", "wrong"),
+    [
+        (PostgresSettings(nodes=NodeTable(table="no such")), "no table or view 'no such'"),
+        (PostgresSettings(nodes=NodeTable(name="title")), "no column 'title'"),
+        (PostgresSettings(edges=EdgeTable(columns=("gone",))), "no column 'gone'"),
+        (PostgresSettings(edges=EdgeTable(subject="confidence")), "has the type 'double precision'"),
+        (PostgresSettings(evidence=EvidenceTable(table="nothing")), "no table or view 'nothing'"),
+    ],
+)
+async def test_a_table_or_column_that_is_missing_is_an_error_that_names_it(
+    database: Database, tables: PostgresSettings, wrong: str
+) -> None:
+    url = database.make_database("plain", _TABLES)
+    async with opened(database, url, tables) as gateway:
+        with pytest.raises(EndpointFault, match=wrong) as caught:
+            await gateway.bfs_query(["RxNorm:3251"], 1)
+    assert caught.value.valid
+    assert "[postgres]" in caught.value.next_step + caught.value.valid

@@ -1,0 +1,227 @@
+"""What goes wrong between the gateway and a database is an error or an incomplete answer, never a wrong one."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.errors import (
+    ConfigurationError,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    QueryRefused,
+    Throttled,
+)
+from gateway.graph.deadline import Deadline
+from gateway.postgres.connection import Address, Pool
+from gateway.settings.endpoint import AccessSettings, RequestSettings
+from gateway.settings.limits import CacheSettings
+from gateway.settings.load import load_profile
+from tests.postgres.database import Database, running_database
+from tests.servers.loopback import free_port
+from tests.servers.postgres import PASSWORD, USER
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
+
+CHAIN = """
+CREATE TABLE entity (entity_id text PRIMARY KEY, entity_type text, name text);
+CREATE TABLE relationship (subject_id text, predicate text, object_id text);
+INSERT INTO entity SELECT 'urn:n:' || i, 'Node', 'node ' || i FROM generate_series(0, 60) AS i;
+INSERT INTO relationship SELECT 'urn:n:' || i, 'next', 'urn:n:' || i + 1 FROM generate_series(0, 59) AS i;
+CREATE INDEX ON relationship (subject_id);
+CREATE INDEX ON relationship (object_id);
+"""
+
+
+def opened(url: str, access: AccessSettings, *, seconds: float = 30, concurrency: int = 4) -> Gateway:
+    """Open a gateway without a cache."""
+    profile = load_profile("bfsql-postgres")
+    requests = RequestSettings(concurrency=concurrency)
+    endpoint = profile.endpoint.model_copy(update={"access": access, "requests": requests})
+    limits = profile.limits.model_copy(update={"deadline_seconds": seconds})
+    update = {"endpoint": endpoint, "limits": limits, "cache": CacheSettings(megabytes=0)}
+    return open_gateway(url, profile=profile.model_copy(update=update))
+
+
+@pytest.fixture
+def url(database: Database) -> str:
+    """Return the URL of a database with a chain of 61 nodes."""
+    return database.make_database("chain", CHAIN)
+
+
+async def around(gateway: Gateway, node: int) -> tuple[bool, set[str]]:
+    """Return whether the answer about two hops around a node is complete, and its nodes."""
+    gateway.forget_snapshots()
+    answer = await gateway.bfs_query([f"urn:n:{node}"], 2, topology_only=True)
+    return answer.complete, {found.id for found in answer.nodes}
+
+
+def near(node: int) -> set[str]:
+    return {f"urn:n:{other}" for other in range(node - 2, node + 3) if 0 <= other <= 60}
+
+
+@asynccontextmanager
+async def locked(address: Address) -> AsyncIterator[None]:
+    """Lock the table of edges, so that nobody can read it."""
+    connection = await asyncpg.connect(**address.arguments)
+    try:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE relationship IN ACCESS EXCLUSIVE MODE")
+            yield
+    finally:
+        await connection.close()
+
+
+async def test_a_wrong_password_is_told_and_not_shown(url: str, tmp_path: Path) -> None:
+    (tmp_path / "wrong").write_text("no such password", encoding="utf-8")
+    access = AccessSettings(user=USER, password=f"file:{tmp_path / 'wrong'}")
+    async with opened(url, access) as gateway:
+        with pytest.raises(EndpointFault, match="refused the user or the password") as caught:
+            await around(gateway, 1)
+    assert "no such" not in str(caught.value)
+
+
+async def test_a_database_that_is_not_there_is_told(database: Database) -> None:
+    async with opened(database.url("nowhere"), database.access()) as gateway:
+        with pytest.raises(EndpointFault, match="no database of that name"):
+            await around(gateway, 1)
+
+
+async def test_a_server_that_is_not_there_is_told(database: Database) -> None:
+    async with opened(f"postgresql://127.0.0.1:{free_port()}/chain", database.access()) as gateway:
+        with pytest.raises(Fault, match="could not be reached"):
+            await around(gateway, 1)
+
+
+async def test_a_table_that_is_gone_is_told(database: Database) -> None:
+    gone = database.make_database("gone", CHAIN)
+    async with opened(gone, database.access()) as gateway:
+        assert await around(gateway, 1) == (True, near(1))
+        database.execute("DROP TABLE relationship", "gone")
+        with pytest.raises(EndpointFault, match="A table or column of the graph is not there any more"):
+            await around(gateway, 1)
+
+
+async def test_a_query_that_takes_too_long_ends_with_its_call(database: Database, url: str) -> None:
+    async with opened(url, database.access(), seconds=1) as gateway:
+        assert await around(gateway, 1) == (True, near(1))
+        async with locked(database.address_of("chain")):
+            with pytest.raises(DeadlinePassed):
+                await around(gateway, 2)
+        assert await around(gateway, 2) == (True, near(2))
+
+
+async def test_a_call_that_finds_every_connection_busy_ends_in_time(database: Database, url: str) -> None:
+    async with opened(url, database.access(), seconds=1, concurrency=1) as gateway:
+        assert await around(gateway, 1) == (True, near(1))
+        async with locked(database.address_of("chain")):
+            answers = await asyncio.gather(*(around(gateway, node) for node in range(5)), return_exceptions=True)
+        assert all(isinstance(answer, DeadlinePassed) for answer in answers)
+        assert await around(gateway, 3) == (True, near(3))
+
+
+async def test_a_database_without_a_free_connection_is_told(database: Database, url: str) -> None:
+    database.execute(f"CREATE ROLE busy LOGIN PASSWORD '{PASSWORD}' CONNECTION LIMIT 0", "chain")
+    access = AccessSettings(user="busy", password=database.access().password)
+    async with opened(url, access, seconds=2) as gateway:
+        with pytest.raises(Throttled, match="no free connection"):
+            await around(gateway, 1)
+
+
+async def test_a_statement_that_would_write_is_refused_by_the_database(database: Database, url: str) -> None:
+    assert url
+    pool = Pool(database.address_of("chain"), 1)
+    try:
+        with pytest.raises(QueryRefused, match="25006"):
+            await pool.fetch("DELETE FROM relationship RETURNING 1", [], Deadline.after(10))
+    finally:
+        await pool.close()
+
+
+async def test_answers_while_connections_are_cut_are_whole_or_say_what_is_missing(database: Database, url: str) -> None:
+    async def cut(connection: asyncpg.Connection) -> None:
+        while True:
+            await connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bfsql-gateway'"
+            )
+            await asyncio.sleep(0)
+
+    connection = await asyncpg.connect(**database.address_of("chain").arguments)
+    outcomes: list[str] = []
+    async with opened(url, database.access()) as gateway:
+        cutting = asyncio.create_task(cut(connection))
+        for node in range(60):
+            try:
+                complete, nodes = await around(gateway, node)
+            except Fault:
+                outcomes.append("error")
+                continue
+            outcomes.append("complete" if complete else "incomplete")
+            assert nodes <= near(node)
+            assert nodes == near(node) or not complete
+        cutting.cancel()
+        with suppress(asyncio.CancelledError):
+            await cutting
+    await connection.close()
+    assert len(outcomes) == 60
+    assert set(outcomes) != {"complete"}, "nothing was cut"
+
+
+async def test_a_server_that_is_killed_is_told_and_found_again(tmp_path: Path) -> None:
+    port = free_port()
+    try:
+        with running_database(tmp_path, port) as first:
+            where = first.make_database("chain", CHAIN)
+            gateway = opened(where, first.access())
+            assert await around(gateway, 1) == (True, near(1))
+            # What is committed is written late here, to be quick.
+            first.execute("CHECKPOINT", "chain")
+            os.kill(first.server.process.pid, signal.SIGKILL)
+            first.server.process.wait()
+            with pytest.raises(Fault):
+                await around(gateway, 2)
+        with running_database(tmp_path, port):
+            await gateway.check_reachable(20)
+            assert await around(gateway, 2) == (True, near(2))
+        await gateway.close()
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@pytest.mark.parametrize(
+    ("url", "wrong"),
+    [
+        ("postgresql://reader:hunter2@127.0.0.1/graph", "contains a password"),
+        ("postgresql://reader@127.0.0.1/graph?password=hunter2", "contains a password"),
+        ("postgresql://127.0.0.1", "names no database"),
+        ("postgresql://127.0.0.1/graph?options=-csearch_path%3Dx", "of the form"),
+        ("postgresql://127.0.0.1/graph?sslmode=maybe", "of the form"),
+        ("postgresql://127.0.0.1:99999/graph", "of the form"),
+        ("postgresql://127.0.0.1/graph", "names no user"),
+    ],
+)
+def test_a_url_that_is_wrong_is_refused_without_being_repeated(url: str, wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match=wrong) as caught:
+        open_gateway(url)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_password_does_not_go_over_a_network_unencrypted(database: Database) -> None:
+    with pytest.raises(ConfigurationError, match="unencrypted"):
+        opened("postgresql://db.example.org/graph?sslmode=disable", database.access())
+
+
+def test_what_a_profile_hides_is_not_served_from_a_database() -> None:
+    profile = load_profile("bfsql-postgres")
+    hidden = profile.hidden.model_copy(update={"predicates": ("urn:x-bfsql:term:SALARY",)})
+    with pytest.raises(ConfigurationError, match="hides something"):
+        open_gateway("postgresql://reader@127.0.0.1/graph", profile=profile.model_copy(update={"hidden": hidden}))
