@@ -107,9 +107,14 @@ class Pool:
             async with asyncio.timeout(deadline.seconds_left):
                 pool = await self._opened()
                 async with pool.acquire() as connection:
-                    rows: Sequence[Row] = await connection.fetch_within(deadline.seconds_left, query, arguments)
+                    try:
+                        rows: Sequence[Row] = await connection.fetch_within(deadline.seconds_left, query, arguments)
+                    except asyncpg.InternalClientError:
+                        # The driver lost track of a connection that broke: no other query may use it.
+                        connection.terminate()
+                        raise
                     return rows
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
             # Its text may hold data of the graph.
             raise fault_of(error, deadline) from None
 
