@@ -19,7 +19,9 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.output import DIFFERENT, clean, line, print_line
 from gateway.cli.render import WARNING, sections, warned
 from gateway.cli.screen import ProgressBar, Screen
+from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
+from gateway.settings.database_url import is_database_url
 from gateway.sparql.engines.traits import TRAITS
 from gateway.transport.base import Transport
 
@@ -70,6 +72,11 @@ def check(options: CommonOptions) -> int:
 
 def _checked(options: CommonOptions) -> Report:
     source = GraphSource(options)
+    if is_database_url(source.url):
+        raise ConfigurationError(
+            "check knows endpoints that speak SPARQL, and no databases.",
+            next_step="Try the database: bfsql-gateway schema --endpoint postgresql://user@host/database.",
+        )
     if source.url:
         http = connect(source.url, source.profile)
         return asyncio.run(_closing(http, check_endpoint(http, source.profile)))
