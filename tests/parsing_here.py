@@ -10,7 +10,7 @@ from typing import IO
 import pytest
 
 from gateway.transport.files import parser, parser_process, parser_streams
-from gateway.transport.files.parser_streams import HEADER, Request
+from gateway.transport.files.parser_streams import HEADER, REQUEST, Request
 
 
 class ParserHere:
@@ -22,14 +22,14 @@ class ParserHere:
     def __init__(
         self, command: Sequence[str], *, stdin: io.FileIO, stdout: int, stderr: IO[bytes], env: Mapping[str, str]
     ) -> None:
-        del stdout, stderr, env
+        del command, stdout, stderr
         frames = io.BytesIO()
 
         def send(kind: bytes, content: bytes) -> None:
             frames.write(HEADER.pack(kind, len(content)))
             frames.write(content)
 
-        parser.answer(io.FileIO(stdin.fileno(), closefd=False), Request(**json.loads(command[-1])), send)
+        parser.answer(io.FileIO(stdin.fileno(), closefd=False), Request(**json.loads(env[REQUEST])), send)
         frames.seek(0)
         self.stdout = frames
 

@@ -1,5 +1,7 @@
 """What is left of a graph under a policy, where the drawn graphs have no such thing."""
 
+import sys
+import threading
 from pathlib import Path
 
 import pyoxigraph
@@ -14,6 +16,8 @@ from gateway.settings.profile import Profile, policy_of
 from gateway.transport.files.cached_graph import FileCache, open_cached
 from gateway.transport.files.hiding import visible_part
 from gateway.transport.files.loading import load_files
+from gateway.transport.files.parser_process import ParserProcess
+from gateway.transport.files.parser_streams import Request
 from gateway.transport.files.rdflib_graphs import load_rdflib
 from gateway.transport.files.stored_graph import folder_of, open_stored
 
@@ -200,3 +204,17 @@ def test_the_error_about_a_file_quotes_nothing_of_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as error:
         open_gateway(file, profile=Profile(hidden=HiddenSettings(types=("https://example.org/Hush",))))
     assert str(error.value) == "The graph cannot be loaded. The operator's log says why."
+
+
+@pytest.mark.parser_process
+@pytest.mark.skipif(sys.platform != "linux", reason="where the arguments of a process stand is Linux's")
+def test_no_argument_of_the_process_that_parses_names_a_hidden_graph(tmp_path: Path) -> None:
+    path = tmp_path / "graph.nq"
+    path.write_text("<http://x.org/a> <http://x.org/b> <http://x.org/c> <http://x.org/secret> .\n", encoding="utf-8")
+    request = Request("nq", "", "http://x.org/", 512, 10, 10, hidden_graphs=["http://x.org/secret"])
+    with path.open("rb") as file, ParserProcess(path, file, request, None) as parsing:
+        children = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text(encoding="ascii")
+        arguments = b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children.split())
+        assert b"gateway" in arguments
+        assert b"secret" not in arguments
+        assert parsing.read() == b""

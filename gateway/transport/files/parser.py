@@ -28,6 +28,7 @@ from gateway.transport.files.parser_streams import (
     HEADER,
     MEGABYTE,
     REFUSAL,
+    REQUEST,
     RESULT,
     ContentReader,
     FileReader,
@@ -223,10 +224,10 @@ def answer(file: io.FileIO, request: Request, send: Send) -> None:
 
 
 def main() -> None:
-    """Parse standard input as the first argument says."""
+    """Parse standard input as the request in the environment says."""
     # Ctrl-C reaches all processes of a terminal; the one that asked ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    request = Request(**json.loads(sys.argv[1]))
+    request = Request(**json.loads(os.environ[REQUEST]))
     _limit(request)
     output = sys.stdout.buffer
 

@@ -22,7 +22,16 @@ from typing import IO, BinaryIO, Self
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
-from gateway.transport.files.parser_streams import HEADER, POSITION, PROGRESS, REFUSAL, TRIPLES, Request, Result
+from gateway.transport.files.parser_streams import (
+    HEADER,
+    POSITION,
+    PROGRESS,
+    REFUSAL,
+    REQUEST,
+    TRIPLES,
+    Request,
+    Result,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -51,11 +60,11 @@ class ParserProcess(io.RawIOBase):
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it ends with the process
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this Python, our module, and no shell
-                [sys.executable, "-P", "-c", _START, json.dumps(request._asdict())],
+                [sys.executable, "-P", "-c", _START],
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env=_environment(),
+                env={**_environment(), REQUEST: json.dumps(request._asdict())},
             )
         except OSError as error:
             self._errors.close()

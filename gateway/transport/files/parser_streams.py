@@ -12,7 +12,7 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
 from gateway.transport.files.recognition import START
 
@@ -39,6 +39,11 @@ _CPU_UNIT = 100_000_000
 
 _LONGEST = 15 * MEGABYTE
 """Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
+
+
+REQUEST: Final = "BFSQL_PARSER_REQUEST"
+"""The variable of the environment with the request: any user of a machine sees the arguments of its processes, and a
+request may name hidden graphs."""
 
 
 class Request(NamedTuple):
