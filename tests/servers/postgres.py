@@ -21,6 +21,9 @@ PASSWORD: Final = "a password with a % and an @"  # noqa: S105 - of a server tha
 _RUN_AS: Final = "nobody"
 """The server refuses to be run by root."""
 
+_DAC_OVERRIDE: Final = 1 << 1
+"""The capability to enter any folder (capabilities(7))."""
+
 _SETTINGS: Final = {
     "listen_addresses": HOST,
     "fsync": "off",
@@ -100,7 +103,19 @@ def _as_user(command: Sequence[str]) -> list[str]:
     """Return a command that is not run by root; `setpriv` becomes it, so that its process stays the same."""
     if os.geteuid() != 0:
         return list(command)
-    return ["setpriv", f"--reuid={_RUN_AS}", "--regid=nogroup", "--clear-groups", "--pdeathsig=INT", *command]
+    identity = [f"--reuid={_RUN_AS}", "--regid=nogroup", "--clear-groups", "--pdeathsig=INT"]
+    return ["setpriv", *identity, *_entering(), *command]
+
+
+def _entering() -> list[str]:
+    """Return the options by which the user may enter any folder, if root itself may.
+
+    Each start of pytest takes from other users the right to enter the folder of all runs, in the middle of this one.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    effective = next(line for line in status.splitlines() if line.startswith("CapEff:"))
+    may_enter = int(effective.split()[1], 16) & _DAC_OVERRIDE
+    return ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"] if may_enter else []
 
 
 def _answers(port: int) -> bool:
