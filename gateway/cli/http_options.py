@@ -103,7 +103,8 @@ class HttpOptions:
         typer.Option(
             "--client-limit",
             metavar="NAME=NUMBER",
-            help="A limit of each client: under-way, requests-a-minute, megabytes-a-minute, sessions. Repeatable.",
+            help="A limit of each client at each worker: under-way, requests-a-minute, megabytes-a-minute, sessions. "
+            "Repeatable.",
         ),
     ] = None
 
