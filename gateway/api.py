@@ -18,6 +18,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -432,12 +433,17 @@ def _in_front(below: GraphStore, profile: Profile, clock: Clock, shared: SharedV
     if shared is not None:
         from gateway.cache.shared.store import SharedStore  # noqa: PLC0415 - an extra
 
-        below = SharedStore(below, shared, cache.ttl_seconds)
+        below = SharedStore(below, shared, cache.ttl_seconds, partial(_engine_of, below))
     below = _searched(below, profile)
     megabytes = _CACHE_MEGABYTES if cache.megabytes is None else cache.megabytes
     if not megabytes:
         return below
     return CachedStore(below, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
+
+
+def _engine_of(store: GraphStore) -> str | None:
+    """Return by the rules of which engine a store reads; None while that is not known."""
+    return store.known_engine if isinstance(store, SparqlStore) else "database"
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:

@@ -70,7 +70,7 @@ def serve(
     """
     worker = Worker.from_environment()
     if http is not None and http.workers > 1 and worker is None:
-        return _serve_by_workers(options, http, partial(_served, options, graphs, graphs_by, is_stdio=False))
+        return _serve_by_workers(options, http, partial(_served, options, graphs, graphs_by, has_stdin=False))
     if http is not None:
         with nullcontext(worker.listening) if worker is not None else run.listen(http.host, http.port) as free:
             http = replace(http, port=free.getsockname()[1])
@@ -79,7 +79,7 @@ def serve(
     stop, began = _Stop(), time.monotonic()
     # All workers would say the same.
     quiet = options.quiet or (worker is not None and worker.index > 0)
-    opener, graph = _served(options, graphs, graphs_by, is_stdio=http is None)
+    opener, graph = _served(options, graphs, graphs_by, has_stdin=http is not None)
     if http is None:
         place = "over stdio, to the program that started this one"
         server = run.serve_stdio(opener, stop.event, observing=observing)
@@ -241,20 +241,20 @@ class _Stop:
 
 
 def _served(
-    options: CommonOptions, graphs: str | None, chosen_by: ChosenBy, *, is_stdio: bool
+    options: CommonOptions, graphs: str | None, chosen_by: ChosenBy, *, has_stdin: bool
 ) -> tuple[GatewayOpener | GraphSet, str]:
     """Return what is served, one graph or several, and a name for it."""
     if graphs is None:
-        return opener_of(options, is_stdio=is_stdio)
+        return opener_of(options, has_stdin=has_stdin)
     from gateway.cli.several_graphs import several_graphs  # noqa: PLC0415 - one graph is served without it
 
-    return several_graphs(options, graphs, chosen_by, is_stdio=is_stdio)
+    return several_graphs(options, graphs, chosen_by, has_stdin=has_stdin)
 
 
 def opener_of(
     options: CommonOptions,
     *,
-    is_stdio: bool,
+    has_stdin: bool,
     limits: Mapping[str, Any] | None = None,
     hidden: HiddenSettings | None = None,
     name: str = "the graph",
@@ -264,7 +264,8 @@ def opener_of(
 
     Args:
         options: The graph.
-        is_stdio: Whether the client sends its messages to standard input.
+        has_stdin: Whether a graph may come from standard input: not where a client sends its messages there, and not
+            where several workers would each read a part of it.
         limits: What replaces limits of its profile.
         hidden: What is hidden beside what its profile hides.
         name: What the log calls it.
@@ -281,10 +282,11 @@ def opener_of(
         source.profile = with_hidden(source.profile, hidden)
     if options.graph:
         paths = graph_files(options.graph)
-        if is_stdio and any(map(is_stdin, paths)):
+        if not has_stdin and any(map(is_stdin, paths)):
             raise ConfigurationError(
-                "Standard input is where the client of a server sends its messages, so no graph can come from there.",
-                next_step="Write the graph to a file, or serve over --http.",
+                "No graph can come from standard input here: over stdio, the client sends its messages there, and with "
+                "--workers each would read a part of it.",
+                next_step="Write the graph to a file, or serve over --http by one process.",
             )
         check_files(paths)
     elif source.url:

@@ -24,7 +24,7 @@ _OPENED_AT_ONCE = 4
 """Graphs: parsing a file takes a process, and some of them most of the memory."""
 
 
-def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, is_stdio: bool) -> tuple[GraphSet, str]:
+def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, has_stdin: bool) -> tuple[GraphSet, str]:
     """Return the graphs that a file or a folder names, and what to call them.
 
     Raises:
@@ -38,12 +38,12 @@ def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, is
             )
     entries = read_graphs(Path(path))
     gate = threading.BoundedSemaphore(_OPENED_AT_ONCE)
-    graphs = [ServedGraph(one.name, one.about, _opener(options, one, gate, is_stdio=is_stdio)) for one in entries]
+    graphs = [ServedGraph(one.name, one.about, _opener(options, one, gate, has_stdin=has_stdin)) for one in entries]
     return GraphSet(graphs, chosen_by), f"{len(graphs)} graphs ({', '.join(graph.name for graph in graphs)})"
 
 
 def _opener(
-    options: CommonOptions, entry: GraphEntry, gate: threading.BoundedSemaphore, *, is_stdio: bool
+    options: CommonOptions, entry: GraphEntry, gate: threading.BoundedSemaphore, *, has_stdin: bool
 ) -> GatewayOpener:
     """Return the opener of a graph, which waits at a gate; if its entry is wrong, one that fails and says why."""
     own = replace(
@@ -59,7 +59,7 @@ def _opener(
     name = f"the graph {entry.name}"
     try:
         opener, _ = opener_of(
-            own, is_stdio=is_stdio, limits=dict(entry.limits), hidden=entry.hidden, name=name, gate=gate
+            own, has_stdin=has_stdin, limits=dict(entry.limits), hidden=entry.hidden, name=name, gate=gate
         )
     except ConfigurationError as error:
         return _failing(error, cast("ShapeName | None", options.shape), name)

@@ -136,6 +136,11 @@ class SparqlClient:
         """The endpoint's answer to a request without a query; empty where none was sent."""
         return self._detector.description if self._detector is not None else ""
 
+    @property
+    def known_engine(self) -> EngineName | None:
+        """The engine; None until it was looked for, and where that failed."""
+        return None if self._detector is None else self._detector.engine
+
     async def engine(self, call: Call) -> EngineName:
         """Return the engine behind the endpoint; `unknown` where it was not recognised."""
         if self._detector is None:

@@ -93,6 +93,11 @@ class SparqlStore:
         self._nameless = NamelessCounter(self._client, rule, self._nodes, self.name_predicates)
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
+    @property
+    def known_engine(self) -> str | None:
+        """The engine by whose rules answers are read; None until it was looked for, and where that failed."""
+        return self._client.known_engine
+
     async def edges(
         self,
         ids: Sequence[Iri],

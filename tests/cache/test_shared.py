@@ -78,6 +78,29 @@ async def test_what_one_process_has_read_another_does_not_ask_for_again(valkey: 
         assert await asked(endpoint, second) == (one, 0)
 
 
+async def test_processes_share_nothing_if_only_one_found_out_the_engine(valkey: ValkeyServer) -> None:
+    # The other cannot see which answers the engine cut: this one must not take them for whole.
+    is_broken = True
+
+    async def handler(request: web.BaseRequest) -> web.StreamResponse:
+        if "query" not in await request.post():
+            return web.Response(status=500) if is_broken else web.Response(headers={"Server": "Oxigraph/0.5.13"})
+        return await answering(request)
+
+    async with (
+        asyncio.timeout(60),
+        fake_endpoint(handler) as endpoint,
+        open_gateway(endpoint=endpoint.url, prefixes=PREFIXES, shared_cache=valkey.url) as first,
+        open_gateway(endpoint=endpoint.url, prefixes=PREFIXES, shared_cache=valkey.url) as second,
+    ):
+        await first.describe_schema()
+        one, _ = await asked(endpoint, first)
+        is_broken = False
+        await second.describe_schema()
+        other, queries = await asked(endpoint, second)
+        assert (one, queries > 0) == (other, True)
+
+
 async def test_pages_of_one_answer_come_from_either(valkey: ValkeyServer) -> None:
     async with two_gateways(valkey.url) as (endpoint, first, second):
         page, _ = await asked(endpoint, first, limit=5)

@@ -1,5 +1,6 @@
 """What is left of a graph under a policy, where the drawn graphs have no such thing."""
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -209,12 +210,30 @@ def test_the_error_about_a_file_quotes_nothing_of_it(tmp_path: Path) -> None:
 @pytest.mark.parser_process
 @pytest.mark.skipif(sys.platform != "linux", reason="where the arguments of a process stand is Linux's")
 def test_no_argument_of_the_process_that_parses_names_a_hidden_graph(tmp_path: Path) -> None:
-    path = tmp_path / "graph.nq"
-    path.write_text("<http://x.org/a> <http://x.org/b> <http://x.org/c> <http://x.org/secret> .\n", encoding="utf-8")
+    # A pipe that brings nothing keeps the process alive.
+    reading, writing = os.pipe()
     request = Request("nq", "", "http://x.org/", 512, 10, 10, hidden_graphs=["http://x.org/secret"])
-    with path.open("rb") as file, ParserProcess(path, file, request, None) as parsing:
+    with (
+        os.fdopen(writing, "wb"),
+        os.fdopen(reading, "rb") as file,
+        ParserProcess(tmp_path / "graph.nq", file, request, None),
+    ):
         children = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text(encoding="ascii")
         arguments = b"".join(Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children.split())
-        assert b"gateway" in arguments
-        assert b"secret" not in arguments
-        assert parsing.read() == b""
+    assert b"gateway" in arguments
+    assert b"secret" not in arguments
+
+
+def test_literals_of_a_datatype_of_xml_schema_that_is_hidden_as_a_member_of_a_type_are_hidden(tmp_path: Path) -> None:
+    path = tmp_path / "graph.ttl"
+    path.write_text(
+        f"""{PREFIXES} PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+        xsd:date a rdfs:Datatype . :a :p :b ; :born "1980-01-01"^^xsd:date ; :size 7 .""",
+        encoding="utf-8",
+    )
+    whole = load_files([path]).engine
+    hidden = HiddenSettings(types=("http://www.w3.org/2000/01/rdf-schema#Datatype",))
+    policy = policy_of(Profile(hidden=hidden))
+    assert policy is not None
+    left = visible_part(whole, policy)
+    assert sorted(quad.predicate.value.rpartition("/")[2] for quad in left) == ["p", "size"]

@@ -37,8 +37,11 @@ from gateway.graph.values import (
 _AT_ONCE = 100
 """Answers that are read or written between two looks at the clock."""
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Of the bytes; another one has other keys."""
+
+_ReadBy = tuple[str, tuple[Iri, ...]]
+"""An engine, and the predicates of names."""
 
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer", bound=Marked)
@@ -58,10 +61,16 @@ class SharedStore(DelegatingStore):
         inner: The store that is asked.
         values: Where answers are shared.
         ttl_seconds: How long an answer is used.
+        engine: Tells by the rules of which engine answers are read; None while that is not known. It decides what is
+            whole: what one process could not see to be cut, another must not take for whole. So nothing is shared
+            without it, and only among processes of which it is the same.
     """
 
-    def __init__(self, inner: GraphStore, values: SharedValues, ttl_seconds: float) -> None:
+    def __init__(
+        self, inner: GraphStore, values: SharedValues, ttl_seconds: float, engine: Callable[[], str | None]
+    ) -> None:
         super().__init__(inner)
+        self._engine = engine
         self._values = values
         self._ttl = ttl_seconds
         self._names = inner.name_reader()
@@ -197,29 +206,34 @@ class SharedStore(DelegatingStore):
     ) -> Mapping[Key, Answer]:
         """Return an answer for each key: shared, or fetched and then shared if it is whole."""
         wanted = list(dict.fromkeys(keys))
-        names = self._name_predicates
+        read_by = self._read_by
         found = await self._shared(question, wanted, codec_)
         unknown = [key for key in wanted if key not in found]
         if unknown:
             generation = self._values.generation
             fetched = await fetch(unknown)
             # Names by other predicates may have come meanwhile.
-            if names == self._name_predicates:
-                await self._values.put(await _written(names, question, fetched, codec_), self._ttl, generation)
+            if read_by is not None and read_by == self._read_by:
+                await self._values.put(await _written(read_by, question, fetched, codec_), self._ttl, generation)
             found |= fetched
         return {key: found[key] for key in keys}
 
     @property
-    def _name_predicates(self) -> tuple[Iri, ...]:
-        """The predicates of names: each process detects them, and answers contain names by them."""
-        return () if self._names is None else tuple(self._names.predicates)
+    def _read_by(self) -> _ReadBy | None:
+        """What each process finds out by itself and answers depend on: the engine, and the predicates of names."""
+        engine = self._engine()
+        if engine is None:
+            return None
+        return engine, () if self._names is None else tuple(self._names.predicates)
 
     async def _shared(
         self, question: tuple[object, ...], keys: Sequence[Key], codec_: _Codec[Answer]
     ) -> dict[Key, Answer]:
         """Return the answers that are shared."""
-        names = self._name_predicates
-        contents = await self._values.get([_name(names, question, key) for key in keys])
+        read_by = self._read_by
+        if read_by is None:
+            return {}
+        contents = await self._values.get([_name(read_by, question, key) for key in keys])
         found: dict[Key, Answer] = {}
         slices = Slices()
         for at, (key, content) in enumerate(zip(keys, contents, strict=True), start=1):
@@ -232,7 +246,7 @@ class SharedStore(DelegatingStore):
 
 
 async def _written(
-    names: tuple[Iri, ...], question: tuple[object, ...], answers: Mapping[Key, Answer], codec_: _Codec[Answer]
+    read_by: _ReadBy, question: tuple[object, ...], answers: Mapping[Key, Answer], codec_: _Codec[Answer]
 ) -> list[tuple[str, bytes]]:
     """Return the answers that may be shared as bytes, by their keys."""
     written: list[tuple[str, bytes]] = []
@@ -240,12 +254,12 @@ async def _written(
     for at, (key, answer) in enumerate(answers.items(), start=1):
         content = codec_.write(answer)
         if content is not None:
-            written.append((_name(names, question, key), content))
+            written.append((_name(read_by, question, key), content))
         if not at % _AT_ONCE:
             await slices.end_one()
     return written
 
 
-def _name(names: tuple[Iri, ...], question: tuple[object, ...], key: object) -> str:
+def _name(read_by: _ReadBy, question: tuple[object, ...], key: object) -> str:
     """Return the key of an answer, which says nothing of the graph."""
-    return blake2b(repr((_FORMAT, names, question, key)).encode(errors="surrogatepass"), digest_size=20).hexdigest()
+    return blake2b(repr((_FORMAT, read_by, question, key)).encode(errors="surrogatepass"), digest_size=20).hexdigest()

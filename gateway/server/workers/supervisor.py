@@ -78,6 +78,7 @@ class Supervisor:
         process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, "-m", "gateway", *self._arguments],
             env=environment,
+            stdin=subprocess.DEVNULL,
             pass_fds=(worker.descriptor, pipe),
             # Ctrl-C at a terminal goes to this process alone, which passes it on.
             start_new_session=True,

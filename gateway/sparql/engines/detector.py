@@ -152,11 +152,17 @@ class EngineDetector:
         self._flow = flow
         self._remote = transport if isinstance(transport, Remote) else None
         self._attempts = _ATTEMPTS if self._remote is not None else 0
+        self._is_settled = self._remote is None
         self._detecting = asyncio.Lock()
         pinned = profile.endpoint.engine
         if pinned != "auto":
             self._attempts = 0
             self._adopt(Recognised(pinned, evidence="the profile's endpoint.engine"))
+
+    @property
+    def engine(self) -> EngineName | None:
+        """The engine by whose rules answers are read; None until it was looked for, and where that failed."""
+        return self.recognised.engine if self._is_settled else None
 
     async def detect(self, call: Call) -> None:
         """Detect the engine, if no call has done so yet; a fault is no reason not to send the query.
@@ -212,7 +218,7 @@ class EngineDetector:
             return ()
 
     def _adopt(self, recognised: Recognised) -> None:
-        self.recognised = recognised
+        self.recognised, self._is_settled = recognised, True
         traits = TRAITS[recognised.engine]
         _log.info("the endpoint is %s %s (%s)", traits.name, recognised.version, recognised.evidence)
         if self._remote is not None:

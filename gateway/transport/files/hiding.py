@@ -119,6 +119,7 @@ class HiddenTriples:
         self._terms: set[_Term] = set()
         self._to_follow: list[_Term] = []
         self._hidden: set[pyoxigraph.Quad] = set()
+        self._described: dict[pyoxigraph.NamedNode, bool] = {}
         self._within: defaultdict[_Term, list[pyoxigraph.Quad]] = defaultdict(list)
 
     def found(self) -> set[pyoxigraph.Quad]:
@@ -184,8 +185,17 @@ class HiddenTriples:
                 self._within[term].append(quad)
         elif isinstance(quad.object, pyoxigraph.Literal):
             datatype = quad.object.datatype
-            if datatype in given or not datatype.value.startswith(("http://www.w3.org/2001/XMLSchema#", RDF)):
+            if datatype in given or self._may_be_hidden(datatype):
                 self._within[datatype].append(quad)
+
+    def _may_be_hidden(self, datatype: pyoxigraph.NamedNode) -> bool:
+        """Return whether a datatype that the policy does not name may be hidden: with what the graph says of it."""
+        if not datatype.value.startswith(("http://www.w3.org/2001/XMLSchema#", RDF)):
+            return True
+        # Those of RDF itself have many literals, and few graphs say anything of them.
+        if datatype not in self._described:
+            self._described[datatype] = any(True for _ in self._whole.quads_for_pattern(datatype, None, None))
+        return self._described[datatype]
 
     def _with_term(self, term: _Term) -> Iterator[pyoxigraph.Quad]:
         """Yield the triples that have a term in them."""
