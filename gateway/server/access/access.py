@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gateway.server.access.known_client import FindClient, KnownClient
 from gateway.server.access.refusal import Refuser, too_many, unauthorized
@@ -75,6 +76,9 @@ class Access:
                 60, f"You have {limits.sessions} open sessions. End one with DELETE, or wait until one is idle."
             ).send(send)
             return
+        if scope["method"] == "GET" and usage.streams >= limits.sessions:
+            await too_many(60, f"You have {usage.streams} open streams. Close one.").send(send)
+            return
         await self._answer(scope, receive, send, client, usage)
 
     async def _known(self, scope: Message) -> KnownClient | None:
@@ -103,13 +107,15 @@ class Access:
             await send(message)
 
         # A stream of notifications stays open while a client does nothing.
-        is_call = scope["method"] == "POST"
+        is_call, is_stream = scope["method"] == "POST", scope["method"] == "GET"
         usage.requests.take(1)
         usage.under_way += is_call
+        usage.streams += is_stream
         try:
             await self._app(scope, counted_receive, counted_send)
         finally:
             usage.under_way -= is_call
+            usage.streams -= is_stream
 
     def _note_session(self, scope: Message, asked: str, start: Message, client: Hashable) -> None:
         """Note a session that began, was used, or has ended, by the answer to a request."""
@@ -117,9 +123,10 @@ class Access:
         if start["status"] == HTTPStatus.NOT_FOUND or (
             scope["method"] == "DELETE" and start["status"] < HTTPStatus.BAD_REQUEST
         ):
-            self._sessions.end(asked)
+            # A path without tools knows no session either: that ends none.
+            self._sessions.end(asked, client, scope["path"])
         elif given and (not asked or self._sessions.is_known(given)):
-            self._sessions.use(given, client)
+            self._sessions.use(given, client, scope["path"])
 
 
 def _bearer_token(scope: Message) -> str:
@@ -136,8 +143,9 @@ def _header(scope: Message, wanted: bytes) -> str:
 
 
 def _opens_session(scope: Message) -> bool:
-    """Return whether a request opens a session: those of 2026-07-28 say their version, and have none."""
-    return scope["method"] == "POST" and not _header(scope, _SESSION) and not _header(scope, _VERSION)
+    """Return whether a request may open a session: those of 2026-07-28 say their version, and have none."""
+    is_modern = _header(scope, _VERSION) in MODERN_PROTOCOL_VERSIONS
+    return scope["method"] == "POST" and not _header(scope, _SESSION) and not is_modern
 
 
 def _authenticate(scope: Message, known: KnownClient) -> None:

@@ -22,20 +22,21 @@ class Sessions:
     """The open sessions by client."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._owners: TTLCache[str, Hashable] = TTLCache(_MOST, _IDLE_SECONDS, clock)
+        self._owners: TTLCache[str, tuple[Hashable, str]] = TTLCache(_MOST, _IDLE_SECONDS, clock)
 
     def count(self, client: Hashable) -> int:
         """Return how many sessions of a client are open."""
-        return Counter(self._owners.values())[client]
+        return Counter(owner for owner, _ in self._owners.values())[client]
 
-    def use(self, session: str, client: Hashable) -> None:
-        """Note that a client opened a session, or used it again."""
-        self._owners[session] = client
+    def use(self, session: str, client: Hashable, path: str = "") -> None:
+        """Note that a client opened a session at a path, or used it again."""
+        self._owners[session] = (client, path)
 
     def is_known(self, session: str) -> bool:
         """Return whether a session is open."""
         return session in self._owners
 
-    def end(self, session: str) -> None:
-        """Note that a session has ended."""
-        self._owners.pop(session, None)
+    def end(self, session: str, client: Hashable, path: str = "") -> None:
+        """Note that a session has ended, if it was that of this client at this path."""
+        if self._owners.get(session) == (client, path):
+            del self._owners[session]

@@ -57,12 +57,14 @@ class Usage:
         requests: What it may still ask in this minute.
         bytes: What it may still send and receive in this minute.
         under_way: Requests that are being answered.
+        streams: Streams that are open.
     """
 
     limits: ClientLimits
     requests: Bucket
     bytes: Bucket
     under_way: int = field(default=0)
+    streams: int = field(default=0)
 
     @classmethod
     def of(cls, limits: ClientLimits, clock: Clock = time.monotonic) -> Usage:
@@ -91,8 +93,8 @@ class Usages:
         """Return the usage of a client; new limits begin anew."""
         usage = self._usages.get(client)
         if usage is None or usage.limits != limits:
-            under_way = 0 if usage is None else usage.under_way
-            usage = Usage.of(limits, self._clock)
-            usage.under_way = under_way
+            before, usage = usage, Usage.of(limits, self._clock)
+            if before is not None:
+                usage.under_way, usage.streams = before.under_way, before.streams
             self._usages[client] = usage
         return usage

@@ -131,6 +131,24 @@ async def test_clients_without_sessions_are_not_counted_as_opening_some(tmp_path
                 await client.list_tools()
 
 
+async def test_no_header_and_no_wrong_path_lets_a_client_open_more_sessions_and_streams_than_it_may(
+    tmp_path: Path,
+) -> None:
+    settings = local(token_file=token_file(tmp_path, f"alice {ALICE} sessions=1"))
+    async with serving(medical(), settings), asking(settings) as session:
+        headers = {**bearer(ALICE), "mcp-protocol-version": "2025-06-18"}
+        async with session.post("/mcp", json=INITIALIZE, headers=headers) as answer:
+            own = {**headers, "mcp-session-id": answer.headers["mcp-session-id"]}
+        async with session.get("/nope", headers=own) as answer:
+            assert answer.status == 404
+        assert await status(session, headers=headers) == 429
+        async with (
+            session.get("/mcp", headers=own) as stream,
+            session.get("/mcp", headers=own) as another,
+        ):
+            assert (stream.status, another.status) == (200, 429)
+
+
 async def test_names_and_origins_are_checked_before_tokens_and_pages_of_allowed_origins_may_ask(tokens: Path) -> None:
     app = "https://app.example.org"
     settings = local(token_file=tokens, hosts=["graphs.example.org"], origins=[app])

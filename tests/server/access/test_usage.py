@@ -68,7 +68,10 @@ def test_sessions_are_counted_by_client_until_they_end_or_are_idle() -> None:
     for name, client in (("1", "alice"), ("2", "alice"), ("3", "bob")):
         sessions.use(name, client)
     assert (sessions.count("alice"), sessions.count("bob"), sessions.count("eve")) == (2, 1, 0)
-    sessions.end("1")
+    for client, path in (("bob", ""), ("alice", "/other")):
+        sessions.end("1", client, path)
+        assert sessions.count("alice") == 2
+    sessions.end("1", "alice")
     assert sessions.count("alice") == 1
     clock.now = 1_801
     assert sessions.count("alice") == 0
