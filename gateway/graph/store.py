@@ -271,12 +271,12 @@ class NamesPage:
 
     Attributes:
         names: The names.
-        after: The last entity of the page, after which the next one begins; None: there is no next page.
+        after: Where the next page begins, in words of the reader; None: there is no next page.
         missing: Names of entities on the page that are known to be there and did not come.
     """
 
     names: tuple[Name, ...]
-    after: Iri | None
+    after: str | None
     missing: int = 0
 
 
@@ -317,8 +317,8 @@ class NameReader(Protocol):
         """Return the number of entities that have a name by a predicate."""
         ...
 
-    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
-        """Return the page of names that begins after an entity; the first page if `after` is empty."""
+    async def page(self, predicate: Iri, after: str, call: Call) -> NamesPage:
+        """Return the page of names that begins where another page said; the first page if `after` is empty."""
         ...
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
-from gateway.errors import AnswerCut, Fault
+from gateway.errors import Fault
 from gateway.graph.call import Call, together
 from gateway.graph.values import Mark
 
@@ -14,14 +14,6 @@ Answer = TypeVar("Answer")
 
 Ask = Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]]
 """Asks about one batch; raises a fault that is `smaller` if it is to be asked again in parts."""
-
-
-def too_many_rows(limit: int) -> AnswerCut:
-    """Return the fault of an answer with more rows than one query may return."""
-    return AnswerCut(
-        f"The answer has more than {limit:,} rows.",
-        next_step="Ask for fewer nodes, or set limits.query_rows in the profile higher.",
-    )
 
 
 async def in_batches(

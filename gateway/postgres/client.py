@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from sys import getsizeof
 
-from gateway.errors import ConfigurationError, EndpointFault
+from gateway.errors import AnswerCut, ConfigurationError, EndpointFault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
@@ -27,10 +27,27 @@ _RECENT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of an answer, and whether there are more."""
+    """The rows of an answer, which a reader takes as all or as a part: a cut is not to be overlooked."""
 
-    rows: Sequence[Row]
-    is_cut: bool
+    _rows: Sequence[Row]
+    _is_cut: bool
+
+    def whole(self) -> Sequence[Row]:
+        """Return the rows.
+
+        Raises:
+            AnswerCut: There are more than one query may return.
+        """
+        if self._is_cut:
+            raise AnswerCut(
+                f"The answer has more than {len(self._rows):,} rows.",
+                next_step="Ask for fewer nodes, or set limits.query_rows in the profile higher.",
+            )
+        return self._rows
+
+    def part(self) -> tuple[Sequence[Row], bool]:
+        """Return the rows that came, and whether there are more."""
+        return self._rows, self._is_cut
 
 
 class PostgresClient:
@@ -92,9 +109,9 @@ class PostgresClient:
         rows = await self._fetched(name, query, arguments, limit + 1, call)
         call.spend_rows(len(rows))
         if len(rows) <= limit:
-            return Rows(rows, is_cut=False)
+            return Rows(rows, False)
         call.tally.overflows += 1
-        return Rows(rows[:limit], is_cut=True)
+        return Rows(rows[:limit], True)
 
     async def _fetched(
         self, name: str, query: str, arguments: Sequence[object], limit: int, call: Call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 
@@ -11,7 +12,7 @@ from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
 from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
-from gateway.postgres.batches import in_batches, too_many_rows
+from gateway.postgres.batches import in_batches
 from gateway.postgres.client import PostgresClient
 from gateway.postgres.connection import Row
 from gateway.postgres.names import Names
@@ -59,22 +60,21 @@ class EdgeReader:
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             nodes = self._ids.texts_of(batch)
             found = await self._client.rows("edges", call, *self._rule, nodes, *selected)
-            if found.is_cut and len(batch) == 1:
+            if len(batch) == 1 and found.part()[1]:
                 return {batch[0]: await self._paged(nodes, selected, call)}
-            if found.is_cut:
-                raise too_many_rows(self._client.query_rows)
-            return await self._neighbourhoods(batch, found.rows, selection, call)
+            return await self._neighbourhoods(batch, found.whole(), selection, call)
 
         async def ask_capped(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             most = per_id or 0
             nodes = self._ids.texts_of(batch)
-            found = await self._client.rows("edges_capped", call, *self._rule, nodes, *selected, most + 1)
-            if found.is_cut:
-                raise too_many_rows(self._client.query_rows)
+            rows = (await self._client.rows("edges_capped", call, *self._rule, nodes, *selected, most + 1)).whole()
             own: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
-            for node, edge in zip(found.rows, self._edges((row[1:] for row in found.rows), call.deadline), strict=True):
-                own[self._ids.iri(node[0])][edge] = None
-            return {node: _capped(tuple(edges), most) for node, edges in own.items()}
+            for row, edge in zip(rows, self._edges((row[2:] for row in rows), call.deadline), strict=True):
+                own[self._ids.iri(row[0])][edge] = None
+            # A table may have an edge many times: rows up to the bound may hide others.
+            ends = Counter((text, is_incoming) for text, is_incoming, *_ in rows)
+            hiding = {self._ids.iri(text) for (text, _), count in ends.items() if count > most}
+            return {node: _capped(tuple(edges), most, is_cut=node in hiding) for node, edges in own.items()}
 
         def failed(mark: Mark) -> Neighbourhood:
             return Neighbourhood(mark=mark)
@@ -94,10 +94,11 @@ class EdgeReader:
             except Fault as fault:
                 mark = Mark(fault, len(rows))
                 break
-            rows += found.rows
-            if not found.is_cut:
+            page, is_cut = found.part()
+            rows += page
+            if not is_cut:
                 break
-            after = list(found.rows[-1])
+            after = list(page[-1])
         return Neighbourhood(tuple(await in_thread(call, partial(self._edges, rows))), mark=mark)
 
     async def among(
@@ -109,10 +110,8 @@ class EdgeReader:
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             nodes = self._ids.texts_of(batch)
-            found = await self._client.rows("edges_among", call, *self._rule, nodes, objects, wanted)
-            if found.is_cut:
-                raise too_many_rows(self._client.query_rows)
-            return await in_thread(call, partial(read, batch, found.rows), unless=len(found.rows) <= _FEW)
+            rows = (await self._client.rows("edges_among", call, *self._rule, nodes, objects, wanted)).whole()
+            return await in_thread(call, partial(read, batch, rows), unless=len(rows) <= _FEW)
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], deadline: Deadline) -> Mapping[Iri, Neighbourhood]:
             edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
@@ -136,7 +135,7 @@ class EdgeReader:
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Degree]:
             nodes = self._ids.texts_of(batch)
-            rows = (await self._client.rows("degrees", call, *self._rule, nodes, *selected, at_most + 1)).rows
+            rows = (await self._client.rows("degrees", call, *self._rule, nodes, *selected, at_most + 1)).whole()
             degrees = dict.fromkeys(batch, Degree())
             for node, found, is_all in rows:
                 before = degrees[self._ids.iri(node)]
@@ -154,11 +153,9 @@ class EdgeReader:
         """Count the edges of each node by predicate and direction; see `GraphStore.edge_counts`."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, EdgeCounts]:
-            found = await self._client.rows("edge_counts", call, *self._rule, self._ids.texts_of(batch))
-            if found.is_cut:
-                raise too_many_rows(self._client.query_rows)
+            rows = (await self._client.rows("edge_counts", call, *self._rule, self._ids.texts_of(batch))).whole()
             counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
-            for node, predicate, incoming, count, first, last in found.rows:
+            for node, predicate, incoming, count, first, last in rows:
                 some = ends(*sorted((self._ids.iri(first), self._ids.iri(last))))
                 counts[self._ids.iri(node)].append(EdgeCount(self._terms.iri(predicate), incoming, count, some))
             return {node: EdgeCounts(in_order(own)) for node, own in counts.items()}
@@ -175,9 +172,7 @@ class EdgeReader:
             Fault: They did not all come.
         """
         found = await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(ids))
-        if found.is_cut:
-            raise too_many_rows(self._client.query_rows)
-        return frozenset(self._ids.iri(node) for (node,) in found.rows)
+        return frozenset(self._ids.iri(node) for (node,) in found.whole())
 
     async def _neighbourhoods(
         self, batch: Sequence[Iri], rows: Sequence[Row], selection: EdgeSelection, call: Call
@@ -202,11 +197,12 @@ class EdgeReader:
         return [Edge(node(s), predicate(p), node(o)) for s, p, o in deadline.checking(rows)]
 
 
-def _capped(edges: tuple[Edge, ...], most: int) -> Neighbourhood:
-    """Return so many edges of a node at most, with the mark that they have."""
-    if len(edges) <= most:
+def _capped(edges: tuple[Edge, ...], most: int, *, is_cut: bool) -> Neighbourhood:
+    """Return so many edges of a node at most, marked where there are more or, `is_cut`, may be."""
+    if len(edges) <= most and not is_cut:
         return Neighbourhood(edges)
-    return Neighbourhood(edges[:most], mark=Mark(EdgesCapped("A node has more edges than are shown."), most + 1))
+    capped = EdgesCapped("A node has more edges than are shown.")
+    return Neighbourhood(edges[:most], mark=Mark(capped, min(len(edges), most + 1)))
 
 
 def _compares_otherwise() -> EndpointFault:

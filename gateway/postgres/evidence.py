@@ -10,7 +10,7 @@ from typing import Any
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import Assertion, Edge, Evidence, Iri, Mark
-from gateway.postgres.batches import in_batches, too_many_rows
+from gateway.postgres.batches import in_batches
 from gateway.postgres.client import PostgresClient
 from gateway.postgres.connection import Row
 from gateway.postgres.json_values import SOURCES, JsonValues, decoded_object
@@ -75,11 +75,9 @@ class EvidenceReader:
             for target in self._ids.texts(edge.object)
         ]
         columns = [list(column) for column in zip(*wanted, strict=True)] or [[], [], []]
-        found = await self._client.rows("edge_metadata", call, *columns, _BYTES)
-        if found.is_cut:
-            raise too_many_rows(self._client.query_rows)
+        rows = (await self._client.rows("edge_metadata", call, *columns, _BYTES)).whole()
         by_triple = (await self._client.tables(call)).by_triple
-        for subject, predicate, target, key, *row in found.rows:
+        for subject, predicate, target, key, *row in rows:
             one = said[Edge(self._ids.iri(subject), self._terms.iri(predicate), self._ids.iri(target))]
             one.keys.add(f"{subject}:{predicate}:{target}" if by_triple else key)
             self._add(one, row)
@@ -90,10 +88,7 @@ class EvidenceReader:
         for one in said.values():
             for key in filter(None, one.keys):
                 by_key[key].append(one)
-        found = await self._client.evidence(call, list(by_key), _BYTES)
-        if found.is_cut:
-            raise too_many_rows(self._client.query_rows)
-        for key, *row in found.rows:
+        for key, *row in (await self._client.evidence(call, list(by_key), _BYTES)).whole():
             for one in by_key[key]:
                 self._add(one, row)
 

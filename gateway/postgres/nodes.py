@@ -23,7 +23,7 @@ from gateway.graph.values import (
     Properties,
     Value,
 )
-from gateway.postgres.batches import in_batches, too_many_rows
+from gateway.postgres.batches import in_batches
 from gateway.postgres.client import PostgresClient
 from gateway.postgres.connection import Row
 from gateway.postgres.edges import EdgeReader
@@ -87,8 +87,8 @@ class NodeReader:
         """Return which nodes are in a table; see `GraphStore.existing`."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Existence]:
-            rows = (await self._client.rows("existing", call, self._ids.texts_of(batch), not as_subjects)).rows
-            found = {self._ids.iri(node) for (node,) in rows}
+            rows = await self._client.rows("existing", call, self._ids.texts_of(batch), not as_subjects)
+            found = {self._ids.iri(node) for (node,) in rows.whole()}
             return {node: Existence(node in found) for node in batch}
 
         return await in_batches(ids, self._batch, call, ask, lambda mark: Existence(mark=mark))
@@ -190,10 +190,8 @@ class NodeReader:
         properties: bool,
     ) -> Mapping[Iri, Answer]:
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Answer]:
-            found = await self._client.rows("nodes", call, self._ids.texts_of(batch), properties, _BYTES)
-            if found.is_cut:
-                raise too_many_rows(self._client.query_rows)
-            nodes = {self._ids.iri(row[0]): self._node(row) for row in found.rows}
+            rows = await self._client.rows("nodes", call, self._ids.texts_of(batch), properties, _BYTES)
+            nodes = {self._ids.iri(row[0]): self._node(row) for row in rows.whole()}
             return {iri: answer(nodes.get(iri, _Node())) for iri in batch}
 
         return await in_batches(ids, self._batch, call, ask, failed)

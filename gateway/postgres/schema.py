@@ -11,7 +11,6 @@ from gateway.graph.deadline import Clock
 from gateway.graph.superclasses import superclasses_of
 from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, without_counts
 from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
-from gateway.postgres.batches import too_many_rows
 from gateway.postgres.client import PostgresClient
 from gateway.postgres.names import Names
 from gateway.postgres.nodes import NodeReader
@@ -109,19 +108,18 @@ class SchemaReader:
         Raises:
             Fault: They could not be counted, or there are too many terms.
         """
-        found = await self._client.rows(query, call, *arguments, at_most=_TERMS)
-        if found.is_cut:
-            raise too_many_rows(_TERMS)
+        rows = (await self._client.rows(query, call, *arguments, at_most=_TERMS)).whole()
         counts: Counter[Iri] = Counter()
-        for text, count in found.rows:
+        for text, count in rows:
             counts[self._terms.iri(text)] += count
         return dict(counts)
 
     async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
         """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
         try:
-            found = (await self._client.rows("hubs", call, *self._rule, _HUB_EDGES, at_most=_HUBS)).rows
-            hubs = {self._nodes.iri(node): count for node, count in found}
+            # The largest come first, so those that came are enough.
+            rows, _ = (await self._client.rows("hubs", call, *self._rule, _HUB_EDGES, at_most=_HUBS)).part()
+            hubs = {self._nodes.iri(node): count for node, count in rows}
             facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
         except Fault:
             return ()
@@ -141,7 +139,7 @@ class SchemaReader:
                 rows = await self._client.rows("nameless", call, *self._rule, _COUNTED if is_whole else _SAMPLED)
         except Fault:
             return None
-        ((found, nameless),) = rows.rows
+        ((found, nameless),) = rows.whole()
         return NamelessNodes(nameless, found, exact=is_whole)
 
 

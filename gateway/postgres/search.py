@@ -7,20 +7,21 @@ from dataclasses import replace
 
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.postgres.client import PostgresClient, Rows
 from gateway.postgres.names import Names
 from gateway.postgres.nodes import NodeReader
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.patterns import patterns, words_in
+from gateway.terms.patterns import all_marks, patterns, words_in
 from gateway.terms.words import every_word_of, listed_words
 
 _CANDIDATES = 5_000
 """Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
 
-_MARKS = ("\\p{M}", "\\u0300-\\u036f\\u0591-\\u05bd\\u064b-\\u065f\\u093c\\u0e31\\u0e34-\\u0e3a\\u3099\\u309a")
-"""The class of marks in the patterns, and the commonest marks: PostgreSQL's expressions know no Unicode classes."""
+_MARKS = "\\p{M}"
+"""The class of marks in the patterns: PostgreSQL's expressions know no Unicode classes, and get all marks."""
 
 
 class SearchReader:
@@ -49,15 +50,15 @@ class SearchReader:
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
-        whole = [pattern.replace(*_MARKS) for pattern in patterns(words)]
+        whole = await in_thread(call, lambda _: [one.replace(_MARKS, all_marks()) for one in patterns(words)])
         wanted = whole if every else ["|".join(whole)]
         found = await self._client.rows(
             "search", call, max(wanted, key=len), wanted, self._types(types), at_most=_CANDIDATES
         )
-        hits = self._hits(found)
+        hits, is_cut = self._hits(found)
         # A pattern may have a part of its word only, and ignores more marks than a comparison does.
         least = len(words) if every else 1
-        return Hits(tuple(hit for hit in hits if len(words_in(hit.text, words)) >= least), found.is_cut, how)
+        return Hits(tuple(hit for hit in hits if len(words_in(hit.text, words)) >= least), is_cut, how)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name exactly as it was asked for; see `GraphStore.named`."""
@@ -66,20 +67,23 @@ class SearchReader:
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)
         found = await self._client.rows("named", call, given, self._types(types), at_most=_CANDIDATES)
-        return Hits(self._hits(found), found.is_cut, how, exhaustive=False)
+        return Hits(*self._hits(found), how, exhaustive=False)
 
     async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
         """Return the entities of some types; see `GraphStore.of_types`."""
         found = await self._client.rows("of_types", call, self._terms.texts_of(types), at_most=_CANDIDATES)
-        hits = dict.fromkeys(Hit(self._ids.iri(node), "", is_synonym=False) for (node,) in found.rows)
-        return Hits(tuple(hits), found.is_cut, "all entities of these types", exhaustive=not found.is_cut)
+        rows, is_cut = found.part()
+        hits = dict.fromkeys(Hit(self._ids.iri(node), "", is_synonym=False) for (node,) in rows)
+        return Hits(tuple(hits), is_cut, "all entities of these types", exhaustive=not is_cut)
 
     def _types(self, types: Sequence[Iri]) -> list[str] | None:
         return self._terms.texts_of(types) if types else None
 
-    def _hits(self, found: Rows) -> tuple[Hit, ...]:
-        hits = (Hit(self._ids.iri(node), text, is_synonym) for node, text, is_synonym in found.rows)
-        return tuple(dict.fromkeys(hits))
+    def _hits(self, found: Rows) -> tuple[tuple[Hit, ...], bool]:
+        """Return the hits, and whether there are more."""
+        rows, is_cut = found.part()
+        hits = (Hit(self._ids.iri(node), text, is_synonym) for node, text, is_synonym in rows)
+        return tuple(dict.fromkeys(hits)), is_cut
 
 
 class TableNameReader:
@@ -108,22 +112,20 @@ class TableNameReader:
 
     async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name, or a synonym."""
-        ((found,),) = (await self._client.rows("name_count", call, predicate in self._synonym)).rows
+        ((found,),) = (await self._client.rows("name_count", call, predicate in self._synonym)).whole()
         return int(found)
 
-    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
-        """Return the names that come after an entity; the first ones where that is empty."""
+    async def page(self, predicate: Iri, after: str, call: Call) -> NamesPage:
+        """Return the names that come after an ID as the table has it; the first ones where that is empty."""
         is_synonym = predicate in self._synonym
-        begin = max(self._ids.texts(after)) if after else ""
-        found = await self._client.rows("names_page", call, is_synonym, begin)
-        names = [Name(self._ids.iri(node), text, is_synonym) for node, text in found.rows]
-        if not found.is_cut:
-            return NamesPage(tuple(names), None)
-        # Of the last entity there may be more names than came.
-        whole = [name for name in names if name.iri != names[-1].iri]
-        if not whole:
-            raise EndpointFault("An entity has more synonyms than one query may return.")
-        return NamesPage(tuple(whole), whole[-1].iri)
+        rows, is_cut = (await self._client.rows("names_page", call, is_synonym, after or None)).part()
+        if is_cut:
+            # Of the last entity there may be more names than came.
+            rows = [row for row in rows if row[0] != rows[-1][0]]
+            if not rows:
+                raise EndpointFault("An entity has more synonyms than one query may return.")
+        names = tuple(Name(self._ids.iri(node), text, is_synonym) for node, text in rows)
+        return NamesPage(names, rows[-1][0] if is_cut else None)
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""

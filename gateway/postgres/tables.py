@@ -132,7 +132,7 @@ class _Chosen:
             if self.columns[name] not in _TEXTS:
                 raise ConfigurationError(
                     f"The column {quoted(name)} of {quoted(self.table)} has the type {quoted(self.columns[name])}.",
-                    valid="IDs and predicates are `text` or `varchar`.",
+                    valid="IDs and predicates are `text` or `varchar`, with a deterministic collation.",
                     next_step="Make a view that casts it, with an index on the expression, and name it in [postgres].",
                 )
 

@@ -1,6 +1,6 @@
 -- summary: Names or synonyms, in the order of the IDs.
 -- $1 boolean: Whether synonyms are asked for, not names.
--- $2 text: The ID after which the page begins.
+-- $2 text: The ID after which the page begins; null: the first page.
 -- $3 bigint: Rows at most.
 SELECT n.id AS n, f.text FROM {nodes} AS n
 CROSS JOIN LATERAL (
@@ -8,6 +8,6 @@ CROSS JOIN LATERAL (
   UNION ALL
   SELECT s #>> '{{}}' FROM jsonb_path_query(n.synonyms, '$[*] ? (@.type() == "string")') AS s WHERE $1::boolean
 ) AS f
-WHERE n.id > $2
+WHERE $2::text IS NULL OR n.id > $2
 ORDER BY n.id
 LIMIT $3
