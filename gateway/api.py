@@ -433,7 +433,7 @@ def _in_front(below: GraphStore, profile: Profile, clock: Clock, shared: SharedV
     if shared is not None:
         from gateway.cache.shared.store import SharedStore  # noqa: PLC0415 - an extra
 
-        below = SharedStore(below, shared, cache.ttl_seconds, partial(_engine_of, below))
+        below = SharedStore(below, shared, cache.ttl_seconds, partial(_rules_of, below))
     below = _searched(below, profile)
     megabytes = _CACHE_MEGABYTES if cache.megabytes is None else cache.megabytes
     if not megabytes:
@@ -441,9 +441,9 @@ def _in_front(below: GraphStore, profile: Profile, clock: Clock, shared: SharedV
     return CachedStore(below, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
-def _engine_of(store: GraphStore) -> str | None:
-    """Return by the rules of which engine a store reads; None while that is not known."""
-    return store.known_engine if isinstance(store, SparqlStore) else "database"
+def _rules_of(store: GraphStore) -> str | None:
+    """Return by which rules a store reads answers as whole or cut; None while that is not known."""
+    return store.read_by if isinstance(store, SparqlStore) else "those of a database"
 
 
 def _searched(store: GraphStore, profile: Profile) -> GraphStore:

@@ -34,8 +34,8 @@ _log = logging.getLogger(__name__)
 _DIGITS = 16
 """Hexadecimal digits of a hash in a file name: 64 bits tell clients apart."""
 
-_MOST_BYTES = 1 << 16
-"""Of a file; one of a gateway has some hundred."""
+MOST_BYTES = 1 << 16
+"""Of a state as a text; one of a gateway has some hundred."""
 
 _LARGEST = 1e12
 """The largest figure in a file: seconds since the epoch in 30,000 years. What is not a number is not within it."""
@@ -112,8 +112,9 @@ class QuotaState:
 
     def become(self, other: QuotaState) -> None:
         """Take all figures of another state."""
+        copied = other.copy()
         for each in fields(self):
-            setattr(self, each.name, getattr(other.copy(), each.name))
+            setattr(self, each.name, getattr(copied, each.name))
 
 
 def written(state: QuotaState) -> str:
@@ -231,7 +232,7 @@ class QuotaFile:
     def _read_file(self) -> QuotaState | None:
         try:
             check_private(self._path.parent)
-            return read_state(read_at_most(self._path, _MOST_BYTES))
+            return read_state(read_at_most(self._path, MOST_BYTES))
         except ConfigurationError as error:
             self._warn_once(error)
         except OSError:

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from redis.lock import Lock
 from redis.retry import Retry
 
-from gateway.flow.quota_state import DAY, QuotaState, QuotaStorage, read_state, strictest, written
+from gateway.flow.quota_state import DAY, MOST_BYTES, QuotaState, QuotaStorage, read_state, strictest, written
 from gateway.graph.deadline import Clock
 from gateway.settings.shared_cache import SharedCacheServer
 
@@ -124,7 +124,7 @@ class SharedQuota:
         if self._clock() < self._rests_until:
             return None
         try:
-            content = self._redis.get(self._key)
+            content = self._redis.getrange(self._key, 0, MOST_BYTES)
         except (RedisError, OSError) as error:
             self._failed(error)
             return None

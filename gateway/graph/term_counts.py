@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.graph.call import Call
-from gateway.graph.values import Basis, Iri, Schema, Term
+from gateway.graph.values import Basis, Iri, NodeFacts, Schema, Term
 from gateway.terms.iri import MAX_IRI, is_sendable
+from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 ReadLabels = Callable[[Sequence[Iri], Sequence[Iri], Call], Awaitable[tuple[Mapping[Iri, str], bool]]]
 """Returns the labels of types and predicates, and whether these are all that there are."""
@@ -48,6 +50,24 @@ def without_counts(seen: Mapping[Iri, int]) -> dict[Iri, int | None]:
     """Return the terms of a sample in the order of their frequency there, which is not that in the graph."""
     return dict.fromkeys(by_frequency(seen))
 
+
+def types_of_hubs(hubs: Mapping[Iri, int], facts: Mapping[Iri, NodeFacts]) -> tuple[Iri, ...]:
+    """Return the types of hubs, those of the largest first: a few, without types that say nothing of a node.
+
+    Args:
+        hubs: The edges of each.
+        facts: Their types.
+    """
+    weights: Counter[Iri] = Counter()
+    for hub, count in hubs.items():
+        for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
+            if is_sendable(iri):
+                weights[iri] += count
+    return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES_OF_HUBS]
+
+
+_TYPES_OF_HUBS = 5
+"""Types of hubs that a schema lists."""
 
 _NOT_SENDABLE = f"{{:,}} types and predicates are left out: they are no IRIs, or have more than {MAX_IRI} characters"
 

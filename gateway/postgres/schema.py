@@ -9,15 +9,14 @@ from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.superclasses import superclasses_of
-from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, without_counts
+from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, types_of_hubs, without_counts
 from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
 from gateway.postgres.client import PostgresClient
 from gateway.postgres.names import Names
 from gateway.postgres.nodes import NodeReader
 from gateway.postgres.rule import Rule
 from gateway.settings.profile import Profile
-from gateway.terms.iri import is_sendable
-from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES, is_entity_type
+from gateway.terms.known_iris import is_entity_type
 
 _QUICK_SECONDS = 1.4
 """Time for counting all rows when the first answer should come within two seconds."""
@@ -32,8 +31,7 @@ _HUB_EDGES = 100
 """Edges that make a node a hub: the `max_degree` that the tools advise."""
 
 _HUBS = 20
-_TYPES_OF_HUBS = 5
-"""Hubs whose types are read, and types of hubs that the schema lists."""
+"""Hubs whose types are read."""
 
 _COUNTED = 200_000
 _SAMPLED = 200
@@ -123,12 +121,7 @@ class SchemaReader:
             facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
         except Fault:
             return ()
-        weights: Counter[Iri] = Counter()
-        for hub, count in hubs.items():
-            for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
-                if is_sendable(iri):
-                    weights[iri] += count
-        return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES_OF_HUBS]
+        return types_of_hubs(hubs, facts)
 
     async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
         """Return how many ends of edges have no name; see `GraphStore.nameless`."""

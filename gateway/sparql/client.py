@@ -137,9 +137,13 @@ class SparqlClient:
         return self._detector.description if self._detector is not None else ""
 
     @property
-    def known_engine(self) -> EngineName | None:
-        """The engine; None until it was looked for, and where that failed."""
-        return None if self._detector is None else self._detector.engine
+    def read_by(self) -> str | None:
+        """By which rules answers are read as whole or cut; None until the engine was looked for, and where that failed.
+
+        It is the engine, and how queries ask for the row that proves the end of an answer.
+        """
+        engine = None if self._detector is None else self._detector.engine
+        return None if engine is None else f"{engine} {self._sentinel_of(engine)}"
 
     async def engine(self, call: Call) -> EngineName:
         """Return the engine behind the endpoint; `unknown` where it was not recognised."""
@@ -213,11 +217,13 @@ class SparqlClient:
         """Return how a query asks for the row that proves the end of its answer."""
         if text.end != "sentinel":
             return "none"
-        if self._sentinel != "auto":
-            return self._sentinel
         # Nothing can be cut off an answer in this process.
-        engine = self._detector.recognised.engine if self._detector is not None and self.is_remote else "unknown"
-        return TRAITS[engine].sentinel
+        return self._sentinel_of(
+            self._detector.recognised.engine if self._detector is not None and self.is_remote else "unknown"
+        )
+
+    def _sentinel_of(self, engine: EngineName) -> Sentinel:
+        return TRAITS[engine].sentinel if self._sentinel == "auto" else self._sentinel
 
     def _learn_row_cap(self, cap: int) -> bool:
         """Ask for fewer rows than the endpoint sends at most, the sentinel among them; return whether that is news."""

@@ -94,9 +94,9 @@ class SparqlStore:
         self._names = SparqlNameReader(self._client, self._nodes, self.name_predicates, finder)
 
     @property
-    def known_engine(self) -> str | None:
-        """The engine by whose rules answers are read; None until it was looked for, and where that failed."""
-        return self._client.known_engine
+    def read_by(self) -> str | None:
+        """By which rules answers are read as whole or cut; None while that is not known."""
+        return self._client.read_by
 
     async def edges(
         self,

@@ -34,7 +34,10 @@ QUESTION: Final[dict[str, Any]] = {"seeds": ["x:hub"], "max_hops": 2}
 
 async def answering(request: web.BaseRequest) -> web.StreamResponse:
     """Answer as an engine does that holds the graph."""
-    solutions = engine(GRAPH).query(str((await request.post())["query"]))
+    query = (await request.post()).get("query")
+    if query is None:
+        return web.Response(status=400)
+    solutions = engine(GRAPH).query(str(query))
     assert isinstance(solutions, pyoxigraph.QuerySolutions)
     body = solutions.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
     return web.Response(body=body, content_type=JSON)

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import socket
+import struct
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ PASSWORD: Final = "a password with a % and an @"  # noqa: S105 - of a server tha
 
 _RUN_AS: Final = "nobody"
 """The server refuses to be run by root."""
+
+_PROTOCOL: Final = 3 << 16
+"""The version that a start-up message gives ("Message Formats" in PostgreSQL's manual)."""
 
 _DAC_OVERRIDE: Final = 1 << 1
 """The capability to enter any folder (capabilities(7))."""
@@ -119,10 +123,11 @@ def _entering() -> list[str]:
 
 
 def _answers(port: int) -> bool:
-    """Return whether the server answers a request for TLS, which it does once it accepts connections."""
+    """Return whether the server asks for a password: while it starts, it answers with an error."""
+    words = b"\0".join([b"user", USER.encode(), b"database", b"postgres", b"", b""])
     try:
         with socket.create_connection((HOST, port), timeout=1) as connection:
-            connection.sendall(b"\x00\x00\x00\x08\x04\xd2\x16\x2f")
-            return connection.recv(1) in {b"N", b"S"}
+            connection.sendall(struct.pack("!ii", 8 + len(words), _PROTOCOL) + words)
+            return connection.recv(1) == b"R"
     except OSError:
         return False

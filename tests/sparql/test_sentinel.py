@@ -15,6 +15,7 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.results.rows import EndedEarly, Overflow
 from tests.cases import check_each
 
@@ -108,6 +109,17 @@ async def test_a_sentinel_that_is_not_last_is_not_asked_for_again(place: int) ->
     assert ["?end" in query for query in endpoint.sent] == [True, False]
     assert len((await asked.rows("existing", call(), nodes())).whole()) == 3
     assert ["?end" in query for query in endpoint.sent] == [True, False, False]
+
+
+async def test_answers_are_read_by_other_rules_once_the_sentinel_is_lost() -> None:
+    endpoint = Ordered(rows=3, place=1)
+    profile = Profile(endpoint=EndpointSettings(engine="fuseki", sentinel="united"))
+    flow = FlowControl(profile.endpoint.requests)
+    asked = SparqlClient(endpoint, profile, flow, EngineDetector(endpoint, profile, flow))
+    before = asked.read_by
+    await asked.rows("existing", call(), nodes())
+    assert None not in {before, asked.read_by}
+    assert before != asked.read_by
 
 
 async def test_what_comes_without_it_asks_the_text_that_the_template_has() -> None:

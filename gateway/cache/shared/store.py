@@ -41,7 +41,7 @@ _FORMAT = "2"
 """Of the bytes; another one has other keys."""
 
 _ReadBy = tuple[str, tuple[Iri, ...]]
-"""An engine, and the predicates of names."""
+"""The rules by which answers are read, and the predicates of names."""
 
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer", bound=Marked)
@@ -61,16 +61,16 @@ class SharedStore(DelegatingStore):
         inner: The store that is asked.
         values: Where answers are shared.
         ttl_seconds: How long an answer is used.
-        engine: Tells by the rules of which engine answers are read; None while that is not known. It decides what is
-            whole: what one process could not see to be cut, another must not take for whole. So nothing is shared
-            without it, and only among processes of which it is the same.
+        rules: Tells by which rules answers are read as whole or cut: those of the engine, as this process has found it
+            out; None while that is not known. What one process could not see to be cut, another must not take for
+            whole. So nothing is shared without them, and only among processes of which they are the same.
     """
 
     def __init__(
-        self, inner: GraphStore, values: SharedValues, ttl_seconds: float, engine: Callable[[], str | None]
+        self, inner: GraphStore, values: SharedValues, ttl_seconds: float, rules: Callable[[], str | None]
     ) -> None:
         super().__init__(inner)
-        self._engine = engine
+        self._rules = rules
         self._values = values
         self._ttl = ttl_seconds
         self._names = inner.name_reader()
@@ -220,11 +220,11 @@ class SharedStore(DelegatingStore):
 
     @property
     def _read_by(self) -> _ReadBy | None:
-        """What each process finds out by itself and answers depend on: the engine, and the predicates of names."""
-        engine = self._engine()
-        if engine is None:
+        """What each process finds out by itself and answers depend on: the rules, and the predicates of names."""
+        rules = self._rules()
+        if rules is None:
             return None
-        return engine, () if self._names is None else tuple(self._names.predicates)
+        return rules, () if self._names is None else tuple(self._names.predicates)
 
     async def _shared(
         self, question: tuple[object, ...], keys: Sequence[Key], codec_: _Codec[Answer]

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,15 @@ _SHARE = 0.25
 """Of the time that a call has left, detection takes no more."""
 
 _ATTEMPTS = 2
-"""Detections that may fail before queries are sent as to an unrecognised engine."""
+"""Detections that may fail before queries are sent as to an unrecognised engine for a while."""
+
+_FIRST_PAUSE = 30.0
+_LONGEST_PAUSE = 3600.0
+"""Seconds until an endpoint that failed is looked at again; each time twice as long. It may have been starting, and a
+process that never recognises an engine does not see where it cuts its answers."""
+
+_SAYS_NOTHING = frozenset({HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)})
+"""What an endpoint answers that cannot answer now."""
 
 _NO_DESCRIPTION = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
 """What an engine without a service description answers to a request for it."""
@@ -151,18 +160,22 @@ class EngineDetector:
         self._rows_are_pinned = "query_rows" in profile.limits.model_fields_set
         self._flow = flow
         self._remote = transport if isinstance(transport, Remote) else None
-        self._attempts = _ATTEMPTS if self._remote is not None else 0
+        self._failed = 0
+        self._look_after = -math.inf
         self._is_settled = self._remote is None
         self._detecting = asyncio.Lock()
         pinned = profile.endpoint.engine
         if pinned != "auto":
-            self._attempts = 0
             self._adopt(Recognised(pinned, evidence="the profile's endpoint.engine"))
 
     @property
     def engine(self) -> EngineName | None:
         """The engine by whose rules answers are read; None until it was looked for, and where that failed."""
         return self.recognised.engine if self._is_settled else None
+
+    @property
+    def _is_due(self) -> bool:
+        return not self._is_settled and self._flow.clock() >= self._look_after
 
     async def detect(self, call: Call) -> None:
         """Detect the engine, if no call has done so yet; a fault is no reason not to send the query.
@@ -172,36 +185,44 @@ class EngineDetector:
             DeadlinePassed: It has no time left.
         """
         deadline = call.deadline
-        if self._remote is None or not self._attempts:
+        if self._remote is None or not self._is_due:
             return
         # Another call waits for the result, but no longer than it may take itself.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(deadline.seconds_left), self._detecting:
-                if self._attempts:
+                if self._is_due:
                     await self._look(self._remote, call)
 
     async def _look(self, remote: Remote, call: Call) -> None:
         deadline = call.deadline
         brief = deadline.within(min(_SECONDS, deadline.seconds_left * _SHARE))
-        self._attempts -= 1
         try:
             async with self._flow.turn(brief):
                 call.for_probe().spend_request()
                 response = await remote.look(DESCRIPTION, brief)
             seen = [response, *await self._statistics(remote, response, brief, call)]
         except BudgetSpent:
-            self._attempts += 1
             raise
         except (NetworkFault, QuotaSpent, Throttled, Banned):
             # No answer came, or nothing was sent: the query that follows reports that.
-            self._attempts += 1
             return
         except Fault as fault:
-            _log.info("the engine could not be recognised: %s", fault)
+            self._note_failure(str(fault))
             return
-        self._attempts = 0
+        recognised = recognise(seen)
+        if recognised == UNRECOGNISED and response.status in _SAYS_NOTHING:
+            self._note_failure(f"it answered with status {response.status}")
+            return
         self.description = response.text
-        self._adopt(recognise(seen))
+        self._adopt(recognised)
+
+    def _note_failure(self, why: str) -> None:
+        """Look again with the next query, and after some failures only after a pause."""
+        _log.info("the engine could not be recognised: %s", why)
+        self._failed += 1
+        if self._failed >= _ATTEMPTS:
+            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(self._failed - _ATTEMPTS, 10))
+            self._look_after = self._flow.clock() + pause
 
     async def _statistics(
         self, remote: Remote, seen: ProbeResponse, deadline: Deadline, call: Call

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from dataclasses import replace
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.deadline import Clock
 from gateway.graph.superclasses import superclasses_of
-from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, without_counts
+from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, types_of_hubs, without_counts
 from gateway.graph.values import Basis, Iri, Method, Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
@@ -22,8 +21,6 @@ from gateway.sparql.schema.descriptions import DescriptionReader
 from gateway.sparql.schema.name_predicate_finder import NamePredicateFinder
 from gateway.sparql.schema.sampling import FIRST_TRIPLES, Sample, Sampler, StartedSamples
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import is_sendable
-from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 
 _QUICK_SECONDS = 1.4
 """Time for the quick reading of a large graph: its first answer should come within two seconds."""
@@ -45,8 +42,7 @@ _HUB_EDGES = 100
 """Edges, of those that were read, that make a node a hub: the `max_degree` that the tools advise."""
 
 _HUBS = 20
-_TYPES_OF_HUBS = 5
-"""Hubs whose types are read, and types of hubs that the schema lists."""
+"""Hubs whose types are read."""
 
 
 class SchemaReader:
@@ -200,12 +196,7 @@ class SchemaReader:
             facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
         except Fault:
             return ()
-        weights: Counter[Iri] = Counter()
-        for hub, count in hubs.items():
-            for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:
-                if is_sendable(iri):
-                    weights[iri] += count
-        return tuple(sorted(weights, key=lambda iri: (-weights[iri], iri)))[:_TYPES_OF_HUBS]
+        return types_of_hubs(hubs, facts)
 
     async def _reason_for_emptiness(self, call: Call) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""

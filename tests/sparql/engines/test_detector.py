@@ -139,13 +139,32 @@ async def test_a_pinned_engine_is_not_looked_for(engine: EngineName) -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [{"status": 500}, {"status": 401}, {"status": 302, "headers": {"Location": "http://127.0.0.1:9/"}}],
+    ("page", "times"),
+    [({"status": 500}, 2), ({"status": 401}, 1), ({"status": 302, "headers": {"Location": "http://127.0.0.1:9/"}}, 1)],
 )
-async def test_an_endpoint_that_shows_nothing_still_answers(page: Mapping[str, object]) -> None:
+async def test_an_endpoint_that_shows_nothing_still_answers(page: Mapping[str, object], times: int) -> None:
     endpoint, (answer,) = await explored(Pretender(pages={"/sparql": page}), profile())
     assert answer.complete
-    assert len(looks(endpoint)) == 1
+    assert len(looks(endpoint)) == times
+
+
+async def test_an_endpoint_that_failed_when_looked_at_is_looked_at_again_later() -> None:
+    pretender, now, is_starting = Pretender(FUSEKI), 0.0, True
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=500) if is_starting and request.method == "GET" else await pretender(request)
+
+    async with (
+        fake_endpoint(handle) as endpoint,
+        open_gateway(endpoint=endpoint.url, profile=profile(), clock=lambda: now) as gateway,
+    ):
+        await gateway.bfs_query([":a"], 1)
+        is_starting = False
+        await gateway.bfs_query([":b"], 1)
+        assert (len(looks(endpoint)), any("timeout" in form for form in sent(endpoint))) == (2, False)
+        now = 31.0
+        await gateway.bfs_query([":c"], 1)
+        assert (len(looks(endpoint)), "timeout" in sent(endpoint)[-1]) == (3, True)
 
 
 async def test_an_endpoint_that_hangs_when_looked_at_is_looked_at_twice_at_most_and_answers() -> None:
