@@ -12,11 +12,9 @@ from typing import Any
 import asyncpg
 from pydantic import SecretStr
 
+from gateway.databases.client import Row
 from gateway.graph.deadline import Deadline
 from gateway.postgres.faults import fault_of
-
-Row = Sequence[Any]
-"""A row, whose values a reader checks by their types."""
 
 _CLOSE_SECONDS = 2.0
 """Time for closing idle connections in good order."""

@@ -13,6 +13,8 @@ from typing import Any, Final, TypeVar
 import asyncpg
 import pyoxigraph
 
+from gateway.databases.json_encoding import encoded_assertion, encoded_properties
+from gateway.databases.json_values import TYPES
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
@@ -21,8 +23,6 @@ from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri
 from gateway.postgres.connection import Address, connected
 from gateway.postgres.faults import fault_of
 from gateway.postgres.identifiers import identifier
-from gateway.postgres.json_encoding import encoded_assertion, encoded_properties
-from gateway.postgres.json_values import TYPES
 from gateway.postgres.sql import filled
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from gateway.databases.names import Names
 from gateway.errors import EndpointFault
 from gateway.graph.values import BlankNode, Iri, Properties, Resource, Value
-from gateway.postgres.names import Names
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.databases.json_encoding import encoded_assertion, encoded_properties
+from gateway.databases.json_values import JsonValues, decoded, decoded_object
+from gateway.databases.names import Names
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
-from gateway.postgres.json_encoding import encoded_assertion, encoded_properties
-from gateway.postgres.json_values import JsonValues, decoded, decoded_object
-from gateway.postgres.names import Names
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 

@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 
+from gateway.databases.batches import in_batches
+from gateway.databases.client import DatabaseClient, Row
+from gateway.databases.names import Names
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
 from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
-from gateway.postgres.batches import in_batches
-from gateway.postgres.client import PostgresClient
-from gateway.postgres.connection import Row
-from gateway.postgres.names import Names
-from gateway.postgres.rule import Rule
 
 _FEW = 4_000
 """Rows that become edges in some milliseconds."""
@@ -32,15 +30,15 @@ class EdgeReader:
         client: Sends the queries.
         ids: The IRIs of IDs.
         terms: The IRIs of predicates.
-        rule: Which rows are edges.
+        rule: Which rows are edges: the first parameters of each query about them.
         batch: Nodes in one query.
     """
 
-    def __init__(self, client: PostgresClient, ids: Names, terms: Names, rule: Rule, batch: int) -> None:
+    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, rule: Sequence[object], batch: int) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms
-        self._rule = rule.parameters
+        self._rule = rule
         self._batch = batch
 
     def _selected(self, selection: EdgeSelection) -> tuple[list[str] | None, list[str] | None]:

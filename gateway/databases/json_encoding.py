@@ -1,13 +1,13 @@
-"""Values of the port as JSON for a database; `gateway.postgres.json_values` reads the same values from it."""
+"""Values of the port as JSON for a database; `gateway.databases.json_values` reads the same values from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.databases.json_values import CUT, SOURCES
 from gateway.errors import ConfigurationError
 from gateway.graph.values import Assertion, BlankNode, Iri, Properties, Resource, Value
-from gateway.postgres.json_values import CUT, SOURCES
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 

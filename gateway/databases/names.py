@@ -56,7 +56,7 @@ class Names:
         if self._base.startswith(namespace):
             raise ConfigurationError(
                 f"The namespace {quoted(namespace)} in [edges] of the profile has all names of the database.",
-                valid="With PostgreSQL, a namespace there is longer than postgres.base and postgres.vocabulary.",
+                valid="With a database, a namespace there is longer than its `base` and `vocabulary`.",
                 next_step="Remove the entry.",
             )
         if namespace.startswith(self._base):

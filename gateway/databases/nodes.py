@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
 
+from gateway.databases.batches import in_batches
+from gateway.databases.client import DatabaseClient, Row
+from gateway.databases.edges import EdgeReader
+from gateway.databases.json_values import JsonValues, decoded, decoded_object
+from gateway.databases.names import Names
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import (
@@ -23,12 +28,6 @@ from gateway.graph.values import (
     Properties,
     Value,
 )
-from gateway.postgres.batches import in_batches
-from gateway.postgres.client import PostgresClient
-from gateway.postgres.connection import Row
-from gateway.postgres.edges import EdgeReader
-from gateway.postgres.json_values import JsonValues, decoded, decoded_object
-from gateway.postgres.names import Names
 from gateway.settings.identity import VALUE_MARK
 from gateway.settings.profile import Profile
 from gateway.terms.best_text import best_text
@@ -70,7 +69,7 @@ class NodeReader:
         edges: Reads edges of any predicate.
     """
 
-    def __init__(self, client: PostgresClient, ids: Names, terms: Names, profile: Profile, edges: EdgeReader) -> None:
+    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, profile: Profile, edges: EdgeReader) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.databases.names import Names
 from gateway.errors import ConfigurationError
-from gateway.postgres.names import Names
 from gateway.terms.iri import is_iri
 
 BASE = "urn:x-bfsql:id:"

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from gateway.databases.client import DatabaseClient, Rows
+from gateway.databases.names import Names
+from gateway.databases.nodes import NodeReader
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
-from gateway.postgres.client import PostgresClient, Rows
-from gateway.postgres.names import Names
-from gateway.postgres.nodes import NodeReader
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.patterns import all_marks, patterns, words_in
+from gateway.terms.patterns import patterns, words_in
 from gateway.terms.words import every_word_of, listed_words
 
 _CANDIDATES = 5_000
 """Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
-
-_MARKS = "\\p{M}"
-"""The class of marks in the patterns: PostgreSQL's expressions know no Unicode classes, and get all marks."""
 
 
 class SearchReader:
@@ -31,12 +28,14 @@ class SearchReader:
         client: Sends the queries.
         ids: The IRIs of IDs.
         terms: The IRIs of types.
+        expression: Returns a pattern as the database takes it.
     """
 
-    def __init__(self, client: PostgresClient, ids: Names, terms: Names) -> None:
+    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, expression: Callable[[str], str]) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms
+        self._expression = expression
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities; see `GraphStore.search`."""
@@ -50,7 +49,7 @@ class SearchReader:
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
-        whole = await in_thread(call, lambda _: [one.replace(_MARKS, all_marks()) for one in patterns(words)])
+        whole = await in_thread(call, lambda _: list(map(self._expression, patterns(words))))
         wanted = whole if every else ["|".join(whole)]
         found = await self._client.rows(
             "search", call, max(wanted, key=len), wanted, self._types(types), at_most=_CANDIDATES
@@ -86,10 +85,10 @@ class SearchReader:
         return tuple(dict.fromkeys(hits)), is_cut
 
 
-class TableNameReader:
+class ColumnNameReader:
     """Lists the names and the synonyms of one graph; see `gateway.graph.store.NameReader`."""
 
-    def __init__(self, client: PostgresClient, ids: Names, nodes: NodeReader, roles: RoleSettings) -> None:
+    def __init__(self, client: DatabaseClient, ids: Names, nodes: NodeReader, roles: RoleSettings) -> None:
         self._client = client
         self._ids = ids
         self._nodes = nodes

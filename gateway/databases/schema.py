@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
+from gateway.databases.client import DatabaseClient
+from gateway.databases.names import Names
+from gateway.databases.nodes import NodeReader
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock
 from gateway.graph.superclasses import superclasses_of
 from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, types_of_hubs, without_counts
 from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
-from gateway.postgres.client import PostgresClient
-from gateway.postgres.names import Names
-from gateway.postgres.nodes import NodeReader
-from gateway.postgres.rule import Rule
 from gateway.settings.profile import Profile
 from gateway.terms.known_iris import is_entity_type
 
@@ -44,7 +44,7 @@ class SchemaReader:
     Args:
         client: Sends the queries.
         terms: The IRIs of types and predicates.
-        rule: Which rows are edges.
+        rule: Which rows are edges: the first parameters of each query about them.
         nodes: Reads labels and types.
         profile: The profile.
         wall_clock: Seconds since the epoch.
@@ -52,16 +52,16 @@ class SchemaReader:
 
     def __init__(
         self,
-        client: PostgresClient,
+        client: DatabaseClient,
         terms: Names,
-        rule: Rule,
+        rule: Sequence[object],
         nodes: NodeReader,
         profile: Profile,
         wall_clock: Clock,
     ) -> None:
         self._client = client
         self._terms = terms
-        self._rule = rule.parameters
+        self._rule = rule
         self._nodes = nodes
         self._profile = profile
         self._wall_clock = wall_clock

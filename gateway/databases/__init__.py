@@ -1,0 +1,1 @@
+"""What stores over databases share: texts as IRIs, rows as edges, nodes, schema and hits."""

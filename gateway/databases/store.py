@@ -1,0 +1,206 @@
+"""A `GraphStore` over a database; see `gateway.graph.store.GraphStore` for what each method promises."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.databases.client import DatabaseClient
+from gateway.databases.edges import EdgeReader
+from gateway.databases.evidence import EvidenceReader
+from gateway.databases.nodes import NodeReader
+from gateway.databases.schema import SchemaReader
+from gateway.databases.search import ColumnNameReader, SearchReader
+from gateway.errors import Fault
+from gateway.graph import sendable
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.edge_counts import EdgeCounts
+from gateway.graph.store import NameReader, OnAnswers, OnProgress
+from gateway.graph.values import (
+    ALL_EDGES,
+    Degree,
+    Description,
+    DirectSubclasses,
+    Edge,
+    EdgeSelection,
+    Evidence,
+    Existence,
+    Hits,
+    Identities,
+    Iri,
+    Mark,
+    NamelessNodes,
+    Neighbourhood,
+    NodeFacts,
+    Reach,
+    Schema,
+    SearchTerms,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What reads one graph, each a part of it."""
+
+    edges: EdgeReader
+    nodes: NodeReader
+    evidence: EvidenceReader
+    schema: SchemaReader
+    search: SearchReader
+    names: ColumnNameReader
+
+
+class DatabaseStore:
+    """A graph in a database.
+
+    Args:
+        client: Sends the queries.
+        readers: What reads the graph by them.
+    """
+
+    def __init__(self, client: DatabaseClient, readers: Readers) -> None:
+        self._client = client
+        self._edges = readers.edges
+        self._nodes = readers.nodes
+        self._evidence = readers.evidence
+        self._schema = readers.schema
+        self._search = readers.search
+        self._names = readers.names
+
+    async def edges(
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,  # noqa: ARG002 - all answers come at once
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node, outgoing and incoming, or those selected."""
+        return await sendable.checked_edges(await self._edges.around(ids, call, selection, per_id), call)
+
+    async def degrees(
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
+    ) -> Mapping[Iri, Degree]:
+        """Count the edges of each node, or those selected, up to a bound."""
+        return await self._edges.degrees(ids, at_most, call, selection)
+
+    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node by predicate and direction."""
+        return sendable.counts_of(await self._edges.counts(ids, call))
+
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node, without the edges between them."""
+        nodes = list(dict.fromkeys(ids))
+        found = await asyncio.gather(*(self._around(node, hops, call) for node in nodes))
+        return sendable.reach_of(dict(zip(nodes, found, strict=True)))
+
+    async def _around(self, node: Iri, hops: int, call: Call) -> Reach:
+        distances = {node: 0}
+        frontier = [node]
+        try:
+            for hop in range(1, hops + 1):
+                new = (await self._edges.neighbours(frontier, call)) - distances.keys() if frontier else ()
+                distances |= dict.fromkeys(new, hop)
+                frontier = list(new)
+        except Fault as fault:
+            return Reach(distances, Mark(fault))
+        return Reach(distances)
+
+    async def edges_among(
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
+        return await sendable.checked_edges(await self._edges.among(ids, inside, call, predicates), call)
+
+    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
+        """Tell which nodes have a row, or are the end of an edge."""
+        return await self._nodes.existing(ids, call, as_subjects=False)
+
+    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
+        """Tell which nodes have a row, or are the subject of an edge."""
+        return await self._nodes.existing(ids, call, as_subjects=True)
+
+    async def nodes(
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description where those are asked for."""
+        return sendable.facts_of(await self._nodes.facts(ids, call, names=names, descriptions=descriptions))
+
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate that has a row among the nodes."""
+        return await self._nodes.facts(ids, call, names=True, descriptions=False)
+
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
+        """Return the direct subclasses of each class."""
+        return await self._nodes.narrower(ids, call)
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return the IRIs by which other graphs may know each node."""
+        return await self._nodes.identities(ids, call)
+
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned."""
+        return await self._nodes.mentions(ids, call)
+
+    async def node_metadata(
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        blank_nodes: bool,
+        precise: bool = True,  # noqa: ARG002 - databases have no value nodes
+    ) -> Mapping[Iri, Description]:
+        """Return what is known about each node beside its edges, nested values only on request."""
+        return sendable.descriptions_of(await self._nodes.metadata(ids, call, blank_nodes=blank_nodes))
+
+    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        return sendable.evidence_of(await self._evidence.about(edges, call))
+
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the types and edge predicates that a short reading finds."""
+        return await self._schema.quick_schema(call)
+
+    async def schema(self, call: Call) -> Schema:
+        """Return the types and edge predicates of the graph."""
+        return await self._schema.read(call)
+
+    def name_reader(self) -> NameReader:
+        """Return the reader of all names."""
+        return self._names
+
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by their names and synonyms."""
+        return await self._search.find(terms, types, call)
+
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """Return the entities of some types."""
+        return await self._search.of_types(types, call)
+
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities that have a name or synonym which is this text."""
+        return await self._search.named(text, types, call)
+
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name and no synonym."""
+        return await self._schema.nameless(schema, call)
+
+    async def check_reachable(self, deadline: Deadline) -> None:
+        """Ask the database something harmless, unless it has just answered."""
+        await self._client.check_reachable(deadline)
+
+    def prepare(self) -> None:
+        """Nothing to prepare: what the graph is made of is looked up by the first question."""
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Return at once: there is no background work."""
+
+    def forget(self) -> None:
+        """Nothing to forget: what was read is not stored here."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
