@@ -11,6 +11,7 @@ from tests.servers.fuseki import running_fuseki
 from tests.servers.java import find_java
 from tests.servers.loaded import LoadError
 from tests.servers.maven import BLAZEGRAPH, FUSEKI, JETTY, RDF4J, ChecksumMismatchError, runnable_jar
+from tests.servers.maven_libraries import NEO4J, fetched
 from tests.servers.oxigraph import find_oxigraph
 from tests.servers.process import ServerStartError
 from tests.servers.unavailable import ServerUnavailable
@@ -44,6 +45,7 @@ def install() -> int:
     checks: list[tuple[str, Callable[[], object]]] = [
         *((release.artifact, lambda release=release: runnable_jar(release).name) for release in _JARS),
         *((f"Java for {release.file_name}", lambda release=release: _java(release.java)) for release in _JARS),
+        (NEO4J.name, lambda: fetched(NEO4J).name),
         ("Oxigraph", lambda: find_oxigraph().name),
         ("Virtuoso", lambda: find_virtuoso().server.name),
         ("MCP suites", lambda: script(CONFORMANCE)[0].name),
