@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from gateway.engine import messages
@@ -56,6 +56,42 @@ _USUAL_IF_EXACT = 5
 _SENTENCE = re.compile(r".{20,}?[.!?](?=\s)|[^\n]{20,}(?=\n)", re.DOTALL)
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is looked for.
+
+    Attributes:
+        terms: The words of names.
+        view: The schema.
+        is_filtered: Whether the caller gave types.
+        types: Those of them that are known.
+        wanted: These with their subclasses.
+        warnings: Why entities may be missing, as it becomes known.
+    """
+
+    terms: SearchTerms
+    view: SchemaView
+    is_filtered: bool
+    types: Chosen
+    wanted: frozenset[str]
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the graph, or an index, found.
+
+    Attributes:
+        hits: All of it.
+        best: Entities, the best first.
+        fitting: Those of them whose names have the words.
+    """
+
+    hits: Hits
+    best: Sequence[RankedHit]
+    fitting: Sequence[RankedHit]
+
+
 class EntitySearcher:
     """Answers `search_entities` for one graph."""
 
@@ -79,65 +115,102 @@ class EntitySearcher:
         """
         # An index of names may answer, and change later.
         call.freshness.asked()
-        terms = _search_terms(arguments)
-        view, types = await self._requested_types(arguments.node_types or (), call)
-        wanted, more = await self._subclasses.widened("node_types", types.iris, call)
-        with call.tally.stage("search"):
-            hits = await self._hits(terms, wanted, call) if wanted or not arguments.node_types else _NOTHING
-        sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
-        if len(sendable) < len(hits.hits):
-            more.append(messages.names_left_out(len(hits.hits) - len(sendable)))
-        best = ranked(sendable, terms.text, terms.words) if terms.text else by_id(sendable)
-        if UNTYPED in types.iris:
-            best = await self._of_types(best, wanted, view, call)
-        fitting = [one for one in best if not one.is_guess]
-        limit = arguments.limit or _usual_limit(fitting)
-        limit = limit if fitting else min(limit, _MOST_GUESSES)
-        shown = await self._shown(hits, fitting or near_guesses(best, terms.words), terms.text, limit, call)
-        with call.tally.stage("facts"):
-            facts = await self._facts_of([one.hit.iri for one in shown], hits.details, call)
-            self._prefixes.coin(chain(facts, written_iris.of_types(facts.values())))
-            doubtful = {iri: fact for iri, fact in facts.items() if not (hits.exhaustive or iri in hits.details)}
-            gone = await self._gone(doubtful, call)
-            more += await self._elsewhere({iri: fact for iri, fact in facts.items() if iri in hits.details}, call)
-        if gone:
-            shown = [one for one in shown if one.hit.iri not in gone]
-            more.append(messages.entities_gone(len(gone)))
+        question = await self._question(arguments, call)
+        found = await self._found(question, call)
+        shown, facts = await self._shown(question, found, arguments.limit, call)
+        view = question.view
         labels = await self._labeller.labels(
             MentionedIds(nodes={view.chooser.shown(facts[one.hit.iri]) for one in shown}), view, call
         )
-        if not (types.whole or types.warnings):
-            more.append(messages.OTHER_TYPES_MAY_MATCH)
-        more += self._doubts(view, of_names=bool(terms.text))
-        advice = "" if fitting or not terms.text else await self._advice(view, call)
-        # A filter that lacks a type, or subclasses of one, misses entities.
-        exhaustive = hits.exhaustive and self._profile.endpoint.trusted
-        all_read = exhaustive and not hits.truncated and types.whole and not more and not advice
+        if not (question.types.whole or question.types.warnings):
+            question.warnings.append(messages.OTHER_TYPES_MAY_MATCH)
+        question.warnings.extend(self._doubts(view, of_names=bool(question.terms.text)))
+        advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], view) for one in shown]
-        coined = self._prefixes.coined_in_answer
-        listed = _that_fit_in(written, size - _HEAD, labels, coined, shape)
-        page = SearchPage(
-            listed if fitting else [],
-            guesses=[] if fitting else listed,
-            next_steps=(
-                _for_the_rest(terms, hits, listed, written, len(fitting))
-                if fitting
-                else _next_steps(terms, hits, listed, advice, of_types=bool(arguments.node_types))
-            ),
-            complete=all_read and all(fact.mark.whole for fact in facts.values()),
-            how=_how(hits, shown),
-            found=len(fitting),
-            truncated=hits.truncated,
-            exhaustive=exhaustive,
-            warnings=[*types.warnings, *more, *hits.warnings],
-            labels=labels.of(_types(listed)),
-            coined=coined,
-        )
+        listed = _that_fit_in(written, size - _HEAD, labels, self._prefixes.coined_in_answer, shape)
+        facts_are_whole = all(fact.mark.whole for fact in facts.values())
+        page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
+        page.labels = labels.of(_types(listed))
+        page.how = _how(found.hits, shown)
         limit_page(page, size, shape)
         return page
 
+    async def _question(self, arguments: SearchEntities, call: Call) -> _Question:
+        """Return what is looked for, with the subclasses of the types."""
+        terms = _search_terms(arguments)
+        view, types = await self._requested_types(arguments.node_types or (), call)
+        wanted, warnings = await self._subclasses.widened("node_types", types.iris, call)
+        return _Question(terms, view, bool(arguments.node_types), types, wanted, warnings)
+
+    async def _found(self, question: _Question, call: Call) -> _Found:
+        """Return the entities that fit, and names that are near; warn of those that are left out."""
+        terms, wanted = question.terms, question.wanted
+        with call.tally.stage("search"):
+            hits = await self._hits(terms, wanted, call) if wanted or not question.is_filtered else _NOTHING
+        sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
+        if len(sendable) < len(hits.hits):
+            question.warnings.append(messages.names_left_out(len(hits.hits) - len(sendable)))
+        best = ranked(sendable, terms.text, terms.words) if terms.text else by_id(sendable)
+        if UNTYPED in question.types.iris:
+            best = await self._of_types(best, wanted, question.view, call)
+        return _Found(hits, best, [one for one in best if not one.is_guess])
+
     async def _shown(
+        self, question: _Question, found: _Found, limit: int | None, call: Call
+    ) -> tuple[Sequence[RankedHit], Mapping[Iri, NodeFacts]]:
+        """Return the hits that are shown, those that the graph still has, and what it knows about each."""
+        limit = limit or _usual_limit(found.fitting)
+        limit = limit if found.fitting else min(limit, _MOST_GUESSES)
+        near = found.fitting or near_guesses(found.best, question.terms.words)
+        shown = await self._first(found.hits, near, question.terms.text, limit, call)
+        exhaustive, details = found.hits.exhaustive, found.hits.details
+        with call.tally.stage("facts"):
+            facts = await self._facts_of([one.hit.iri for one in shown], details, call)
+            self._prefixes.coin(chain(facts, written_iris.of_types(facts.values())))
+            doubtful = {iri: fact for iri, fact in facts.items() if not (exhaustive or iri in details)}
+            gone = await self._gone(doubtful, call)
+            named = {iri: fact for iri, fact in facts.items() if iri in details}
+            question.warnings.extend(await self._elsewhere(named, call))
+        if gone:
+            shown = [one for one in shown if one.hit.iri not in gone]
+            question.warnings.append(messages.entities_gone(len(gone)))
+        return shown, facts
+
+    def _page(
+        self,
+        question: _Question,
+        found: _Found,
+        written: Sequence[PageHit],
+        listed: list[PageHit],
+        advice: str,
+        *,
+        facts_are_whole: bool,
+    ) -> SearchPage:
+        """Return the answer, without labels and without how it was searched."""
+        hits, fitting, types = found.hits, found.fitting, question.types
+        # A filter that lacks a type, or subclasses of one, misses entities.
+        exhaustive = hits.exhaustive and self._profile.endpoint.trusted
+        all_read = exhaustive and not hits.truncated and types.whole and not question.warnings and not advice
+        return SearchPage(
+            listed if fitting else [],
+            guesses=[] if fitting else listed,
+            next_steps=(
+                _for_the_rest(question.terms, hits, listed, written, len(fitting))
+                if fitting
+                else _next_steps(question.terms, hits, listed, advice, of_types=question.is_filtered)
+            ),
+            complete=all_read and facts_are_whole,
+            how="",
+            labels={},
+            found=len(fitting),
+            truncated=hits.truncated,
+            exhaustive=exhaustive,
+            warnings=[*types.warnings, *question.warnings, *hits.warnings],
+            coined=self._prefixes.coined_in_answer,
+        )
+
+    async def _first(
         self, hits: Hits, best: Sequence[RankedHit], query: str, limit: int, call: Call
     ) -> Sequence[RankedHit]:
         """Return the first hits by their weights: those that came with the hits, else those that the graph gives."""
