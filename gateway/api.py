@@ -47,6 +47,7 @@ from gateway.settings.graphs_file import read_graphs
 from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEFAULT, DEMO, default_profile, load_profile, with_contact
+from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.settings.private_folder import check_private
 from gateway.settings.profile import (
     Profile,
@@ -111,7 +112,8 @@ def open_gateway(
     Args:
         source: A graph file, several files (read as one graph), or an rdflib Graph or Dataset, which is copied. Without
             a source and an endpoint: the profile's endpoint, else the demo graph.
-        endpoint: The URL of a SPARQL query endpoint, or of a PostgreSQL database (docs/postgres.md), and no source.
+        endpoint: The URL of a SPARQL query endpoint, or of a PostgreSQL or Neo4j database (docs/postgres.md,
+            docs/neo4j.md), and no source.
         profile: The name of a built-in profile, the path of a TOML file, or a loaded profile. The default is `local`,
             for the demo graph `demo`.
         prefixes: Namespaces by prefix. They override those of the profile, which override those of the files.
@@ -256,6 +258,15 @@ def _store_at(
         transport = connect(url, profile, clock, server)
         return lambda settings: SparqlStore(transport, settings, clock=monotonic, wall_clock=wall_clock)
     _refuse_hidden(profile)
+    known, _ = merge([("--prefix", prefixes), ("the profile", profile.prefixes)])
+    at = _neo4j_store_at if is_neo4j_url(url) else _postgres_store_at
+    return at(url, profile, known, monotonic, wall_clock)
+
+
+def _postgres_store_at(
+    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over tables of PostgreSQL; see `_store_at`."""
     try:
         from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
         from gateway.postgres.store import PostgresStore  # noqa: PLC0415
@@ -265,10 +276,25 @@ def _store_at(
             next_step="Install it: pip install 'bfsql-gateway[postgres]'.",
         ) from error
     address = address_of(url, profile.endpoint)
-    known, _ = merge([("--prefix", prefixes), ("the profile", profile.prefixes)])
     return lambda settings: PostgresStore(
-        address, settings.postgres, settings, known, clock=monotonic, wall_clock=wall_clock
+        address, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
     )
+
+
+def _neo4j_store_at(
+    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over a database of Neo4j; see `_store_at`."""
+    try:
+        from gateway.neo4j.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigurationError(
+            "A graph in Neo4j needs the package neo4j.",
+            next_step="Install it: pip install 'bfsql-gateway[neo4j]'.",
+        ) from error
+    address = address_of(url, profile.endpoint)
+    return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
 
 
 def _shared_values(server: SharedCacheServer, url: str, profile: Profile) -> SharedValues:

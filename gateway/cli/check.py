@@ -75,7 +75,7 @@ def _checked(options: CommonOptions) -> Report:
     if is_database_url(source.url):
         raise ConfigurationError(
             "check knows endpoints that speak SPARQL, and no databases.",
-            next_step="Try the database: bfsql-gateway schema --endpoint postgresql://user@host/database.",
+            next_step="Try the database: bfsql-gateway schema --endpoint URL.",
         )
     if source.url:
         http = connect(source.url, source.profile)

@@ -106,21 +106,23 @@ def _real(text: str) -> Literal:
 _decode = json.JSONDecoder(parse_int=partial(_number, datatype=f"{XSD}integer"), parse_float=_real).decode
 
 
-def decoded(text: str | None) -> Any:
-    """Return what a JSON text says, its numbers as literals; None for no text.
+def decoded(sent: str | Mapping[str, Any] | list[Any] | None) -> Any:
+    """Return what a database sent: what a JSON text says, its numbers as literals; None for no text.
+
+    What is an object or a list already stays as it is.
 
     Raises:
         EndpointFault: It is no JSON, or nested too deeply.
     """
-    if text is None:
-        return None
+    if not isinstance(sent, str):
+        return sent
     try:
-        return _decode(text)
+        return _decode(sent)
     except (ValueError, RecursionError) as error:
         raise EndpointFault("The database sent JSON that cannot be read.") from error
 
 
-def decoded_object(text: str | None) -> Mapping[str, Any]:
-    """Return the object that a JSON text has; an empty one where it has none."""
-    found = decoded(text)
+def decoded_object(sent: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the object that a database sent, as JSON or as it is; an empty one where it sent none."""
+    found = decoded(sent)
     return found if isinstance(found, dict) else {}

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gateway.errors import ConfigurationError
 from gateway.postgres.connection import Address
-from gateway.settings.database_url import database_url_problem
+from gateway.settings.database_url import postgres_url_problem
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.secret import is_reference, read
 from gateway.settings.urls import is_loopback
@@ -23,7 +23,7 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
         ConfigurationError: The URL is wrong or holds a password, no user is named, a secret or certificate cannot be
             read, or a password would go unencrypted over a network. The text holds no secret.
     """
-    if problem := database_url_problem(url):
+    if problem := postgres_url_problem(url):
         raise ConfigurationError(f"The endpoint is wrong: {problem}.")
     parts, access = urlsplit(url), endpoint.access
     options = dict(parse_qsl(parts.query))

@@ -1,9 +1,11 @@
-"""What a URL of a database may be: no password is part of it."""
+"""What a URL of a database may be, PostgreSQL's among them: no password is part of it."""
 
 from __future__ import annotations
 
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from gateway.settings.neo4j_url import is_neo4j_url, neo4j_url_problem
 
 _SCHEMES = ("postgresql://", "postgres://")
 
@@ -14,12 +16,22 @@ _FORM = "postgresql://user@host:5432/database, perhaps with ?sslmode=disable|req
 
 
 def is_database_url(url: str) -> bool:
+    """Return whether a URL is that of a database: a PostgreSQL or a Neo4j."""
+    return is_postgres_url(url) or is_neo4j_url(url)
+
+
+def is_postgres_url(url: str) -> bool:
     """Return whether a URL is that of a PostgreSQL database."""
     return url.startswith(_SCHEMES)
 
 
 def database_url_problem(url: str) -> str:
     """Return why the URL of a database may not stand in a profile or on a command line; empty where it may."""
+    return neo4j_url_problem(url) if is_neo4j_url(url) else postgres_url_problem(url)
+
+
+def postgres_url_problem(url: str) -> str:
+    """Return the same of a PostgreSQL database."""
     try:
         parts = urlsplit(url)
         port = parts.port

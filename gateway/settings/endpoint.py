@@ -201,8 +201,9 @@ class EndpointSettings(Section):
     url: EndpointUrl = Field(
         default="",
         description=(
-            "The SPARQL query endpoint, or the URL of a [PostgreSQL database](postgres.md) (`postgresql://user@host/db`)."
-            " `--endpoint` overrides it. Ignored if a graph file is given."
+            "The SPARQL query endpoint, or the URL of a database in [PostgreSQL](postgres.md) "
+            "(`postgresql://user@host/db`) or [Neo4j](neo4j.md) (`neo4j://user@host/db`). `--endpoint` overrides it. "
+            "Ignored if a graph file is given."
         ),
     )
     engine: Literal["auto"] | EngineName = Field(

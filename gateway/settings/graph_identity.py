@@ -15,7 +15,7 @@ import platformdirs
 from gateway import PROGRAM
 from gateway.settings.database_url import is_database_url
 from gateway.settings.endpoint import AccessSettings
-from gateway.settings.postgres import PostgresSettings
+from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.settings.profile import Profile
 from gateway.settings.urls import is_secret_name
 
@@ -52,7 +52,7 @@ class GraphIdentity:
         labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
         ways = profile.evidence.ways
         return cls(
-            _without_secrets(url) + _of_tables(url, profile.postgres),
+            _without_secrets(url) + _of_database(url, profile),
             tuple(sorted(profile.endpoint.named_graphs)),
             profile.edges.model_dump(mode="json"),
             names,
@@ -94,11 +94,12 @@ def _access(access: AccessSettings) -> str:
     return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
-def _of_tables(url: str, tables: PostgresSettings) -> str:
-    """Return a hash of the tables that are read of a database, as the fragment of its URL; else nothing."""
+def _of_database(url: str, profile: Profile) -> str:
+    """Return a hash of what is read of a database, as the fragment of its URL; nothing for an endpoint."""
     if not is_database_url(url):
         return ""
-    return f"#{hashlib.sha256(tables.model_dump_json().encode()).hexdigest()[:_DIGITS]}"
+    read = profile.neo4j if is_neo4j_url(url) else profile.postgres
+    return f"#{hashlib.sha256(read.model_dump_json().encode()).hexdigest()[:_DIGITS]}"
 
 
 def _without_secrets(url: str) -> str:

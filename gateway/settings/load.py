@@ -15,8 +15,9 @@ from pydantic.fields import FieldInfo
 from gateway import resources
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.contact import checked_contact
-from gateway.settings.database_url import is_database_url
+from gateway.settings.database_url import is_postgres_url
 from gateway.settings.endpoint import AccessSettings, RequestSettings
+from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.settings.private_folder import read_at_most
 from gateway.settings.profile import Profile
 from gateway.settings.profile_iris import with_whole_iris
@@ -28,8 +29,9 @@ DEFAULT = "local"
 DEMO = "demo"
 """The profile of the demo graph."""
 
-DATABASE = "bfsql-postgres"
-"""The profile of a database for which nobody names one."""
+POSTGRES = "bfsql-postgres"
+NEO4J = "bfsql-neo4j"
+"""The profiles of databases for which nobody names one."""
 
 _EXTENDS = "extends"
 _LARGEST = 250_000
@@ -87,7 +89,9 @@ def load_profile(name_or_path: str, *, within: Path | None = None) -> Profile:
 
 def default_profile(url: str | None) -> str:
     """Return the name of the profile of an endpoint, or of files, for which nobody names one."""
-    return DATABASE if url and is_database_url(url) else DEFAULT
+    if url and is_postgres_url(url):
+        return POSTGRES
+    return NEO4J if url and is_neo4j_url(url) else DEFAULT
 
 
 def with_contact(profile: Profile, contact: str | None) -> Profile:

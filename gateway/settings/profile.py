@@ -24,6 +24,7 @@ from gateway.settings.limits import (
     SizeSettings,
     SnapshotSettings,
 )
+from gateway.settings.neo4j import Neo4jSettings
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.section import Section, Url
 from gateway.settings.urls import is_of_own_network
@@ -136,6 +137,7 @@ class Profile(Section):
     about: AboutSettings = AboutSettings()
     endpoint: EndpointSettings = EndpointSettings()
     postgres: PostgresSettings = PostgresSettings()
+    neo4j: Neo4jSettings = Neo4jSettings()
     edges: EdgeSettings = EdgeSettings()
     hubs: HubSettings = HubSettings()
     types: TypeSettings = TypeSettings()

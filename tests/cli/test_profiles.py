@@ -14,7 +14,7 @@ def test_a_person_sees_each_public_endpoint_with_its_graph_and_whether_it_was_tr
         assert name in shown
         assert load_profile(name).endpoint.url in shown
     assert "Bgee: gene expression in animals" in " ".join(shown.split())
-    assert "Without an endpoint: bfsql-postgres, demo, fuseki, local, wikidata-local." in shown
+    assert "Without an endpoint: bfsql-neo4j, bfsql-postgres, demo, fuseki, local, wikidata-local." in shown
 
 
 def test_a_program_gets_every_profile_with_its_sources_on_one_line(run: Run) -> None:

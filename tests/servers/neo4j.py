@@ -4,7 +4,6 @@ Its start is that of its own script (`org.neo4j.server.startup`), put together f
 """
 
 import os
-import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -56,11 +55,6 @@ class Neo4jServer:
         """Its URL."""
         return f"bolt://{HOST}:{self.port}"
 
-    def kill(self) -> None:
-        """End it at once, in the middle of what it does, and wait until it is gone."""
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
 
 @contextmanager
 def running_neo4j(home: Path, port: int | None = None) -> Iterator[Neo4jServer]:
@@ -89,11 +83,10 @@ def running_neo4j(home: Path, port: int | None = None) -> Iterator[Neo4jServer]:
         deadline_s=_START_TIMEOUT_S,
         is_ready=partial(_answers, port),
     ) as process:
-        server = Neo4jServer(port, process)
         try:
-            yield server
+            yield Neo4jServer(port, process)
         finally:
-            server.kill()
+            process.kill()
 
 
 def loaded_home(key: str, load: Callable[[Neo4jServer], None]) -> Path:
@@ -101,12 +94,13 @@ def loaded_home(key: str, load: Callable[[Neo4jServer], None]) -> Path:
 
     Args:
         key: What decides the content.
-        load: Fills the database, and has it written to disk.
+        load: Fills the database.
     """
 
     def fill(folder: Path) -> None:
         with running_neo4j(folder / "home") as server:
             load(server)
+            server.process.end()
 
     return kept(f"{NEO4J.name}-{key}", fill) / "home"
 

@@ -35,6 +35,16 @@ class Running:
         """Wait until the server ends by itself and return its exit code."""
         return self._process.wait()
 
+    def end(self) -> None:
+        """Ask the server to end, and wait until it has, however long it takes to write what it has."""
+        self._process.terminate()
+        self._process.wait()
+
+    def kill(self) -> None:
+        """End the server at once, in the middle of what it does, unless it has ended."""
+        self._process.kill()
+        self._process.wait()
+
 
 @contextmanager
 def running(

@@ -1,34 +1,13 @@
-"""Neo4j runs from its jars, and what is committed survives its end."""
+"""The jars of Neo4j are fetched once, and are the pinned ones."""
 
 import os
 from pathlib import Path
 
-import neo4j
 import pytest
 
 from tests.servers.maven import ChecksumMismatchError
 from tests.servers.maven_libraries import NEO4J, Libraries, checksum, fetched
-from tests.servers.neo4j import PASSWORD, USER, Neo4jServer, running_neo4j
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-
-
-def ask(server: Neo4jServer, cypher: str) -> list[list[object]]:
-    with neo4j.GraphDatabase.driver(server.url, auth=(USER, PASSWORD)) as driver:
-        return [record.values() for record in driver.execute_query(cypher).records]
-
-
-@pytest.mark.server
-def test_it_keeps_what_is_committed_when_it_is_killed(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    try:
-        with running_neo4j(home) as server:
-            ask(server, "CREATE (:Person {name: 'Zoë'})")
-        with running_neo4j(home) as again:
-            assert ask(again, "MATCH (n:Person) RETURN n.name") == [["Zoë"]]
-    except ServerUnavailable as error:
-        skip_or_fail(error)
-    with pytest.raises(ProcessLookupError):
-        os.kill(again.process.pid, 0)
+from tests.servers.unavailable import ServerUnavailable
 
 
 def test_without_maven_it_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

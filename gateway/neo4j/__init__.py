@@ -1,0 +1,1 @@
+"""A GraphStore over a database of Neo4j."""

@@ -1,0 +1,71 @@
+"""The queries of `queries/neo4j/`, over the labels and properties of one graph."""
+
+from __future__ import annotations
+
+from gateway.databases.client import DatabaseClient
+from gateway.errors import ConfigurationError, EndpointFault, quoted
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Call
+from gateway.neo4j.connection import DriverPool
+from gateway.neo4j.cypher import filled
+from gateway.neo4j.graph_model import GraphModel
+from gateway.settings.neo4j import Neo4jSettings
+
+_LABELS = 200
+"""Labels that are looked up; a graph of more names those that it reads."""
+
+_IDS = 1_000
+"""IDs that are looked at to see whether they are texts."""
+
+
+class Neo4jClient(DatabaseClient):
+    """Sends the queries of `queries/neo4j/` to one database."""
+
+    def __init__(self, pool: DriverPool, settings: Neo4jSettings, flow: FlowControl, query_rows: int) -> None:
+        super().__init__(pool, flow, query_rows, filled("alive"))
+        self._settings = settings
+        self._model: GraphModel | None = None
+
+    async def query(self, name: str, call: Call) -> str:
+        """Return a query over the labels and properties; see `DatabaseClient.query`."""
+        return (await self.model(call)).query(name)
+
+    async def model(self, call: Call) -> GraphModel:
+        """Return what the graph is made of, which is looked up once.
+
+        Raises:
+            Fault: The database could not be asked, or has no node that can be asked for.
+        """
+        if self._model is None:
+            try:
+                model = GraphModel(self._settings, self._settings.nodes.labels or await self._labels(call))
+            except ConfigurationError as error:
+                raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
+            await self._check_ids(model, call)
+            self._model = model
+        return self._model
+
+    async def _labels(self, call: Call) -> list[str]:
+        rows = await self._fetched("labels", filled("labels"), [], _LABELS + 1, call)
+        if len(rows) > _LABELS:
+            raise EndpointFault(
+                f"The database has more than {_LABELS} labels.",
+                next_step="The operator of this gateway should name those of the graph as neo4j.nodes.labels.",
+            )
+        return sorted(str(label) for (label,) in rows)
+
+    async def _check_ids(self, model: GraphModel, call: Call) -> None:
+        """Raise a fault if no node has a text as its ID: the graph would look as if it were empty."""
+        ((found, texts),) = await self._fetched("sample_ids", model.query("sample_ids"), [_IDS], 1, call)
+        if not texts:
+            name = quoted(self._settings.nodes.id)
+            wrong = f"has no text in the property {name}" if found else f"has the property {name}"
+            raise EndpointFault(
+                f"No node that is read {wrong}, which is its ID.",
+                valid="The profile names the labels and the ID of nodes as neo4j.nodes.labels and neo4j.nodes.id.",
+                next_step="The operator of this gateway should correct it.",
+            )
+
+    def forget(self) -> None:
+        """Look up the labels again with the next question."""
+        self._model = None

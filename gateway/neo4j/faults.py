@@ -1,0 +1,74 @@
+"""What an error of the driver or of the database means to a call.
+
+Texts of the database are never passed on: they may hold data of the graph, and addresses.
+"""
+
+from __future__ import annotations
+
+from neo4j.exceptions import ConnectionAcquisitionTimeoutError, DriverError, Neo4jError
+
+from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, NetworkFault, QueryRefused, Throttled
+from gateway.graph.deadline import Deadline, deadline_passed
+
+_ASK_OPERATOR = "Tell the operator of this gateway."
+_LATER = "Try again later."
+
+_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
+
+_KNOWN: tuple[tuple[str, type[Fault], str, str], ...] = (
+    (
+        "Neo.ClientError.Security.AuthenticationRateLimit",
+        EndpointFault,
+        "The database was given a wrong password too often, and refuses this gateway for a time.",
+        _ASK_OPERATOR,
+    ),
+    (
+        "Neo.ClientError.Security",
+        EndpointFault,
+        "The database refused the user or the password of this gateway.",
+        _ASK_OPERATOR,
+    ),
+    ("Neo.ClientError.Database", EndpointFault, "There is no database of that name at the server.", _ASK_OPERATOR),
+    (
+        "Neo.ClientError.Statement.AccessMode",
+        QueryRefused,
+        "The database refused a statement that would write; this gateway only reads.",
+        "",
+    ),
+    (_TIMED_OUT, GaveUp, "The database cancelled the query.", "Ask for fewer seeds or hops."),
+    ("Neo.ClientError.Transaction", GaveUp, "The database cancelled the query.", "Ask for fewer seeds or hops."),
+    ("Neo.ClientError", QueryRefused, "The database refused a query of this gateway.", _ASK_OPERATOR),
+    ("Neo.TransientError.General.DatabaseUnavailable", NetworkFault, "The database is starting or stopping.", _LATER),
+    ("Neo.TransientError.Database", NetworkFault, "The database is starting or stopping.", _LATER),
+    (
+        "Neo.TransientError.General",
+        GaveUp,
+        "The database has too little memory for this query.",
+        "Ask for fewer seeds or hops.",
+    ),
+    ("Neo.TransientError.Request", Throttled, "The database has too many requests.", _LATER),
+    ("Neo.TransientError", BrokenAnswer, "The database broke the query off.", "Try again."),
+)
+"""Faults by the beginning of the code (Neo4j's status codes); the first that fits counts."""
+
+
+def fault_of(error: Exception, deadline: Deadline) -> Fault:
+    """Return the fault that an error of a query means.
+
+    Args:
+        error: A `TimeoutError`, an `OSError`, a `ValueError` of the driver, or an error of Neo4j.
+        deadline: Of the query.
+    """
+    code = (error.code or "") if isinstance(error, Neo4jError) else ""
+    if isinstance(error, TimeoutError) or (deadline.seconds_left <= 0 and code.startswith(_TIMED_OUT)):
+        return deadline_passed()
+    if isinstance(error, Neo4jError):
+        for beginning, kind, wrong, next_step in _KNOWN:
+            if code.startswith(beginning):
+                return kind(f"{wrong} ({beginning})", next_step=next_step)
+        return EndpointFault("The database failed to answer.", next_step=_ASK_OPERATOR)
+    if isinstance(error, ConnectionAcquisitionTimeoutError):
+        return Throttled("The database has no free connection for this gateway.", next_step=_LATER)
+    if isinstance(error, (DriverError, OSError)):
+        return NetworkFault("The database could not be reached, or the connection broke.", next_step=_LATER)
+    return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")

@@ -1,0 +1,76 @@
+"""A `GraphStore` over a database of Neo4j."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from gateway.databases.edges import EdgeReader
+from gateway.databases.evidence import EvidenceReader
+from gateway.databases.names import Names
+from gateway.databases.nodes import NodeReader
+from gateway.databases.rule import Rule
+from gateway.databases.schema import SchemaReader
+from gateway.databases.search import ColumnNameReader, SearchReader
+from gateway.databases.store import DatabaseStore, Readers
+from gateway.flow.control import FlowControl
+from gateway.graph.deadline import Clock
+from gateway.neo4j.client import Neo4jClient
+from gateway.neo4j.connection import Address, DriverPool
+from gateway.settings.neo4j import Neo4jSettings
+from gateway.settings.profile import Profile
+
+
+class Neo4jStore(DatabaseStore):
+    """A graph in a database of Neo4j.
+
+    Args:
+        address: The database.
+        settings: What the graph is made of.
+        profile: The profile.
+        prefixes: Namespaces by prefix, by which CURIEs of the database are read.
+        clock: A monotonic clock, in seconds.
+        wall_clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        settings: Neo4jSettings,
+        profile: Profile,
+        prefixes: Mapping[str, str],
+        *,
+        clock: Clock = time.monotonic,
+        wall_clock: Clock = time.time,
+    ) -> None:
+        requests, limits = profile.endpoint.requests, profile.limits
+        flow = FlowControl(requests, server="The database", clock=clock)
+        client = Neo4jClient(DriverPool(address, requests.concurrency), settings, flow, limits.query_rows)
+        ids, terms = Names(settings.base, prefixes), Names(settings.vocabulary, prefixes)
+        rule = _parameters(Rule.of(profile.edges, ids, terms))
+        of_any_type = EdgeReader(client, ids, terms, _parameters(Rule()), limits.facts_batch)
+        nodes = NodeReader(client, ids, terms, profile, of_any_type)
+        readers = Readers(
+            EdgeReader(client, ids, terms, rule, limits.batch),
+            nodes,
+            EvidenceReader(client, ids, terms, limits.facts_batch),
+            SchemaReader(client, terms, rule, nodes, profile, wall_clock),
+            SearchReader(client, ids, terms, _expression),
+            ColumnNameReader(client, ids, nodes, profile.roles),
+        )
+        super().__init__(client, readers)
+        self._model = client
+
+    def forget(self) -> None:
+        """Look up the labels again: the graph may have got others."""
+        self._model.forget()
+
+
+def _parameters(rule: Rule) -> Sequence[object]:
+    """Return the rule for edges as the first parameters of each query about edges."""
+    return rule.excepted, rule.allowed, rule.begin, rule.objects
+
+
+def _expression(pattern: str) -> str:
+    """Return a pattern of a search as an expression of Java for a whole text that has it."""
+    return f"(?s).*(?:{pattern}).*"

@@ -1,0 +1,8 @@
+// summary: How many entities have a name, or a synonym.
+// $1 BOOLEAN: Whether synonyms are asked for, not names.
+// $2 INTEGER: Rows at most.
+MATCH (n:{labels})
+WHERE n.{id} IS :: STRING NOT NULL AND CASE WHEN $1 THEN size({synonyms}) > 0 ELSE coalesce({name}, '') <> '' END
+WITH [count(*)] AS row
+LIMIT $2
+{chunks}

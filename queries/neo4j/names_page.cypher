@@ -1,0 +1,12 @@
+// summary: Names or synonyms, in the order of the IDs.
+// $1 BOOLEAN: Whether synonyms are asked for, not names.
+// $2 STRING: The ID after which the page begins; null: the first page.
+// $3 INTEGER: Rows at most.
+MATCH (n:{labels})
+WHERE n.{id} > coalesce($2, '') OR $2 IS NULL AND n.{id} = ''
+UNWIND CASE WHEN $1 THEN {synonyms} WHEN coalesce({name}, '') <> '' THEN [{name}] ELSE [] END AS text
+WITH n.{id} AS id, text
+ORDER BY id
+LIMIT $3
+WITH [id, text] AS row
+{chunks}

@@ -1,0 +1,9 @@
+// summary: How many nodes each type has.
+// $1 INTEGER: Rows at most.
+MATCH (n:{labels})
+WHERE n.{id} IS :: STRING NOT NULL
+UNWIND {types} AS type
+WITH type, count(*) AS found
+LIMIT $1
+WITH [type, found] AS row
+{chunks}

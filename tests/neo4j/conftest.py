@@ -1,0 +1,48 @@
+"""Neo4j as the engine that tests of all engines run on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.neo4j.connection import Address
+from tests.columns import Column
+from tests.graphs import graph_files
+from tests.neo4j.database import Neo4jColumn, shared_database
+from tests.postgres.linked_files import linked
+from tests.servers.cache import locked
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+_GRAPHS = ("medlit", "movies", "random")
+
+
+@pytest.fixture(scope="session")
+def files(run_folder: Path) -> dict[str, list[Path]]:
+    """The files of the graphs. A property has no blank nodes, so the random graphs are without them."""
+    folder = run_folder / "neo4j-files"
+    with locked(folder, "made"):
+        every = graph_files(folder)
+        every["random"] = [linked(every["random"][0], folder / "linked.nt")]
+    return {graph: every[graph] for graph in _GRAPHS if graph in every}
+
+
+@pytest.fixture(scope="session")
+def address(files: dict[str, list[Path]], run_folder: Path) -> Iterator[Address]:
+    """Where the database with the graphs is."""
+    try:
+        with shared_database(run_folder / "engines", files) as shared:
+            yield shared
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@pytest.fixture(scope="session")
+def engine(address: Address, files: dict[str, list[Path]]) -> Column:
+    """Run the test on Neo4j."""
+    return Neo4jColumn("in-process", files, annotated=True, address=address)
+
+
+@pytest.fixture(scope="session")
+def reference(engine: Column) -> Column:
+    """The engine in this process, over the same files."""
+    return engine.in_process()

@@ -1,0 +1,86 @@
+"""A Neo4j for tests with all their graphs; `python -m tests.neo4j.database` is its keeper."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from gateway.engine.gateway import Gateway
+from gateway.neo4j.connection import Address
+from gateway.neo4j.store import Neo4jStore
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap, merge
+from tests.columns import Column, Files
+from tests.neo4j import loading
+from tests.postgres.database import PostgresColumn
+from tests.servers import neo4j as servers
+from tests.servers.cache import fingerprint, private_copy
+from tests.servers.loopback import HOST
+from tests.servers.neo4j import PASSWORD, USER, Neo4jServer, loaded_home, running_neo4j
+from tests.servers.shared import keep, shared
+from tests.wall_clock import fixed_wall_clock
+
+
+def address_at(port: int) -> Address:
+    """Return where a database is, with the right password."""
+    return Address(f"bolt://{HOST}:{port}", "neo4j", USER, SecretStr(PASSWORD))
+
+
+@contextmanager
+def shared_database(run: Path, files: Files) -> Iterator[Address]:
+    """Use a server with graphs that all processes of a test run share.
+
+    Args:
+        run: The folder of the test run.
+        files: The files of each graph; those of the process that asks first are loaded.
+    """
+    request = json.dumps({graph: [*map(str, paths)] for graph, paths in files.items()})
+    with shared(run / "neo4j", [sys.executable, "-m", __name__, request]) as port:
+        yield address_at(port)
+
+
+@contextmanager
+def own_database(folder: Path, files: Files) -> Iterator[Neo4jServer]:
+    """Run a server with graphs for one user."""
+    loader = b"".join(Path(path).read_bytes() for path in (servers.__file__, loading.__file__, loading.EXISTING))
+    key = hashlib.sha256(loader + fingerprint(b"", files).encode()).hexdigest()[:24]
+    database = loaded_home(key, lambda server: loading.write_graphs(server, files))
+    with private_copy(database, folder / "home"), running_neo4j(folder / "home") as server:
+        yield server
+
+
+@contextmanager
+def _server(folder: Path, files: Files) -> Iterator[int]:
+    with own_database(folder, files) as server:
+        yield server.port
+
+
+@dataclass(frozen=True)
+class Neo4jColumn(Column):
+    """Neo4j in the place of an engine."""
+
+    address: Address = field(default=None, repr=False)  # type: ignore[assignment]  # a base class has defaults
+
+    def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
+        """Open a gateway over a graph; see `Column.open`."""
+        assert not through
+        self._need(graph)
+        profile = PostgresColumn.settled(profile or Profile())
+        prefixes, _ = merge([("the profile", profile.prefixes)])
+        return Gateway(self.store(graph, profile), profile, PrefixMap(prefixes))
+
+    def store(self, graph: str, profile: Profile) -> Neo4jStore:
+        """Return the store over a graph."""
+        return Neo4jStore(
+            self.address, loading.settings_of(graph), profile, profile.prefixes, wall_clock=fixed_wall_clock
+        )
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[2])
+    keep(place, _server(place, {graph: [*map(Path, paths)] for graph, paths in json.loads(sys.argv[1]).items()}))
