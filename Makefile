@@ -64,7 +64,7 @@ drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with t
 	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
 
 policy: $(STAMP) ## 2,000 drawn questions under a policy, by a token, compared with the graph without what is hidden; a minute
-	$(RUN) -m tests.policy --http $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
+	$(RUN) -m tests.policy $(if $(ENGINE),--engine $(ENGINE),--http) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
 
 mutants: $(STAMP) ## Small changes of the code, and which of them no test notices; hours, MUTANTS=30 for less
 	$(RUN) -m tests.mutation $(if $(MUTANTS),--mutants $(MUTANTS)) $(if $(SEED),--seed $(SEED)) \

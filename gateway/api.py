@@ -54,6 +54,7 @@ from gateway.settings.profile import (
     policy_of,
     profile_for_endpoint,
     profile_in_process,
+    under_policy_at_endpoint,
     with_hidden,
     without_search_api,
 )
@@ -231,7 +232,7 @@ def _endpoint_graph(
 ) -> _Graph:
     server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
     read = _store_at(url, profile, prefixes, clock, wall_clock, server)
-    profile = profile_for_endpoint(profile, url)
+    profile = under_policy_at_endpoint(profile_for_endpoint(profile, url))
     shared = None if server is None else _shared_values(server, url, profile)
     below = _in_front(read(profile), profile, clock or time.monotonic, shared)
     stored = _stored_index(url, profile, store)
@@ -399,6 +400,7 @@ async def make_label_index(
         Fault: The endpoint could not be asked; the next build resumes here.
         ConfigurationError: The URL is wrong, or the folder cannot be written.
     """
+    profile = under_policy_at_endpoint(profile)
     read = _store_at(endpoint, profile, {}, None, time.time)
     graph = _in_front(read(without_search_api(profile)), without_search_api(profile), time.monotonic)
     stored = _stored_index(endpoint, profile, store)
@@ -553,9 +555,8 @@ def connect(
         shared_cache: Where processes on several machines share the quota of the endpoint.
 
     Raises:
-        ConfigurationError: The URL is wrong, or the profile's settings for the connection are, or it hides something.
+        ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
     """
-    _refuse_hidden(profile)
     from gateway.transport.credentials import access_to  # noqa: PLC0415 - with aiohttp
     from gateway.transport.http import Http  # noqa: PLC0415
 
@@ -581,9 +582,9 @@ def connect(
 def _refuse_hidden(profile: Profile) -> None:
     if policy_of(profile) is not None:
         raise ConfigurationError(
-            "The profile hides something ([hidden]), and of an endpoint nothing can be hidden.",
-            valid="Types, predicates, named graphs and literals are hidden of graphs in files only.",
-            next_step="Serve a file of the graph, or have the endpoint itself offer a dataset without them.",
+            "The profile hides something ([hidden]), and of a database nothing can be hidden.",
+            valid="Types, predicates, named graphs and literals are hidden of graphs in files and at endpoints.",
+            next_step="Serve views without them: [postgres] in the profile names the tables.",
         )
 
 

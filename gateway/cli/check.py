@@ -22,6 +22,7 @@ from gateway.cli.screen import ProgressBar, Screen
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.settings.database_url import is_database_url
+from gateway.settings.profile import policy_of
 from gateway.sparql.engines.traits import TRAITS
 from gateway.transport.base import Transport
 
@@ -76,6 +77,11 @@ def _checked(options: CommonOptions) -> Report:
         raise ConfigurationError(
             "check knows endpoints that speak SPARQL, and no databases.",
             next_step="Try the database: bfsql-gateway schema --endpoint URL.",
+        )
+    if source.url and policy_of(source.profile) is not None:
+        raise ConfigurationError(
+            "check asks for the whole graph, and the profile hides a part of it ([hidden]).",
+            next_step="Check the endpoint with a profile that hides nothing.",
         )
     if source.url:
         http = connect(source.url, source.profile)

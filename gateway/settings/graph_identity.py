@@ -16,7 +16,7 @@ from gateway import PROGRAM
 from gateway.settings.database_url import is_database_url
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.neo4j_url import is_neo4j_url
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, policy_of
 from gateway.settings.urls import is_secret_name
 
 _DIGITS = 16
@@ -52,7 +52,7 @@ class GraphIdentity:
         labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
         ways = profile.evidence.ways
         return cls(
-            _without_secrets(url) + _of_database(url, profile),
+            _without_secrets(url) + _of_database(url, profile) + _of_policy(profile),
             tuple(sorted(profile.endpoint.named_graphs)),
             profile.edges.model_dump(mode="json"),
             names,
@@ -100,6 +100,12 @@ def _of_database(url: str, profile: Profile) -> str:
         return ""
     read = profile.neo4j if is_neo4j_url(url) else profile.postgres
     return f"#{hashlib.sha256(read.model_dump_json().encode()).hexdigest()[:_DIGITS]}"
+
+
+def _of_policy(profile: Profile) -> str:
+    """Return the hash of what is hidden, as the fragment of a URL; else nothing."""
+    policy = policy_of(profile)
+    return "" if policy is None else f"#hidden-{policy.digest}"
 
 
 def _without_secrets(url: str) -> str:

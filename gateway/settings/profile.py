@@ -208,6 +208,43 @@ def policy_of(profile: Profile) -> Policy | None:
     )
 
 
+_MOST_HIDDEN = 100
+"""Terms that are hidden of an endpoint: each is several times in every query."""
+
+
+def under_policy_at_endpoint(profile: Profile) -> Profile:
+    """Return the profile in effect for an endpoint of which something is hidden; the profile itself if nothing is.
+
+    What cannot be asked without telling what is hidden is not asked: evidence, text indexes and value nodes.
+
+    Raises:
+        ConfigurationError: It cannot be hidden of an endpoint.
+    """
+    policy = policy_of(profile)
+    if policy is None:
+        return profile
+    if profile.search.api:
+        raise _not_hidden("search.api finds names elsewhere.", "Set search.api to an empty text.")
+    named = profile.endpoint.graphs
+    if policy.graphs and (isinstance(named, str) or not set(policy.graphs).isdisjoint(named)):
+        raise _not_hidden(
+            "Named graphs are hidden by a list of those that are read.",
+            "List in endpoint.graphs the graphs that may be seen, without hidden ones.",
+        )
+    if len({*policy.types, *policy.predicates, *policy.graphs, *policy.literals}) > _MOST_HIDDEN:
+        raise _not_hidden(
+            f"It has more than {_MOST_HIDDEN} terms, which every query would repeat.", "Serve a file of the graph."
+        )
+    without = _changed(_changed(profile, "evidence", ways=()), "search", index="none")
+    return _changed(without, "values", wikibase=False)
+
+
+def _not_hidden(why: str, next_step: str) -> ConfigurationError:
+    return ConfigurationError(
+        "What the profile hides ([hidden]) cannot be hidden of this endpoint.", valid=why, next_step=next_step
+    )
+
+
 def with_shape(profile: Profile, shape: ShapeName | None) -> Profile:
     """Return a profile under which answers have a shape; None changes nothing."""
     return profile if shape is None else _changed(profile, "server", shape=shape)

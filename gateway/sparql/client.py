@@ -26,11 +26,12 @@ from gateway.graph.call import Call, Spend
 from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EngineName, Sentinel
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, policy_of
 from gateway.sparql import template
 from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.formats import FormatChoice
+from gateway.sparql.policy import EndpointPolicy
 from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Rows
@@ -83,22 +84,41 @@ def _rewritten(iri: str) -> QueryRefused:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A query, the variables that it projects, and the rows that it has at most."""
+    """A query, the variables that it projects, and the rows that it has at most.
+
+    Attributes:
+        text: Its template.
+        query: What is sent.
+        shown: What `explain` shows: the query without the conditions of a policy, which name what is hidden.
+        variables: What it projects.
+        at_most: The rows that it has at most.
+        sentinel: How it asks for the row that proves the end.
+    """
 
     text: template.Template
     query: str
+    shown: str
     variables: tuple[str, ...]
     at_most: int
     sentinel: Sentinel
 
     @classmethod
     def of(
-        cls, text: template.Template, parameters: Mapping[str, Parameter], at_most: int, sentinel: Sentinel
+        cls,
+        text: template.Template,
+        parameters: Mapping[str, Parameter],
+        at_most: int,
+        sentinel: Sentinel,
+        guard: template.Guard | None,
     ) -> _Asked:
         if sentinel == "none":
-            return cls(text, text.render(parameters), text.variables, at_most, sentinel)
-        query = text.render_with_sentinel(parameters, is_sorted=sentinel == "sorted")
-        return cls(text, query, (*text.variables, END), at_most + 1, sentinel)
+            render = partial(text.render, parameters)
+            variables = text.variables
+        else:
+            render = partial(text.render_with_sentinel, parameters, is_sorted=sentinel == "sorted")
+            variables, at_most = (*text.variables, END), at_most + 1
+        query = render(guard=guard)
+        return cls(text, query, query if guard is None else render(), variables, at_most, sentinel)
 
 
 class SparqlClient:
@@ -124,6 +144,9 @@ class SparqlClient:
         self._row_cap = RowCap()
         self._takes_queries: bool | None = None
         self._trying = asyncio.Lock()
+        # Of a graph in this process, what is hidden was never loaded.
+        policy = policy_of(profile) if self._is_remote else None
+        self._policy = None if policy is None else EndpointPolicy(policy, flow.clock)
         self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_KNOWN_IRIS_BYTES)
 
     @property
@@ -133,8 +156,8 @@ class SparqlClient:
 
     @property
     def service_description(self) -> str:
-        """The endpoint's answer to a request without a query; empty where none was sent."""
-        return self._detector.description if self._detector is not None else ""
+        """The endpoint's answer to a request without a query; empty where none was sent, or a part is hidden."""
+        return self._detector.description if self._detector is not None and self._policy is None else ""
 
     @property
     def read_by(self) -> str | None:
@@ -171,6 +194,10 @@ class SparqlClient:
             with call.tally.waiting():
                 await self._detector.detect(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
+        if self._policy is not None:
+            await self._policy.check(
+                template.load(name), await self._known_engine(call), partial(self._has_wikibase, call)
+            )
         try:
             try:
                 return await self._rows(name, call, parameters, at_most)
@@ -190,8 +217,9 @@ class SparqlClient:
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
-        asked = _Asked.of(text, {**parameters, "rows": limit + 1}, limit + 1, self._sentinel_for(text))
-        with call.tally.query_timer(name, asked.query) as timer:
+        guard = None if self._policy is None else self._policy.conditions
+        asked = _Asked.of(text, {**parameters, "rows": limit + 1}, limit + 1, self._sentinel_for(text), guard)
+        with call.tally.query_timer(name, asked.shown) as timer:
             send = partial(self._answer, self._transport_for(text), asked, call, timer)
             answer = await self.flow.run(call, send, partial(self._probe, call))
         rows, place = without_sentinel(answer, text.variables) if asked.sentinel != "none" else (answer, None)
@@ -212,6 +240,17 @@ class SparqlClient:
         if cap is not None and self._learn_row_cap(cap):
             return await self._rows(name, call, parameters, at_most)
         return Rows(rows, ended_early=True)
+
+    async def _known_engine(self, call: Call) -> EngineName:
+        """Return the engine; an endpoint that does not answer at all is a fault, and no engine that is not known."""
+        engine = None if self._detector is None else self._detector.engine
+        if engine is None:
+            await self._rows("alive", call.for_probe(), {}, 1)
+        return engine or "unknown"
+
+    async def _has_wikibase(self, call: Call) -> bool:
+        rows, _ = (await self._rows("policy/wikibase", call.for_probe(), {}, 1)).part()
+        return bool(rows)
 
     def _sentinel_for(self, text: template.Template) -> Sentinel:
         """Return how a query asks for the row that proves the end of its answer."""

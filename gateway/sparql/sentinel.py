@@ -34,5 +34,5 @@ def with_sentinel(part: str, query: str, variables: Sequence[str], rows: int, *,
 
 
 @cache
-def _parts(part: str) -> Sequence[str | markup.Block]:
+def _parts(part: str) -> Sequence[markup.Part]:
     return markup.read(part)

@@ -22,6 +22,9 @@ from gateway.sparql import template_markup as markup
 from gateway.sparql.sentinel import with_sentinel
 from gateway.terms import render
 
+Guard = Callable[[markup.TriplePattern], str]
+"""Returns the conditions under which a policy leaves a triple."""
+
 Parameter = str | int | bool | Iterable[Any]
 """A parameter's value; what it must be follows from its declared kind and is checked when it is rendered."""
 
@@ -35,28 +38,44 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "int": render.integer,
     "bool": render.boolean,
     "iris": lambda values: " ".join(map(render.iri, values)),
+    "path": lambda values: "|".join(map(render.iri, values)),
     "iri_list": lambda values: ", ".join(map(render.iri, tuple(values) or (_NO_IRI,))),
     "literals": lambda values: " ".join(starmap(render.literal, values)),
 }
 NAMED_GRAPHS = "named-graphs"
 """The dialect of templates about named graphs, which are asked over all of them, whichever the profile asks."""
 
-_DIALECTS = frozenset({"sparql-1.1", "sparql-1.2", "lateral", NAMED_GRAPHS, "fuseki", "virtuoso", "blazegraph"})
+_STANDARD = frozenset({"sparql-1.1", "lateral"})
+"""Dialects whose triple patterns are all that reads the graph: no text index that has more."""
+
+_DIALECTS = ("sparql-1.1", "sparql-1.2", "lateral", NAMED_GRAPHS, "fuseki", "virtuoso", "blazegraph")
 
 End = Literal["sentinel", "counted", "none"]
 """What proves the end of an answer: a last row of ours, the count of what several pages bring together, or nothing."""
 
 _ENDS: tuple[End, ...] = get_args(End)
 
+Reads = Literal["graph", "nothing", "hidden"]
+"""What a query reads: the graph, nothing of it, or what a policy hides too, to find out whether that can be hidden."""
+
+_READS: tuple[Reads, ...] = get_args(Reads)
+
+_CHOICES: tuple[tuple[str, str, Sequence[str]], ...] = (
+    ("end", "proof of the end", _ENDS),
+    ("dialect", "dialect", _DIALECTS),
+    ("reads", "kind of reading", _READS),
+)
+"""Fields whose values are fixed, and what to call these; the first is that of a header without the field."""
+
 _PARAM = re.compile(r"(?P<name>[a-z_]+) (?P<each>each )?(?P<kind>\([a-z_ ]+\)|[a-z_]+) (?P<sample>.+)")
 _INCLUDE = re.compile(r"^(?P<indent>[ \t]*)#include (?P<name>[a-z_]+)\n", re.MULTILINE)
 _PARTS = "parts"
 """The folder of what templates include."""
 
-_SENTINEL = f"{_PARTS}/sentinel"
 _FIELDS = frozenset({"summary", "dialect", "limit", "end"})
+_OPTIONAL_FIELDS = frozenset({"iris", "reads"})
 
-_MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ")
+_MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ", "#visible ")
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
 _AGGREGATE = re.compile(r"\b(?:COUNT|MIN|MAX)\([^)]*\)")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
@@ -86,6 +105,7 @@ class Template:
         end: What proves the end of its answer.
         iris: The variables that the query itself binds to nothing but IRIs and blank nodes; all that it projects, or
             none.
+        reads: What it reads: the graph, nothing of it, or by design also what a policy hides of it.
     """
 
     name: str
@@ -94,11 +114,16 @@ class Template:
     limit: str
     end: End
     iris: tuple[str, ...]
+    reads: Reads
     _body: str
     _declared: Mapping[str, _Declared]
 
-    def render(self, parameters: Mapping[str, Parameter]) -> str:
+    def render(self, parameters: Mapping[str, Parameter], guard: Guard | None = None) -> str:
         """Render the query.
+
+        Args:
+            parameters: All that the header declares.
+            guard: Returns the conditions under which a policy leaves a triple; None without a policy.
 
         Raises:
             InputError: A value cannot be written as its declared kind.
@@ -117,20 +142,23 @@ class Template:
             for name, declared in self._declared.items()
             if declared.each
         }
-        return "".join(markup.write(self._parts, rendered, repeated.__getitem__))
+        return "".join(markup.write(self._parts, rendered, repeated.__getitem__, guard))
 
-    def render_with_sentinel(self, parameters: Mapping[str, Parameter], *, is_sorted: bool = False) -> str:
+    def render_with_sentinel(
+        self, parameters: Mapping[str, Parameter], *, is_sorted: bool = False, guard: Guard | None = None
+    ) -> str:
         """Render the query so that its last row is the sentinel: a row that binds ``?end`` alone.
 
         Args:
             parameters: As in `render`.
             is_sorted: Whether the engine has to sort for that.
+            guard: As in `render`.
 
         Raises:
             InputError: A value cannot be written as its declared kind.
             TemplateError: A parameter is missing or unknown, or the template declares another proof of its end.
         """
-        query, rows = self.render(parameters), parameters[self.limit]
+        query, rows = self.render(parameters, guard), parameters[self.limit]
         if self.end != "sentinel" or not isinstance(rows, int):
             raise TemplateError(f"{self.name}.rq is not rendered with a sentinel: its header declares none")
         return with_sentinel(_sentinel(), query, self.variables, rows, is_sorted=is_sorted)
@@ -141,8 +169,13 @@ class Template:
         return [_element(kind, element) for element in elements]
 
     @cached_property
-    def _parts(self) -> Sequence[str | markup.Block]:
+    def _parts(self) -> Sequence[markup.Part]:
         return markup.read(self._body)
+
+    @cached_property
+    def may_be_guarded(self) -> bool:
+        """Whether it can be asked under a policy: its triple patterns have a place for conditions, or need none."""
+        return self.reads != "graph" or (self.dialect in _STANDARD and markup.has_visible(self._parts))
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -199,7 +232,8 @@ def parse(name: str, text: str) -> Template:
     _check(name, fields, declared, body)
     end = next(end for end in _ENDS if end == fields["end"])
     iris = tuple(fields.get("iris", "").split())
-    template = Template(name, fields["summary"], fields["dialect"], fields["limit"], end, iris, body, declared)
+    reads = next(reads for reads in _READS if reads == fields.get("reads", "graph"))
+    template = Template(name, fields["summary"], fields["dialect"], fields["limit"], end, iris, reads, body, declared)
     if iris not in {(), template.variables}:
         raise TemplateError(f"{name}.rq: iris are all variables of the projection in their order, or none")
     return template
@@ -207,7 +241,21 @@ def parse(name: str, text: str) -> Template:
 
 @cache
 def _sentinel() -> str:
-    return _without_comments(_text_of(_SENTINEL))
+    return part("sentinel")
+
+
+def part(name: str) -> str:
+    """Return what a file of ``parts`` puts into a query."""
+    return _without_comments(_text_of(f"{_PARTS}/{name}"))
+
+
+def written(kind: str, value: Parameter) -> str:
+    """Return a value as SPARQL.
+
+    Raises:
+        InputError: It cannot be written as that kind.
+    """
+    return _KINDS[kind](value)
 
 
 def _assembled(text: str) -> tuple[list[str], str]:
@@ -247,12 +295,11 @@ def _without_comments(text: str) -> str:
 
 
 def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declared], body: str) -> None:
-    if fields.keys() - {"iris"} != _FIELDS:
+    if fields.keys() - _OPTIONAL_FIELDS != _FIELDS:
         raise TemplateError(f"{name}.rq: the header needs {sorted(_FIELDS)}, and has {sorted(fields)}")
-    if fields["end"] not in _ENDS:
-        raise TemplateError(f"{name}.rq: unknown proof of the end {fields['end']!r}")
-    if fields["dialect"] not in _DIALECTS:
-        raise TemplateError(f"{name}.rq: unknown dialect {fields['dialect']!r}")
+    for field, what, known in _CHOICES:
+        if fields.get(field, known[0]) not in known:
+            raise TemplateError(f"{name}.rq: unknown {what} {fields[field]!r}")
     if not body.rstrip().endswith(f"LIMIT ?_{fields['limit']}"):
         raise TemplateError(f"{name}.rq: the query does not end in LIMIT ?_{fields['limit']}")
     try:

@@ -86,6 +86,15 @@ DESCRIPTION_PREDICATES = (
 )
 """The default roles of predicates, the strongest first."""
 
+STATING = (
+    *REIFICATION,
+    SINGLETON_PROPERTY_OF,
+    *(f"{OBAN}association_has_{part}" for part in ("subject", "predicate", "object_property", "object")),
+    *(f"{BIOLINK}{part}" for part in ("subject", "predicate", "object")),
+    *(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target")),
+)
+"""From what states something about a triple to the triple, or to one of its terms."""
+
 NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
 """The predicates that are not edges by default; the profile adds the type predicate.
 

@@ -18,10 +18,11 @@ from gateway.engine.gateway import Gateway
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
 from gateway.server.graphs.handlers import server_of_all
+from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
-from gateway.settings.vocabulary import TypeSettings
-from tests.policy.drawn_graph import HIDDEN, HIDDEN_PREDICATES, HIDDEN_TYPES, PREDICATES, TYPES, DrawnGraph
+from gateway.settings.vocabulary import EvidenceSettings, TypeSettings
+from tests.policy.drawn_graph import HIDDEN, HIDDEN_PREDICATES, HIDDEN_TYPES, OPEN_GRAPH, PREDICATES, TYPES, DrawnGraph
 from tests.policy.visible import RDFS
 from tests.server.graphs.conftest import connected, served_over_http
 
@@ -31,6 +32,9 @@ SEEN = "seen"
 
 _BYTES = re.compile(r"['\\\"]*bytes['\\\"]*: ?[0-9]+")
 """How long the answers of the engine were: its labels of blank nodes are random, and some are longer."""
+
+_CAPPED = "edges_capped"
+"""The cause in an answer with some of the edges of a node: which these are, an engine decides."""
 
 _HUSHED = re.compile(r"hush[0-9]+", re.IGNORECASE)
 
@@ -150,6 +154,36 @@ async def two_clients(
             yield asked, expected
 
 
+@asynccontextmanager
+async def two_clients_at(whole: str, left: str, shape: ShapeName) -> AsyncIterator[tuple[Client, Client]]:
+    """Connect to a server of an endpoint under a policy, and to one of an endpoint that has what is left."""
+    async with (
+        opened_at(whole, at_endpoint(profile(hides=True, shape=shape))) as hiding,
+        opened_at(left, under_policy(at_endpoint(profile(hides=False, shape=shape)))) as plain,
+        Client(_server(_set(hiding))) as asked,
+        Client(_server(_set(plain))) as expected,
+    ):
+        yield asked, expected
+
+
+def at_endpoint(settings: Profile) -> Profile:
+    """Return a profile that reads the open graph of an endpoint."""
+    return settings.model_copy(update={"endpoint": EndpointSettings(graphs=(OPEN_GRAPH,))})
+
+
+def under_policy(settings: Profile) -> Profile:
+    """Return a profile by which as much is asked as under a policy: no evidence."""
+    return settings.model_copy(update={"evidence": EvidenceSettings(ways=())})
+
+
+@asynccontextmanager
+async def opened_at(url: str, settings: Profile) -> AsyncIterator[Gateway]:
+    """Open a gateway of an endpoint, with a schema."""
+    async with open_gateway(endpoint=url, profile=settings, clock=lambda: 0.0, wall_clock=lambda: 0.0) as gateway:
+        await gateway.wait_until_ready()
+        yield gateway
+
+
 def _set(gateway: Gateway) -> GraphSet:
     return GraphSet([ServedGraph(SEEN, "What may be seen.", GatewayOpener.over(gateway))])
 
@@ -166,15 +200,38 @@ async def opened(file: Path, settings: Profile) -> AsyncIterator[Gateway]:
         yield gateway
 
 
+async def findings_at_endpoints(asked: Client, expected: Client, questions: Iterator[Question]) -> list[Finding]:
+    """Ask both, and return what differs or tells.
+
+    Which edges of a node come first is the engine's choice, and so are then the queries that follow: answers with
+    some of the edges are only searched for hidden words, and so is what `explain` says.
+    """
+    found = []
+    for name, given in questions:
+        if "explain" in given:
+            text = await answer(asked, (name, given))
+            words = _hushed(text, (name, given))
+            found += [Finding((name, given), "", text, words)] if words else []
+        plain = name, {key: value for key, value in given.items() if key != "explain"}
+        differing = await findings(asked, expected, iter([plain]))
+        found += [each for each in differing if each.words or not (_CAPPED in each.given and _CAPPED in each.expected)]
+    return found
+
+
 async def findings(asked: Client, expected: Client, questions: Iterator[Question]) -> list[Finding]:
     """Ask both, and return what differs or tells."""
     found = []
     for question in questions:
         given, wanted = await answer(asked, question), await answer(expected, question)
-        words = frozenset(_HUSHED.findall(given)) - frozenset(_HUSHED.findall(str(question)))
+        words = _hushed(given, question)
         if _comparable(given) != _comparable(wanted) or words:
             found.append(Finding(question, wanted, given, words))
     return found
+
+
+def _hushed(text: str, question: Question) -> frozenset[str]:
+    """Return the hidden words of an answer that its question has not."""
+    return frozenset(_HUSHED.findall(text)) - frozenset(_HUSHED.findall(str(question)))
 
 
 async def answer(client: Client, question: Question) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from tests.policy.visible import OBAN, RDF, RDFS, Hidden, visible_triples
+from tests.policy.visible import OBAN, RDF, RDFS, Hidden, visible_at_endpoint, visible_triples
 
 X = "https://example.org/"
 TYPES = [NamedNode(f"{X}type/{name}") for name in ("Person", "Place", "Work")]
@@ -26,6 +26,9 @@ NOTE, PAY = NamedNode(f"{X}p/note"), NamedNode(f"{X}p/pay")
 """Predicates of literals; those of the latter are hidden."""
 
 GRAPH = NamedNode(f"{X}graph/hush20")
+OPEN_GRAPH = f"{X}graph/open"
+"""The named graph of all other triples at an endpoint."""
+
 HIDDEN = Hidden(
     tuple(node.value for node in HIDDEN_TYPES),
     tuple(node.value for node in HIDDEN_PREDICATES),
@@ -66,6 +69,20 @@ class DrawnGraph:
         rest = reversed(visible_triples(self.quads, HIDDEN))
         pyoxigraph.serialize(rest, output=left / "graph.trig", format=pyoxigraph.RdfFormat.TRIG)
         return whole / "graph.trig", left / "graph.trig"
+
+    def write_for_endpoints(self, folder: Path) -> tuple[Path, Path]:
+        """Write it, and what the policy leaves of it at an endpoint, with all that is open in a named graph."""
+        whole, left = folder / "whole.trig", folder / "left.trig"
+        opened = NamedNode(OPEN_GRAPH)
+        quads = [_in_graph(quad.triple, GRAPH if quad.graph_name == GRAPH else opened) for quad in self.quads]
+        rest = [_in_graph(triple, opened) for triple in visible_at_endpoint(self.quads, HIDDEN)]
+        pyoxigraph.serialize(quads, output=whole, format=pyoxigraph.RdfFormat.TRIG)
+        pyoxigraph.serialize(rest, output=left, format=pyoxigraph.RdfFormat.TRIG)
+        return whole, left
+
+
+def _in_graph(triple: Triple, graph: NamedNode) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, graph)
 
 
 def drawn_graph(seed: int) -> DrawnGraph:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.api import connect, open_gateway
+from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.graphs_file import read_graphs
 from gateway.settings.hidden import MOST, HiddenSettings
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Profile, policy_of, with_hidden
+from gateway.settings.profile import Profile, SearchSettings, policy_of, under_policy_at_endpoint, with_hidden
 
 PAY = "https://example.org/Salary"
 LISTS = ("types", "predicates", "graphs", "literals")
@@ -49,11 +51,49 @@ def test_a_curie_in_a_profile_made_in_python_opens_nothing(tmp_path: Path) -> No
         open_gateway(file, profile=Profile(hidden=HiddenSettings(types=("ex:Secret",))))
 
 
-def test_of_an_endpoint_nothing_can_be_hidden() -> None:
-    with pytest.raises(ConfigurationError, match="of an endpoint nothing can be hidden"):
-        open_gateway(endpoint="http://127.0.0.1:9/sparql", profile=Profile(hidden=HiddenSettings(types=(PAY,))))
-    with pytest.raises(ConfigurationError, match="of an endpoint nothing can be hidden"):
-        connect("http://127.0.0.1:9/sparql", Profile(hidden=HiddenSettings(graphs=(PAY,))))
+ENDPOINT = "http://127.0.0.1:9/sparql"
+OPEN = "https://example.org/open"
+
+
+@pytest.mark.parametrize(
+    ("profile", "why"),
+    [
+        (Profile(hidden=HiddenSettings(graphs=(PAY,))), "Named graphs are hidden by a list of those that are read"),
+        (
+            Profile(hidden=HiddenSettings(graphs=(PAY,)), endpoint=EndpointSettings(graphs=(OPEN, PAY))),
+            "Named graphs are hidden by a list of those that are read",
+        ),
+        (
+            Profile(hidden=HiddenSettings(types=(PAY,)), search=SearchSettings(api="https://example.org/w/api.php")),
+            "search.api finds names elsewhere",
+        ),
+        (
+            Profile(hidden=HiddenSettings(types=tuple(f"{PAY}{number}" for number in range(101)))),
+            "more than 100 terms",
+        ),
+    ],
+)
+def test_what_cannot_be_hidden_of_an_endpoint_opens_nothing(profile: Profile, why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why) as error:
+        open_gateway(endpoint=ENDPOINT, profile=profile)
+    assert PAY not in str(error.value)
+
+
+def test_of_a_database_nothing_can_be_hidden() -> None:
+    with pytest.raises(ConfigurationError, match="of a database nothing can be hidden"):
+        open_gateway("postgresql://u@127.0.0.1/g", profile=Profile(hidden=HiddenSettings(types=(PAY,))))
+
+
+def test_of_an_endpoint_no_evidence_and_no_text_index_is_asked_under_a_policy() -> None:
+    profile = under_policy_at_endpoint(Profile(hidden=HiddenSettings(types=(PAY,))))
+    assert (profile.evidence.ways, profile.search.index, profile.values.wikibase) == ((), "none", False)
+    assert under_policy_at_endpoint(Profile()) == Profile()
+
+
+def test_what_is_stored_of_an_endpoint_is_stored_for_one_policy() -> None:
+    policies = [HiddenSettings(), HiddenSettings(types=(PAY,)), HiddenSettings(predicates=(PAY,))]
+    digests = {GraphIdentity.of(ENDPOINT, Profile(hidden=hidden)).digest for hidden in policies}
+    assert len(digests) == len(policies)
 
 
 def test_a_graph_of_several_hides_what_its_profile_hides_and_more(tmp_path: Path) -> None:

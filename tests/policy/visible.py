@@ -53,6 +53,17 @@ def visible_triples(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
         terms |= more
 
 
+def visible_at_endpoint(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
+    """Return the triples that are left at an endpoint: also without blank nodes and what states something."""
+    read = [quad.triple for quad in quads if str(quad.graph_name).strip("<>") not in hidden.graphs]
+    stating = {triple.subject for triple in read if triple.predicate.value in STATING}
+    return [
+        triple
+        for triple in visible_triples(quads, hidden)
+        if stating.isdisjoint(triple) and not any(isinstance(term, BlankNode | Triple) for term in triple)
+    ]
+
+
 def _has(triple: Triple, terms: set[object], literals: set[object]) -> bool:
     target = triple.object
     if triple.subject in terms or triple.predicate in terms or target in terms:

@@ -26,6 +26,7 @@ class EngineTraits:
         counts_at_once: Whether it knows how many triples it has without reading them.
         sentinel: How it is asked for a last row that proves that all rows before it came.
         writes_tsv: Whether it writes TSV several times faster than JSON.
+        keeps_policy: Whether tests have shown that it evaluates the conditions of a policy as the standard says.
     """
 
     name: str
@@ -36,14 +37,19 @@ class EngineTraits:
     counts_at_once: bool = False
     sentinel: Sentinel = "none"
     writes_tsv: bool = False
+    keeps_policy: bool = False
 
 
 TRAITS: Mapping[EngineName, EngineTraits] = {
     "fuseki": EngineTraits(
-        "Apache Jena Fuseki", TimeoutPolicy(timeout_parameter="timeout"), sentinel="united", writes_tsv=True
+        "Apache Jena Fuseki",
+        TimeoutPolicy(timeout_parameter="timeout"),
+        sentinel="united",
+        writes_tsv=True,
+        keeps_policy=True,
     ),
     # It evaluates the branches of a UNION in the order of their hashes.
-    "oxigraph": EngineTraits("Oxigraph", sentinel="sorted"),
+    "oxigraph": EngineTraits("Oxigraph", sentinel="sorted", keeps_policy=True),
     "virtuoso": EngineTraits(
         "Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True, sentinel="united", writes_tsv=True
     ),

@@ -1,4 +1,4 @@
-"""Leaves out of a graph in this process what a policy hides (docs/policy.md, "What is hidden").
+"""Leaves out of a graph in this process what a policy hides (docs/policy.md, "What is hidden of a file").
 
 Whatever has a hidden term in it is left out; and what states something about a triple that is left out, or is only a
 part of it, is a hidden term itself. When no more terms are found, the rest is copied: queries run over a graph that
@@ -16,7 +16,7 @@ import pyoxigraph
 
 from gateway.settings.hidden import Policy
 from gateway.terms.iri import is_skolem
-from gateway.terms.known_iris import BIOLINK, OBAN, OWL, PROV, RDF, REIFICATION, SINGLETON_PROPERTY_OF
+from gateway.terms.known_iris import BIOLINK, OBAN, OWL, PROV, RDF, SINGLETON_PROPERTY_OF, STATING
 
 _log = logging.getLogger(__name__)
 
@@ -30,14 +30,7 @@ def _nodes(*iris: str) -> frozenset[pyoxigraph.NamedNode]:
     return frozenset(map(pyoxigraph.NamedNode, iris))
 
 
-_STATES = _nodes(
-    *REIFICATION,
-    SINGLETON_PROPERTY_OF,
-    *(f"{OBAN}association_has_{part}" for part in ("subject", "predicate", "object_property", "object")),
-    *(f"{BIOLINK}{part}" for part in ("subject", "predicate", "object")),
-    *(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target")),
-)
-"""From what states something about a triple to the triple, or to one of its terms."""
+_STATES = _nodes(*STATING)
 
 _PROPERTY_LINKS = _nodes(
     *(f"{_WIKIBASE}{name}" for name in ("claim", "directClaim", "directClaimNormalized", "novalue")),

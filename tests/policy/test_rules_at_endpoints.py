@@ -1,0 +1,91 @@
+"""Each rule of docs/policy.md, "At an endpoint", at real engines: one node that it hides, and what is left."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.settings.hidden import HiddenSettings
+from gateway.settings.profile import Profile, ServerSettings
+from gateway.settings.vocabulary import EdgeSettings
+from tests.policy.endpoints import PolicyEngine
+from tests.servers.fuseki import running_fuseki
+from tests.servers.oxigraph import running_oxigraph
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+pytestmark = [pytest.mark.server, pytest.mark.anyio]
+
+X = "https://example.org/"
+GRAPH = """
+PREFIX : <https://example.org/>
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+PREFIX owl: <http://www.w3.org/2002/07/owl#>
+PREFIX biolink: <https://w3id.org/biolink/vocab/>
+:open a :Person ; rdfs:label "open" ; :knows :friend ; :note "seen" ; :pay 7, :friend ;
+    :knows :ofHiddenType, :ofSubclass, :ofSubclassBelow, :ofInstance, :byOtherPredicate, :Secret, :salary,
+        :reified, :annotated, :associated, <https://example.org/.well-known/genid/1>, [ rdfs:label "hush blank" ] ;
+    :salary :friend ; :ofHiddenKind :friend ; :special :friend ; :coded "hush code"^^:Secret .
+:friend a :Person ; rdfs:label "friend" .
+:ofHiddenType a :Secret ; rdfs:label "hush one" .
+:ofSubclass a :Subclass ; rdfs:label "hush two" .
+:Subclass rdfs:subClassOf :Secret ; rdfs:label "hush three" .
+:ofSubclassBelow a :Below ; rdfs:label "hush four" .
+:Below rdfs:subClassOf :Subclass .
+:ofInstance a :ofHiddenType ; rdfs:label "hush five" .
+:byOtherPredicate :kind :Secret ; rdfs:label "hush six" .
+:Secret rdfs:label "hush seven" .
+:salary rdfs:label "hush eight" .
+:ofHiddenKind a :Secret .
+:special rdf:singletonPropertyOf :knows ; rdfs:label "hush nine" .
+:reified rdf:object :friend ; rdfs:label "hush ten" .
+:annotated owl:annotatedSource :open ; rdfs:label "hush eleven" .
+:associated biolink:object :friend ; rdfs:label "hush twelve" .
+<https://example.org/.well-known/genid/1> rdfs:label "hush thirteen" .
+"""
+PROFILE = Profile(
+    hidden=HiddenSettings(types=(f"{X}Secret",), predicates=(f"{X}salary",), literals=(f"{X}pay",)),
+    edges=EdgeSettings(types=("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", f"{X}kind")),
+    server=ServerSettings(explain=True),
+)
+
+
+@contextmanager
+def endpoint(engine: PolicyEngine, folder: Path) -> Iterator[str]:
+    file = folder / "graph.ttl"
+    file.write_text(GRAPH, encoding="utf-8")
+    try:
+        if engine == "fuseki":
+            with running_fuseki({"graph": [file]}, workdir=folder) as fuseki:
+                yield fuseki.endpoint("graph")
+        else:
+            with running_oxigraph([file], workdir=folder) as oxigraph:
+                yield oxigraph.endpoint
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+async def asked(gateway: Gateway, tool: str, **arguments: Any) -> dict[str, Any]:
+    return dict((await gateway.call(tool, arguments)).as_json())
+
+
+@pytest.mark.parametrize("engine", get_args(PolicyEngine))
+async def test_what_a_rule_hides_is_no_node_no_edge_no_name_and_no_query(engine: PolicyEngine, tmp_path: Path) -> None:
+    with endpoint(engine, tmp_path) as url:
+        async with open_gateway(endpoint=url, profile=PROFILE) as gateway:
+            around = await asked(gateway, "bfs_query", seeds=[f"{X}open"], max_hops=2, explain=True)
+            assert (around["complete"], around["node_count"], around["edge_count"]) == (True, 2, 2)
+            described = await asked(gateway, "describe_entity", id=f"{X}open", explain=True)
+            found = await asked(gateway, "search_entities", query="hush", explain=True)
+            assert (found["complete"], found["result"]) == (True, [])
+            schema = await asked(gateway, "describe_schema", all=True, explain=True)
+            for answer in (around, described, found, schema):
+                text = str(answer)
+                assert "hush" not in text.replace("'hush'", "")
+                assert "Secret" not in text
+                assert "salary" not in text
+            assert "seen" in str(described)
