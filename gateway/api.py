@@ -268,18 +268,29 @@ def _postgres_store_at(
     url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store over tables of PostgreSQL; see `_store_at`."""
-    try:
+    with asyncpg_installed():
         from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
         from gateway.postgres.store import PostgresStore  # noqa: PLC0415
+    address = address_of(url, profile.endpoint)
+    return lambda settings: PostgresStore(
+        address, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
+    )
+
+
+@contextmanager
+def asyncpg_installed() -> Iterator[None]:
+    """Say what to install where the block imports what is not.
+
+    Raises:
+        ConfigurationError: The package is not installed.
+    """
+    try:
+        yield
     except ImportError as error:
         raise ConfigurationError(
             "A graph in PostgreSQL needs the package asyncpg.",
             next_step="Install it: pip install 'bfsql-gateway[postgres]'.",
         ) from error
-    address = address_of(url, profile.endpoint)
-    return lambda settings: PostgresStore(
-        address, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
-    )
 
 
 def _neo4j_store_at(

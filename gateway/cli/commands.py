@@ -461,6 +461,40 @@ def _index(options: CommonOptions, *, rebuild: bool) -> Request:
     return Request(options, run)
 
 
+@_command("load medical.ttl --to postgresql://owner@127.0.0.1/graph")
+def load(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    to: Annotated[
+        str, typer.Option("--to", metavar="URL", callback=not_empty, help="The database: postgresql://user@host/name.")
+    ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the tables if they are there; readers wait.", show_default=False)
+    ] = False,
+    options: Annotated[
+        CommonOptions,
+        common(
+            *("user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *("profile", "quiet", "verbose"),
+            user="User of the database, who may create tables. Requires --password-file.",
+            profile="Names the tables and says what is an edge: bfsql-postgres (the default), or a TOML file.",
+        ),
+    ],
+) -> Request:
+    """Write a graph from files into tables of a PostgreSQL database.
+
+    FILE is what --graph takes; several become one graph. All is written in one transaction, or nothing: the tables that
+    the profile names, and their indexes. Tables that are there already are left alone, unless --replace is given.
+    """
+
+    def run() -> None:
+        from gateway.cli.load import load_graph  # noqa: PLC0415 - see `Request.run`
+
+        load_graph(options, files, to, replace=replace)
+
+    return Request(options, run)
+
+
 @_command("demo")
 def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> Request:
     """Run a scripted session of a model on the demo graph.

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import json
-import logging
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-import asyncpg
 import pyoxigraph
 
 from gateway.databases.json_encoding import encoded_assertion, encoded_properties
 from gateway.databases.json_values import TYPES
-from gateway.errors import ConfigurationError, quoted
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
-from gateway.postgres.connection import Address, connected
-from gateway.postgres.faults import fault_of
-from gateway.postgres.identifiers import identifier
-from gateway.postgres.sql import filled
-from gateway.settings.postgres import PostgresSettings
+from gateway.postgres.new_tables import NewTables
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.known_iris import EVIDENCE_MARKERS
 from gateway.terms.literals import Literal
-
-_log = logging.getLogger(__name__)
 
 _Answer = TypeVar("_Answer", bound=Marked)
 
@@ -43,8 +34,12 @@ _UNBOUNDED = 1 << 40
 _EDGE_IDS: Final = uuid.UUID("5d0c5d2e-3a0f-5a2b-9b63-6f6c2b0c8a11")
 """The namespace of the IDs of edges (RFC 9562, section 5.5), so that the same graph has the same ones."""
 
-OnLoaded = Callable[[int], None]
+OnLoaded = Callable[[int], Awaitable[None]]
 """Receives how many nodes were written so far."""
+
+
+async def report_nothing(_: int) -> None:
+    """Be an `OnLoaded` that reports nothing."""
 
 
 @dataclass(slots=True)
@@ -76,17 +71,15 @@ class Loader:
 
     Attributes:
         store: The graph.
-        address: The database; its user may create tables.
-        tables: The names of the tables.
+        tables: The tables, which are not there yet, or are replaced.
         roles: The predicates of names and synonyms.
         on_loaded: Called after each batch.
     """
 
     store: GraphStore
-    address: Address
-    tables: PostgresSettings
+    tables: NewTables
     roles: RoleSettings
-    on_loaded: OnLoaded = lambda _: None
+    on_loaded: OnLoaded = report_nothing
 
     async def load(self, nodes: Iterable[Iri], *, replace: bool = False) -> Loaded:
         """Write the nodes of the graph, their outgoing edges and what is stated about these, in one transaction.
@@ -97,60 +90,26 @@ class Loader:
 
         Raises:
             Fault: Something could not be read or written; then nothing is changed.
-            ConfigurationError: The tables are there already, or a value has no form in a table.
+            ConfigurationError: The tables are there already, or cannot be made there.
         """
-        deadline = Deadline.after(_UNBOUNDED)
-        try:
-            async with connected(self.address) as connection, connection.transaction():
-                if replace:
-                    await connection.execute(self._sql("drop"))
-                await self._create(connection)
-                loaded = await self._copy(connection, iter(nodes))
-                await connection.execute(self._sql("index"))
-                await self._index_parts_of_names(connection)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise fault_of(error, deadline) from None
+        async with self.tables.made(replace=replace) as connection:
+            loaded = await self._copy(connection, iter(nodes))
+            await self.tables.index(connection)
         return loaded
-
-    def _sql(self, name: str) -> str:
-        tables = self.tables
-        return filled(
-            f"load/{name}",
-            nodes=identifier(tables.nodes.table),
-            edges=identifier(tables.edges.table),
-            evidence=identifier(tables.evidence.table),
-        )
-
-    async def _create(self, connection: Any) -> None:
-        try:
-            await connection.execute(self._sql("create"))
-        except asyncpg.DuplicateTableError:
-            raise ConfigurationError(
-                f"The database has a table {quoted(self.tables.nodes.table)}, or another one of the graph, already.",
-                valid="A graph is loaded into new tables, or in place of another with --replace.",
-                next_step="Name other tables in the section [postgres] of the profile, or give --replace.",
-            ) from None
-
-    async def _index_parts_of_names(self, connection: Any) -> None:
-        """Make the index for searches if the database has the extension and lets this user have it."""
-        try:
-            async with connection.transaction():
-                await connection.execute(self._sql("trigrams"))
-        except asyncpg.PostgresError as error:
-            _log.warning("no trigram index was made (SQLSTATE %s): searches compare all names", error.sqlstate)
 
     async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
         loaded = Loaded()
         while batch := list(islice(nodes, _BATCH)):
             entities = await self._entities(batch)
             edges, statements = await self._edges(batch, loaded)
-            await _copied(connection, self.tables.nodes.table, _ENTITY, entities)
-            await _copied(connection, self.tables.edges.table, _RELATIONSHIP, edges)
-            await _copied(connection, self.tables.evidence.table, _EVIDENCE, statements)
+            names = self.tables.names
+            await _copied(connection, names.nodes.table, _ENTITY, entities)
+            await _copied(connection, names.edges.table, _RELATIONSHIP, edges)
+            await _copied(connection, names.evidence.table, _EVIDENCE, statements)
             loaded.nodes += len(entities)
             loaded.edges += len(edges)
             loaded.statements += len(statements)
-            self.on_loaded(loaded.nodes)
+            await self.on_loaded(loaded.nodes)
         return loaded
 
     async def _entities(self, batch: Sequence[Iri]) -> list[tuple[object, ...]]:

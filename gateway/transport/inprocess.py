@@ -81,6 +81,11 @@ class InProcess:
         self._slots = asyncio.Semaphore(workers)
         self._threads = threads
 
+    @property
+    def engine(self) -> pyoxigraph.Store:
+        """The graph."""
+        return self._engine
+
     async def select(self, query: str, deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
         deadline.check()

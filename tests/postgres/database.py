@@ -1,12 +1,12 @@
 """A PostgreSQL for tests, with graphs that were loaded into schemas of their own."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import asyncpg
 from pydantic import SecretStr
@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from gateway.engine.gateway import Gateway
 from gateway.postgres.connection import Address
 from gateway.postgres.loading import Loaded, Loader, nodes_of
+from gateway.postgres.new_tables import NewTables
 from gateway.postgres.store import PostgresStore
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.limits import OrientationSettings
@@ -64,21 +65,28 @@ class Database:
 
     def execute(self, sql: str, database: str = "postgres") -> None:
         """Run statements of a test."""
+        self._run(database, lambda connection: connection.execute(sql))
 
-        async def run() -> None:
+    def rows(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Return the rows of a query of a test."""
+        return [tuple(row) for row in self._run(database, lambda connection: connection.fetch(sql))]
+
+    def _run(self, database: str, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        async def run() -> Any:
             connection = await asyncpg.connect(**self.address_of(database).arguments)
             try:
-                await connection.execute(sql)
+                return await work(connection)
             finally:
                 await connection.close()
 
-        _apart(run)
+        return _apart(run)
 
-    def make_database(self, name: str, sql: str) -> str:
+    def make_database(self, name: str, sql: str = "") -> str:
         """Make a database, with what statements put into it, and return its URL."""
         if name not in self.databases:
             self.execute(f'CREATE DATABASE "{name}"')
-            self.execute(sql, name)
+            if sql:
+                self.execute(sql, name)
             self.databases.add(name)
         return self.url(name)
 
@@ -97,7 +105,7 @@ class Database:
         graph = load_files(files)
         store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
         nodes = nodes_of(graph.engine)
-        loader = Loader(store, self.address, tables_in(name), profile.roles)
+        loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles)
         return _apart(lambda: loader.load(nodes))
 
 

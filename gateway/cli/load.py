@@ -1,0 +1,106 @@
+"""The command `load`: writes a graph from files into tables of a database."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from gateway.api import asyncpg_installed, load
+from gateway.cli.graph_source import GraphSource
+from gateway.cli.layout import Unwrapped
+from gateway.cli.options import CommonOptions
+from gateway.cli.output import counted, print_note
+from gateway.cli.screen import ProgressBar, Screen
+from gateway.errors import ConfigurationError
+from gateway.escaping import visible
+from gateway.settings.database_url import is_postgres_url
+from gateway.settings.postgres import PostgresSettings
+from gateway.settings.profile import Profile, profile_in_process
+from gateway.sparql.sparql_store import SparqlStore
+from gateway.terms.prefixes import merge
+from gateway.transport.inprocess import InProcess
+
+if TYPE_CHECKING:
+    from gateway.postgres.loading import Loaded
+    from gateway.postgres.new_tables import NewTables
+
+
+def load_graph(options: CommonOptions, files: Sequence[str], to: str, *, replace: bool) -> None:
+    """Write the graph of files into tables, and print what was written; all of it or nothing.
+
+    `replace`: tables of the same names are removed in the same transaction.
+
+    Raises:
+        ConfigurationError: A file, the profile or the URL is wrong, or the tables are there already.
+        Fault: The database could not be reached, or did not take a row.
+    """
+    if not is_postgres_url(to):
+        raise ConfigurationError(
+            "--to is no URL of a PostgreSQL database.",
+            valid="postgresql://user@host:5432/database",
+            next_step="For Neo4j, load the graph with its own tools.",
+        )
+    source = GraphSource(dataclasses.replace(options, endpoint=to))
+    tables = _tables(to, source.profile)
+    asyncio.run(tables.check(replace=replace))
+    with ProgressBar(quiet=options.quiet) as bar:
+        graph, prefixes = load(files, profile_in_process(source.profile), bar.show_load, source.parsed_files)
+        loaded = asyncio.run(_written(tables, graph, source.profile, bar, replace=replace))
+    known, _ = merge([("the profile", source.profile.prefixes), *prefixes])
+    _report(loaded, source, known, quiet=options.quiet)
+
+
+def _tables(to: str, profile: Profile) -> NewTables:
+    with asyncpg_installed():
+        from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres.new_tables import NewTables  # noqa: PLC0415
+    _refuse_other_columns(profile.postgres)
+    return NewTables(address_of(to, profile.endpoint), profile.postgres)
+
+
+def _refuse_other_columns(tables: PostgresSettings) -> None:
+    usual = PostgresSettings()
+    for name in ("nodes", "edges", "evidence"):
+        given, default = getattr(tables, name), getattr(usual, name)
+        if not given.table or given.model_copy(update={"table": default.table}) != default:
+            raise ConfigurationError(
+                f"The profile names other columns in postgres.{name}, or no table.",
+                valid="A graph is loaded into three tables, which may have other names, with the usual columns.",
+                next_step="Name only `table` in these sections, and make views for other columns.",
+            )
+
+
+async def _written(tables: NewTables, graph: InProcess, profile: Profile, bar: ProgressBar, *, replace: bool) -> Loaded:
+    from gateway.postgres.loading import Loader, nodes_of  # noqa: PLC0415 - an extra
+
+    nodes = nodes_of(graph.engine)
+
+    async def report(written: int) -> None:
+        await bar.show_call(written, len(nodes), f"Writing {counted(len(nodes), 'node')}")
+
+    try:
+        store = SparqlStore(graph, profile_in_process(profile))
+        return await Loader(store, tables, profile.roles, report).load(nodes, replace=replace)
+    finally:
+        await graph.close()
+
+
+def _report(loaded: Loaded, source: GraphSource, prefixes: Mapping[str, str], *, quiet: bool) -> None:
+    written = [counted(loaded.nodes, "node"), counted(loaded.edges, "edge")]
+    stated = counted(loaded.statements, "statement")
+    names = source.profile.postgres
+    tables = f"{names.nodes.table}, {names.edges.table} and {names.evidence.table}"
+    lines = [f"Loaded {', '.join(written)} and {stated} about edges into {tables}."]
+    usual = source.profile.prefixes
+    if own := {name: namespace for name, namespace in sorted(prefixes.items()) if name not in usual}:
+        # A table has no prefixes; those of the files are lost without these lines.
+        lines += ["", "For the profile:", "", "[prefixes]"]
+        lines += [f"{json.dumps(name)} = {json.dumps(visible(namespace))}" for name, namespace in own.items()]
+    Screen().show(Unwrapped(Text("\n".join(lines))))
+    if loaded.blank_edges:
+        print_note(f"{counted(loaded.blank_edges, 'edge')} to nodes without an IRI: left out.", quiet=quiet)

@@ -1,0 +1,143 @@
+"""`load`: what was written answers as the files do, and a load that fails changes nothing."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from gateway.api import open_gateway
+from gateway.engine.gateway import Gateway
+from gateway.settings.load import load_profile
+from tests.calls import Json, asked, connected
+from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
+from tests.columns import declared_prefixes
+from tests.postgres.database import Database
+from tests.servers.postgres import USER
+from tests.shared_data import shared_data
+from tests.wall_clock import fixed_wall_clock
+
+pytestmark = pytest.mark.server
+
+FILMS = FIXTURES / "films.ttl"
+_LONG = "".join(f"{number:x}" for number in range(1_500))
+"""Text that PostgreSQL does not compress below what an index takes."""
+
+
+@pytest.fixture
+def load(run: Run, database: Database) -> Run:  # noqa: F811 - the fixture
+    """Run `load` with the password of the server."""
+    return lambda *argv: run("load", *argv, "--user", USER, "--password-file", database.server.password)
+
+
+def _opened(database: Database, name: str, prefixes: dict[str, str]) -> Gateway:
+    profile = load_profile("bfsql-postgres")
+    endpoint = profile.endpoint.model_copy(update={"access": database.access()})
+    profile = profile.model_copy(update={"endpoint": endpoint})
+    return open_gateway(database.url(name), profile=profile, prefixes=prefixes, wall_clock=fixed_wall_clock)
+
+
+async def _answers(gateway: Gateway) -> list[Json]:
+    async with connected(gateway) as client:
+        hops = await asked(client, "bfs_query", seeds=["RxNorm:3251"], max_hops=2, max_tokens=100_000)
+        described = await asked(client, "describe_entity", id="MeSH:D003480")
+        shared = await asked(client, "intersect_subgraphs", seeds=["RxNorm:3251", "MeSH:D003480"], k=2)
+        schema = await asked(client, "describe_schema")
+    return [hops, described, shared, {key: schema[key] for key in ("counts", "comprehensive")}]
+
+
+@pytest.mark.anyio
+@pytest.mark.data
+async def test_a_loaded_graph_answers_as_its_file_does(load: Run, database: Database) -> None:
+    file = shared_data("medlit.ttl.gz")
+    url = database.make_database("medlit")
+    # The command runs an event loop of its own.
+    ran = await anyio.to_thread.run_sync(lambda: load(file, "--to", url))
+    assert (ran.status, ran.err) == (0, "")
+    prefixes = declared_prefixes(file)
+    profile = load_profile("bfsql-postgres")
+    there = await _answers(_opened(database, "medlit", prefixes))
+    here = await _answers(open_gateway(file, profile=profile, prefixes=prefixes, wall_clock=fixed_wall_clock))
+    assert there == here
+    assert len(there[0]["nodes"]) == 84
+    assert there[0]["complete"] is True
+
+
+def test_the_report_has_counts_and_the_prefixes_of_the_files(load: Run, database: Database) -> None:
+    ran = load(FILMS, "--to", database.make_database("reported"))
+    assert ran.status == 0
+    assert "Loaded 78 nodes, 138 edges and 61 statements about edges into entity, relationship" in ran.out
+    assert "[prefixes]\n" in ran.out
+
+
+def test_tables_that_are_there_are_left_alone_before_a_file_is_read(
+    load: Run, database: Database, tmp_path: Path
+) -> None:
+    url = database.make_database("there", "CREATE TABLE relationship (one int); INSERT INTO relationship VALUES (1)")
+    ran = load(tmp_path / "absent.ttl", "--to", url)
+    assert ran.status == 2
+    assert "has tables of these names already" in ran.err
+    assert database.rows("SELECT one FROM relationship", "there") == [(1,)]
+    assert database.rows("SELECT to_regclass('entity') IS NULL", "there") == [(True,)]
+
+
+def test_a_graph_takes_the_place_of_another_one(load: Run, database: Database, tmp_path: Path) -> None:
+    url = database.make_database("replaced")
+    assert load(FILMS, "--to", url).status == 0
+    other = tmp_path / "other.nt"
+    other.write_text("<http://e/a> <http://e/p> <http://e/b> .\n")
+    assert load(other, "--to", url, "--replace").status == 0
+    assert database.rows("SELECT entity_id FROM entity ORDER BY 1", "replaced") == [("http://e/a",), ("http://e/b",)]
+
+
+def test_a_load_that_fails_leaves_the_graph_that_was_there(load: Run, database: Database, tmp_path: Path) -> None:
+    url = database.make_database("kept")
+    assert load(FILMS, "--to", url).status == 0
+    before = database.rows("SELECT count(*) FROM entity", "kept")
+    wrong = tmp_path / "wrong.nt"
+    wrong.write_text(f"<http://e/a> <http://e/p> <http://e/{_LONG}> .\n")
+    ran = load(wrong, "--to", url, "--replace")
+    assert ran.status == 2
+    assert "too long for an index" in ran.err
+    assert database.rows("SELECT count(*) FROM entity", "kept") == before
+
+
+def test_the_profile_names_the_tables(load: Run, database: Database, tmp_path: Path) -> None:
+    url = database.make_database("named", "CREATE SCHEMA app")
+    profile = tmp_path / "app.toml"
+    tables = "".join(f'[postgres.{name}]\ntable = "app.{name}"\n' for name in ("nodes", "edges", "evidence"))
+    profile.write_text(f'extends = "bfsql-postgres"\n{tables}')
+    assert load(FILMS, "--to", url, "--profile", profile).status == 0
+    assert database.rows("SELECT count(*) FROM app.nodes", "named") == [(78,)]
+
+
+def test_columns_of_other_names_are_refused(load: Run, database: Database, tmp_path: Path) -> None:
+    profile = tmp_path / "columns.toml"
+    profile.write_text('extends = "bfsql-postgres"\n[postgres.nodes]\nid = "key"\n')
+    ran = load(FILMS, "--to", database.url(), "--profile", profile)
+    assert (ran.status, ran.out) == (2, "")
+    assert "other columns in postgres.nodes" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("ALTER DATABASE refused SET default_transaction_read_only = on", "takes no changes"),
+        ("ALTER DATABASE refused SET search_path = nowhere", "no such schema"),
+    ],
+)
+def test_a_database_that_takes_no_tables_is_an_error_that_says_why(
+    load: Run, database: Database, sql: str, said: str
+) -> None:
+    name = f"refused_{said.replace(' ', '_')}"
+    database.make_database(name)
+    database.execute(sql.replace("refused", name))
+    ran = load(FILMS, "--to", database.url(name))
+    assert ran.status == 2
+    assert said in ran.err
+
+
+@pytest.mark.parametrize("url", ["neo4j://127.0.0.1/graph", "http://127.0.0.1/sparql", "postgresql://:x@127.0.0.1/a"])
+def test_a_graph_is_loaded_into_postgresql_only(load: Run, url: str) -> None:
+    ran = load(FILMS, "--to", url)
+    assert (ran.status, ran.out) == (2, "")
+    assert "postgresql://" in ran.err or "password" in ran.err
