@@ -12,7 +12,9 @@ from rich.text import Text
 
 from gateway.api import connect, load
 from gateway.checking.check import check_endpoint, check_graph
-from gateway.checking.report import Claim, Comparison, Report, SettingCheck
+from gateway.checking.report import Comparison, Report, SettingCheck
+from gateway.cli.check_database import check_database
+from gateway.cli.claim_table import claim_table
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.options import CommonOptions
@@ -23,13 +25,9 @@ from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.settings.database_url import is_database_url
 from gateway.settings.profile import policy_of
-from gateway.sparql.engines.traits import TRAITS
 from gateway.transport.base import Transport
 
 _FAINT = "dim"
-_VALUE_CELLS = 24
-"""Minimum width of a value."""
-
 _HOLDS: Mapping[bool | None, Text] = {
     True: Text("yes"),
     False: Text("no", f"{STRONG} red"),
@@ -63,7 +61,10 @@ def check(options: CommonOptions) -> int:
         ConfigurationError: An option is wrong.
         Fault: The endpoint cannot be reached, or it is not a SPARQL endpoint.
     """
-    report = _checked(options)
+    source = GraphSource(options)
+    if is_database_url(source.url):
+        return check_database(source, as_json=options.as_json)
+    report = _checked(source, options)
     if options.as_json:
         print_line(json_text(report.as_json()))
     else:
@@ -71,13 +72,7 @@ def check(options: CommonOptions) -> int:
     return 0 if report.agrees and report.holds else DIFFERENT
 
 
-def _checked(options: CommonOptions) -> Report:
-    source = GraphSource(options)
-    if is_database_url(source.url):
-        raise ConfigurationError(
-            "check knows endpoints that speak SPARQL, and no databases.",
-            next_step="Try the database: bfsql-gateway schema --endpoint URL.",
-        )
+def _checked(source: GraphSource, options: CommonOptions) -> Report:
     if source.url and policy_of(source.profile) is not None:
         raise ConfigurationError(
             "check asks for the whole graph, and the profile hides a part of it ([hidden]).",
@@ -100,19 +95,13 @@ async def _closing(transport: Transport, report: Awaitable[Report]) -> Report:
 
 def rendered(report: Report) -> RenderableType:
     """Return a report as a person reads it."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style=STRONG, no_wrap=True)
-    table.add_column(overflow="fold", min_width=_VALUE_CELLS)
-    table.add_column(overflow="fold", style=_FAINT)
-    for name, claim in report.claims.by_name().items():
-        table.add_row(_TITLES[name], _value(name, claim), Text(line(claim.why)))
     settings: list[RenderableType] = []
     if report.settings:
         # Not wrapped, however long: the lines are there to be copied.
         settings = [Text("For the profile:", STRONG), Text(), Unwrapped(Text(report.settings.rstrip()))]
     return sections(
         [Text.assemble("Checked ", (clean(report.place), STRONG), ": it answers SPARQL queries.")],
-        [table],
+        [claim_table(_TITLES, report.claims.by_name())],
         _profile(report.profile),
         [*map(_compared, report.comparisons)],
         [*map(warned, report.warnings)],
@@ -132,23 +121,6 @@ def _profile(checks: Sequence[SettingCheck]) -> list[RenderableType]:
     for check in checks:
         table.add_row(check.setting, Text(clean(check.stated)), _HOLDS[check.holds], Text(line(check.why)))
     return [table]
-
-
-def _value(name: str, claim: Claim) -> Text:
-    at_least = "at least " if claim.at_least else ""
-    match claim.value:
-        case None:
-            return Text("not determined", WARNING)
-        case bool(value):
-            return Text("yes" if value else "no")
-        case int(value) if name == "row_cap":
-            return Text(f"none up to {value:,} rows" if claim.at_least else f"{value:,} rows")
-        case int(value):
-            return Text(f"{at_least}{value:,}{' s' if name == 'time_limit' else ''}")
-        case value if name == "engine":
-            return Text(next((traits.name for engine, traits in TRAITS.items() if engine == value), clean(value)))
-        case value:
-            return Text(clean(value))
 
 
 def _compared(comparison: Comparison) -> RenderableType:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gateway.errors import ConfigurationError, quoted
 from gateway.postgres.identifiers import identifier
 from gateway.postgres.sql import filled
-from gateway.settings.postgres import PostgresSettings
+from gateway.settings.postgres import EvidenceTable, PostgresSettings
 from gateway.settings.section import Section
 
 Columns = Mapping[str, str]
@@ -77,15 +77,26 @@ def tables_of(settings: PostgresSettings, found: Mapping[str, Columns]) -> Table
     )
 
 
-def _evidence(settings: PostgresSettings, found: Mapping[str, Columns], edges: _Chosen) -> tuple[str, bool]:
-    """Return the query for evidence, and whether it asks by triple; an empty text if there is none to ask."""
+def evidence_table(settings: PostgresSettings, found: Mapping[str, Columns]) -> EvidenceTable | None:
+    """Return the table of evidence: that of the profile, or the other one of the reference implementation; or none.
+
+    Args:
+        settings: The section of the profile.
+        found: The columns of each table; none of one that is not there.
+    """
     evidence = settings.evidence
     other, key, columns = _BUNDLE
     if not found.get(evidence.table) and _other_evidence(settings) and found.get(other):
         there = tuple(name for name in columns if name in found[other])
         evidence = evidence.model_copy(update={"table": other, "edge": "", "key": key, "columns": there})
     is_wanted = "table" in evidence.model_fields_set
-    if not evidence.table or not (found.get(evidence.table) or is_wanted):
+    return evidence if evidence.table and (found.get(evidence.table) or is_wanted) else None
+
+
+def _evidence(settings: PostgresSettings, found: Mapping[str, Columns], edges: _Chosen) -> tuple[str, bool]:
+    """Return the query for evidence, and whether it asks by triple; an empty text if there is none to ask."""
+    evidence = evidence_table(settings, found)
+    if evidence is None:
         return "", False
     chosen = _Chosen(evidence.table, evidence, found.get(evidence.table, {}))
     refers_by = evidence.key or evidence.edge

@@ -66,10 +66,10 @@ def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_pa
     assert (profile.endpoint.url, profile.endpoint.engine) == (url, "fuseki")
 
 
-def test_a_database_is_refused_with_what_to_do(run: Run) -> None:
-    ran = run("check", "--endpoint", "postgresql://reader@127.0.0.1/graph")
+def test_a_database_of_neo4j_is_refused_with_what_to_do(run: Run) -> None:
+    ran = run("check", "--endpoint", "neo4j://reader@127.0.0.1/graph")
     assert ran.status == 2
-    assert "no databases" in ran.err
+    assert "does not know databases of Neo4j" in ran.err
     assert "bfsql-gateway schema" in ran.err
 
 

@@ -1,0 +1,157 @@
+"""Checks a PostgreSQL database that holds a graph: what is there, and which index is missing. It only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.checking.database_report import DatabaseReport
+from gateway.checking.prober import SECONDS_EACH
+from gateway.checking.report import Claim, not_determined
+from gateway.databases.client import Row
+from gateway.errors import Fault
+from gateway.graph.deadline import Deadline
+from gateway.postgres.connection import Address, Pool
+from gateway.postgres.identifiers import identifier
+from gateway.postgres.indexes import Index, WantedIndex, wanted_indexes
+from gateway.postgres.sql import filled, load
+from gateway.postgres.tables import Columns, evidence_table, names_of_tables, tables_of
+from gateway.settings.postgres import PostgresSettings
+
+_ROWS = 2_000
+"""Columns or indexes of a table that are read."""
+
+_COUNTED = 1_000_000
+"""Rows that are counted at most."""
+
+_SHOWN = 20
+"""Columns that the report names."""
+
+_KINDS: Final = {"r": "a table", "p": "a partitioned table", "v": "a view", "m": "a materialized view"}
+"""Relations by `pg_class.relkind`; any other one is a foreign table or no table."""
+
+_WITH_INDEXES = frozenset({"r", "p", "m"})
+
+
+class PostgresCheck:
+    """The check of one database.
+
+    Args:
+        address: The database.
+        settings: Its tables.
+        seconds_each: Time for each query, in seconds.
+    """
+
+    def __init__(self, address: Address, settings: PostgresSettings, seconds_each: float = SECONDS_EACH) -> None:
+        self._place = f"{address.host}:{address.port}/{address.database}"
+        self._pool = Pool(address, 1)
+        self._settings = settings
+        self._seconds_each = seconds_each
+
+    async def report(self) -> DatabaseReport:
+        """Return what was found.
+
+        Raises:
+            Fault: The database cannot be reached, or does not let this user in.
+            ConfigurationError: A table or column that the profile names is not there.
+        """
+        try:
+            server = await self._server()
+            found = {name: await self._columns(name) for name in names_of_tables(self._settings)}
+            # Raises what is wrong with them.
+            tables_of(self._settings, found)
+            evidence = evidence_table(self._settings, found)
+            relations = {"nodes": self._settings.nodes.table, "edges": self._settings.edges.table}
+            if evidence is not None:
+                relations["evidence"] = evidence.table
+            tables = [await self._relation(role, name, found[name]) for role, name in relations.items()]
+            kinds = {table.name: table.kind for table in tables}
+            indexes = {
+                index: await self._index(index, kinds[index.table])
+                for index in wanted_indexes(self._settings, evidence)
+                # A column that is the default may be absent.
+                if index.keys[0] in found[index.table]
+            }
+        finally:
+            await self._pool.close()
+        claims = {**server, **{name: claim for table in tables for name, claim in table.claims.items()}}
+        claims.update({index.name: claim for index, claim in indexes.items()})
+        lacking = [index for index, claim in indexes.items() if claim.value is False]
+        return DatabaseReport(
+            self._place, claims, tuple(_warnings(tables, lacking)), tuple(index.statement for index in lacking)
+        )
+
+    async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
+        return await self._pool.fetch(query, [*arguments, _ROWS], Deadline.after(self._seconds_each))
+
+    async def _columns(self, table: str) -> Columns:
+        return {str(name): str(kind) for name, kind in await self._rows(load("columns"), identifier(table))}
+
+    async def _server(self) -> dict[str, Claim]:
+        """Return what is known of the server; the first query, so that it raises what keeps this user out."""
+        ((version, is_replica, milliseconds, has_trigrams, may_have_trigrams),) = await self._rows(load("check/server"))
+        available = "it is there to be created" if may_have_trigrams else "the server does not have it installed"
+        return {
+            "version": Claim(str(version), "server_version"),
+            "replica": Claim(bool(is_replica), "pg_is_in_recovery()"),
+            "time_limit": Claim(
+                f"{milliseconds / 1000:g} s" if milliseconds else "none",
+                "statement_timeout of this user; the gateway sets a shorter one for each call",
+            ),
+            "trigrams": Claim(bool(has_trigrams), f"pg_trgm in pg_extension{'' if has_trigrams else f'; {available}'}"),
+        }
+
+    async def _relation(self, role: str, name: str, columns: Columns) -> _Relation:
+        """Return what is known of the table or view of nodes, edges or evidence."""
+        ((kind, may_write),) = await self._rows(load("check/table"), identifier(name))
+        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+        what = f"{_KINDS.get(kind, 'another relation')} with {', '.join(list(columns)[:_SHOWN])}{more}"
+        claims = {role: Claim(name, what), f"{role}_rows": await self._counted(name)}
+        return _Relation(name, kind, bool(may_write), claims)
+
+    async def _counted(self, name: str) -> Claim:
+        try:
+            ((count,),) = await self._rows(filled("check/rows", table=identifier(name)), _COUNTED)
+        except Fault as fault:
+            return not_determined(f"{fault.wrong} It was counted for {self._seconds_each:g} s at most.")
+        return Claim(int(count), f"counted, up to {_COUNTED:,}", at_least=count == _COUNTED)
+
+    async def _index(self, wanted: WantedIndex, kind: str) -> Claim:
+        """Return whether the table has an index that serves."""
+        if kind not in _WITH_INDEXES:
+            return not_determined(f"{wanted.table} is no table: the tables below it have the indexes")
+        rows = await self._rows(load("check/indexes"), identifier(wanted.table))
+        there = [Index(method, operators, tuple(keys)) for method, operators, keys in rows]
+        found = next(filter(wanted.is_served_by, there), None)
+        if found is None:
+            return Claim(False, f"none of the {len(there)} indexes of {wanted.table} begins with {wanted.keys[0]}")
+        return Claim(True, f"{found.method} ({', '.join(found.keys)})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """What is known of a table or view.
+
+    Attributes:
+        name: Its name.
+        kind: Its `pg_class.relkind`.
+        may_write: Whether this user may change its rows.
+        claims: The claims.
+    """
+
+    name: str
+    kind: str
+    may_write: bool
+    claims: Mapping[str, Claim]
+
+
+def _warnings(tables: Sequence[_Relation], lacking: Sequence[WantedIndex]) -> Iterator[str]:
+    """Yield what the operator should change."""
+    if writable := [table.name for table in tables if table.may_write]:
+        yield f"This user may change the rows of {', '.join(writable)}: give one who may only read."
+    for index in lacking:
+        yield f"{index.serves}: no index on {index.table} serves them, so each such query reads the whole table."
+    for table in tables:
+        if any(claim.value == 0 for name, claim in table.claims.items() if name in {"nodes_rows", "edges_rows"}):
+            yield f"{table.name} is empty."

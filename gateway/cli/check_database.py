@@ -1,0 +1,90 @@
+"""Checks a database that holds a graph, and prints the report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from gateway.api import asyncpg_installed
+from gateway.checking.database_report import DatabaseReport
+from gateway.cli.claim_table import claim_table
+from gateway.cli.graph_source import GraphSource
+from gateway.cli.layout import STRONG, Unwrapped
+from gateway.cli.output import clean, print_line
+from gateway.cli.render import sections, warned
+from gateway.cli.screen import Screen
+from gateway.errors import ConfigurationError
+from gateway.escaping import json_text
+from gateway.settings.database_url import is_postgres_url
+
+_TITLES: Mapping[str, str] = {
+    "version": "PostgreSQL",
+    "replica": "Replica",
+    "time_limit": "Time-out",
+    "trigrams": "Trigrams",
+    "nodes": "Nodes",
+    "nodes_rows": "  rows",
+    "edges": "Edges",
+    "edges_rows": "  rows",
+    "evidence": "Evidence",
+    "evidence_rows": "  rows",
+    "index_outgoing": "Index of outgoing edges",
+    "index_incoming": "Index of incoming edges",
+    "index_nodes": "Index of nodes",
+    "index_types": "Index of types",
+    "index_names": "Index of names",
+    "index_parts": "Index of parts of names",
+    "index_evidence": "Index of evidence",
+}
+
+
+def check_database(source: GraphSource, *, as_json: bool) -> int:
+    """Check the selected database, print the report, and return the exit status.
+
+    Raises:
+        ConfigurationError: It is no PostgreSQL, an option is wrong, or a table is not there.
+        Fault: The database cannot be reached.
+    """
+    report = asyncio.run(_report(source))
+    if as_json:
+        print_line(json_text(report.as_json()))
+    else:
+        Screen().show(_rendered(report))
+    return 0
+
+
+async def _report(source: GraphSource) -> DatabaseReport:
+    if not is_postgres_url(source.url):
+        raise ConfigurationError(
+            "check does not know databases of Neo4j.",
+            valid="It checks endpoints that speak SPARQL, databases of PostgreSQL, and files.",
+            next_step="Try the database: bfsql-gateway schema --endpoint URL.",
+        )
+    with asyncpg_installed():
+        from gateway.checking.postgres_check import PostgresCheck  # noqa: PLC0415 - an extra
+        from gateway.postgres.address import address_of  # noqa: PLC0415
+    profile = source.profile
+    return await PostgresCheck(address_of(source.url, profile.endpoint), profile.postgres).report()
+
+
+def _rendered(report: DatabaseReport) -> RenderableType:
+    """Return a report as a person reads it."""
+    statements: list[RenderableType] = []
+    if report.statements:
+        # Not wrapped, however long: the lines are there to be copied.
+        lines = Unwrapped(Text("\n".join(map(_clean_lines, report.statements))))
+        statements = [Text("The owner of the tables can make what is missing:", STRONG), Text(), lines]
+    return sections(
+        [Text.assemble("Checked ", (clean(report.place), STRONG), ": it holds a graph in tables.")],
+        [claim_table(_TITLES, report.claims)],
+        [*map(warned, report.warnings)],
+        statements,
+    )
+
+
+def _clean_lines(text: str) -> str:
+    """Return a text with control characters escaped, except its line breaks."""
+    return "\n".join(map(clean, text.split("\n")))

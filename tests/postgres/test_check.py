@@ -1,0 +1,125 @@
+"""`check` of a database: what is there, what is missing, and the statements that make it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
+from tests.postgres.database import Database
+from tests.postgres.test_existing_tables import OTHER
+from tests.servers.postgres import PASSWORD, USER
+
+pytestmark = pytest.mark.server
+
+BARE = """
+CREATE TABLE entity (entity_id text, entity_type text, name text);
+CREATE TABLE relationship (subject_id text, predicate text, object_id text);
+CREATE INDEX ON relationship (object_id) WHERE predicate = 'next';
+INSERT INTO entity VALUES ('urn:n:1', 'Node', 'one');
+"""
+INDEXES = {"outgoing", "incoming", "nodes", "types", "names", "parts"}
+
+
+@pytest.fixture
+def check(run: Run, database: Database) -> Run:  # noqa: F811 - the fixture
+    """Run `check` with the password of the server."""
+    return lambda *argv: run("check", *argv, "--user", USER, "--password-file", database.server.password)
+
+
+def _report(check: Run, *argv: str | Path) -> Any:
+    ran = check("--json", *argv)
+    assert (ran.status, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+def test_a_loaded_graph_lacks_no_index(run: Run, check: Run, database: Database) -> None:  # noqa: F811 - the fixture
+    url = database.make_database("checked")
+    login = ("--user", USER, "--password-file", database.server.password)
+    assert run("load", FIXTURES / "films.ttl", "--to", url, *login).status == 0
+    report = _report(check, url)
+    assert {report[f"index_{name}"]["value"] for name in (INDEXES - {"parts"}) | {"evidence"}} == {True}
+    # Its index needs an extension, which the server of the tests may lack.
+    assert report["index_parts"]["value"] is report["trigrams"]["value"]
+    assert report["nodes_rows"]["value"] == 78
+    assert report["replica"]["value"] is False
+
+
+def test_the_statements_make_what_is_missing(check: Run, database: Database) -> None:
+    url = database.make_database("bare", BARE)
+    before = _report(check, url)
+    assert {name for name in INDEXES if before[f"index_{name}"]["value"] is False} == INDEXES
+    assert "index_evidence" not in before
+    assert (
+        'CREATE INDEX CONCURRENTLY ON "relationship" ("subject_id", "predicate", "object_id");' in before["statements"]
+    )
+    for statement in before["statements"]:
+        if "pg_trgm" not in statement:
+            database.execute(statement, "bare")
+    after = _report(check, url)
+    assert [statement for statement in after["statements"] if "pg_trgm" not in statement] == []
+
+
+def test_what_should_be_changed_is_a_warning(check: Run, database: Database) -> None:
+    warnings = _report(check, database.make_database("bare", BARE))["warnings"]
+    assert any("may change the rows of entity, relationship" in warning for warning in warnings)
+    assert "relationship is empty." in warnings
+
+
+def test_the_report_for_a_person_shows_the_same(check: Run, database: Database) -> None:
+    ran = check(database.make_database("shown", BARE))
+    assert ran.status == 0
+    assert "it holds a graph in tables" in ran.out
+    assert "Index of outgoing edges  no" in ran.out
+    assert 'ON "entity" (lower("name"));' in ran.out
+
+
+def test_the_indexes_of_a_view_are_not_determined(check: Run, database: Database, tmp_path: Path) -> None:
+    url = database.make_database("views", BARE + OTHER)
+    profile = tmp_path / "views.toml"
+    profile.write_text(
+        """
+        extends = "bfsql-postgres"
+        [postgres.nodes]
+        table = "My graph.Things"
+        id = "the id"
+        name = "title"
+        [postgres.edges]
+        table = "My graph.links"
+        subject = "a"
+        predicate = "is"
+        object = "b"
+        """
+    )
+    report = _report(check, url, "--profile", profile)
+    assert "a view" in report["nodes"]["evidence"]
+    assert "no table" in report["index_outgoing"]["not_determined"]
+    assert report["statements"] == []
+
+
+def test_nothing_is_written(check: Run, database: Database) -> None:
+    url = database.make_database("untouched", BARE)
+    written = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del), count(*) FROM pg_stat_user_tables"
+    before = database.rows(written, "untouched")
+    check(url)
+    assert database.rows(written, "untouched") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("postgres", "no table or view 'entity'"), ("absent", "no database of that name")]
+)
+def test_a_database_without_the_tables_is_an_error(check: Run, database: Database, name: str, said: str) -> None:
+    ran = check(database.url(name))
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_a_wrong_password_is_an_error_that_does_not_show_it(run: Run, database: Database, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+    wrong = tmp_path / "wrong"
+    wrong.write_text("not the password")
+    ran = run("check", database.url(), "--user", USER, "--password-file", wrong)
+    assert ran.status == 2
+    assert "password" in ran.err
+    assert PASSWORD not in ran.err
+    assert "not the password" not in ran.err
