@@ -85,7 +85,7 @@ def serve(
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
         front = _front(http, opener, explorer=explorer)
-        stop.on_hangup = front.reload if http.token_file is not None else None
+        stop.on_hangup = _reload_of(front, http, worker)
         place = _place(http, opener, has_page=explorer and on_ready is None)
         server = run.serve_http(opener, front, stop.event, observing=observing, worker=worker)
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
@@ -126,11 +126,21 @@ def _serve_by_workers(
         print_server_note(note, quiet=options.quiet)
     with run.listen(http.host, http.port) as listening:
         note_line = partial(print_server_note, quiet=options.quiet)
-        supervisor = Supervisor(http.workers, listening, sys.argv[1:], note_line)
+        reloads = http.token_file is not None
+        supervisor = Supervisor(http.workers, listening, sys.argv[1:], note_line, reloads=reloads)
         number = supervisor.run()
     if supervisor.has_failed:
         raise ConfigurationError("The workers end soon after their start.", next_step="The lines above say why.")
     return INTERRUPTED if number == signal.SIGINT else 0
+
+
+def _reload_of(front: Front, http: HttpSettings, worker: Worker | None) -> Callable[[], None] | None:
+    """Return what reads the token file again; None if there is none. Workers all read it when one of them did."""
+    if http.token_file is None:
+        return None
+    if worker is not None:
+        worker.ask_all_to_reload()
+    return front.reload
 
 
 def _front(http: HttpSettings, opener: GatewayOpener | GraphSet, *, explorer: bool = False) -> Front:
@@ -220,6 +230,8 @@ class _Stop:
                 signal.signal(number, self._handle)
             if self.on_hangup is not None and hasattr(signal, "SIGHUP"):
                 signal.signal(signal.SIGHUP, self._hang_up)
+                # A supervisor holds the signal back until there is a handler.
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
 
     async def run(self, server: Awaitable[None]) -> None:
         """Run the server in this event loop, which the first signal wakes."""

@@ -31,6 +31,9 @@ _REST_SECONDS = 2.0
 _GENERATION = "generation"
 """The key of a random text that all other keys contain: with another one, nothing that is stored is found."""
 
+_LONGEST_GENERATION = 64
+"""Bytes of it; all keys contain it."""
+
 _MOST_GENERATIONS = 3
 """How often values are asked for, if there is no generation yet or others forget meanwhile."""
 
@@ -109,8 +112,12 @@ class SharedValues:
             self._must_begin_anew = False
         for _ in range(_MOST_GENERATIONS):
             names = [self._name(key, self._generation) for key in keys]
-            values = await self._client.mget([place, *names])
+            values: object = await self._client.mget([place, *names])
+            if not isinstance(values, list) or len(values) != 1 + len(names):
+                raise RedisError("the reply to MGET is no list of a value for each key")
             generation, *found = [value if isinstance(value, bytes) else None for value in values]
+            if generation is not None and len(generation) > _LONGEST_GENERATION:
+                raise RedisError("the generation is none of ours")
             if generation is None:
                 # The server is new, or had no room: what was stored before must not come back.
                 await self._client.set(place, _new_generation(), nx=True)
@@ -126,7 +133,7 @@ class SharedValues:
 
     def _opened(self, name: str, content: bytes | None) -> bytes | None:
         """Return a value without its hash; None for what no process with this password stored under this name."""
-        if content is None:
+        if content is None or len(content) > _SEAL + _LARGEST:
             return None
         seal, value = content[:_SEAL], content[_SEAL:]
         return value if hmac.compare_digest(seal, self._seal(name, value)) else None

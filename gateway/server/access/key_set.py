@@ -1,10 +1,14 @@
-"""The public keys of an issuer of tokens: fetched when one is needed, bounded, and fetched again when they change."""
+"""The public keys of an issuer of tokens: fetched when one is needed, bounded, and fetched again when they change.
+
+Who has a token of a key that is known waits for no issuer: older keys are read again beside the request.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 
@@ -16,6 +20,9 @@ _log = logging.getLogger(__name__)
 _FRESH_SECONDS = 600.0
 _PAUSE_SECONDS = 30.0
 """How long keys are used, and the time between two requests for them: tokens with invented key IDs cause no more."""
+
+_LASTING_SECONDS = 86_400.0
+"""How long keys are taken while the issuer does not answer: one that was withdrawn must not be good for ever."""
 
 _FETCH_SECONDS = 5.0
 _LARGEST = 262_144
@@ -38,17 +45,28 @@ class KeySet:
         self._url = url
         self._clock = clock
         self._keys: Mapping[str, jwt.PyJWK] = {}
-        self._read_at = -_FRESH_SECONDS
-        self._asked_at = -_FRESH_SECONDS
+        self._read_at = self._asked_at = -math.inf
         self._reading = asyncio.Lock()
+        self._beside: asyncio.Task[None] | None = None
 
     async def find(self, key_id: str) -> jwt.PyJWK | None:
         """Return the key of an ID; None if the issuer has none, or cannot be asked."""
-        if key_id not in self._keys or self._clock() - self._read_at > _FRESH_SECONDS:
-            async with self._reading:
-                if self._clock() - self._asked_at > _PAUSE_SECONDS:
-                    await self._read()
-        return self._keys.get(key_id)
+        if self._age > _LASTING_SECONDS or key_id not in self._keys:
+            await self._read_if_due()
+        elif self._age > _FRESH_SECONDS and (self._beside is None or self._beside.done()):
+            self._beside = asyncio.create_task(self._read_if_due())
+        return self._keys.get(key_id) if self._age <= _LASTING_SECONDS else None
+
+    @property
+    def _age(self) -> float:
+        """Seconds since the keys were read."""
+        return self._clock() - self._read_at
+
+    async def _read_if_due(self) -> None:
+        """Read the keys, unless that was tried a short time ago."""
+        async with self._reading:
+            if self._clock() - self._asked_at > _PAUSE_SECONDS:
+                await self._read()
 
     async def _read(self) -> None:
         """Read the keys; those of before stay where that fails, and it is logged."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +29,8 @@ _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt", ""})
 _OF_GRAPH = "graph:"
 _ALL_GRAPHS = "graph:*"
 _LONGEST_NAME = 100
+_DIGITS = 16
+"""Characters of a name, and of the hash that tells longer ones apart."""
 
 
 class OAuthClients:
@@ -104,6 +108,14 @@ class OAuthClients:
 
 
 def _name(claims: Mapping[str, Any]) -> str:
-    """Return the name of a client for limits and logs: the program, and for whom it asks."""
+    """Return the name of a client for limits and logs: the program, and for whom it asks.
+
+    No two clients share one, nor does a client of the token file, whose names have no colon: they would share limits.
+    """
     parts = [str(claims[name]) for name in ("client_id", "azp", "sub") if isinstance(claims.get(name), str)]
-    return cut(printable(" ".join(dict.fromkeys(parts)) or "a client without a name"), _LONGEST_NAME)
+    whole = " ".join(dict.fromkeys(parts))
+    shown = printable(whole) or "a client without a name"
+    if shown != whole or len(shown) > _LONGEST_NAME:
+        digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
+        shown = f"{cut(shown, _LONGEST_NAME)} {digest}"
+    return f"oauth:{shown}"

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -20,7 +21,11 @@ _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 _SHORT_SECONDS = 5.0
 _MOST_SHORT_LIVES = 5
-"""A worker that lives for less time has failed to start; so many in a row end the server."""
+"""A worker that lives for less time has failed to start; so many in a row end a server that never ran."""
+
+_LONGEST_PAUSE = 60.0
+_LOOK_SECONDS = 0.1
+"""How long a worker waits at most that fails again and again in a server that ran, and how often that is looked at."""
 
 
 class Supervisor:
@@ -31,15 +36,25 @@ class Supervisor:
         listening: The socket at which they accept connections.
         arguments: The command line of a worker, without the program.
         note: Prints a line for the operator.
+        reloads: Whether workers take SIGHUP for an order to read files again; it is passed on then.
     """
 
     def __init__(
-        self, count: int, listening: socket.socket, arguments: Sequence[str], note: Callable[[str], None]
+        self,
+        count: int,
+        listening: socket.socket,
+        arguments: Sequence[str],
+        note: Callable[[str], None],
+        *,
+        reloads: bool = False,
     ) -> None:
         self._count = count
         self._listening = listening
         self._arguments = arguments
         self._note = note
+        self._reloads = reloads
+        self._has_run = False
+        self._waiting: dict[int, float] = {}
         self._workers: dict[int, tuple[int, subprocess.Popen[bytes], float]] = {}
         self._signal = 0
         self._is_ending = False
@@ -58,7 +73,7 @@ class Supervisor:
                 counts.mkdir()
                 for index in range(self._count):
                     self._start(index, read, Path(folder))
-                while self._workers:
+                while self._workers or (self._waiting and not self._is_ending):
                     self._wait(read, Path(folder))
         finally:
             os.close(write)
@@ -69,52 +84,86 @@ class Supervisor:
 
     @property
     def has_failed(self) -> bool:
-        """Whether workers ended again and again soon after their start."""
-        return self._short_lives >= _MOST_SHORT_LIVES
+        """Whether workers ended again and again soon after their start, and none ever ran."""
+        return not self._has_run and self._short_lives >= _MOST_SHORT_LIVES
 
     def _start(self, index: int, pipe: int, folder: Path) -> None:
-        worker = Worker(index, self._count, self._listening.fileno(), pipe, folder)
+        worker = Worker(index, self._count, self._listening.fileno(), pipe, folder, os.getpid())
         environment = {_COUNTS: str(folder / "counts"), **os.environ, **worker.environment}
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-m", "gateway", *self._arguments],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            pass_fds=(worker.descriptor, pipe),
-            # Ctrl-C at a terminal goes to this process alone, which passes it on.
-            start_new_session=True,
-        )
+        with _hang_up_held_back():
+            process = subprocess.Popen(  # noqa: S603 - our own command
+                [sys.executable, "-m", "gateway", *self._arguments],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                pass_fds=(worker.descriptor, pipe),
+                # Ctrl-C at a terminal goes to this process alone, which passes it on.
+                start_new_session=True,
+            )
         self._workers[process.pid] = (index, process, time.monotonic())
         if self._is_ending:
             # The signal came while this one was being started.
             process.send_signal(signal.SIGTERM)
 
     def _wait(self, pipe: int, folder: Path) -> None:
-        """Wait until a worker ends, and start it anew unless the server ends."""
-        ended, _ = os.wait()
+        """Wait until a worker ends, and start it anew unless the server ends; so too those whose pause is over."""
+        self._start_waiting(pipe, folder)
+        ended = self._ended()
         if ended not in self._workers:
             return
         index, _, began = self._workers.pop(ended)
         if self._is_ending:
             return
+        # A worker makes its socket when it serves.
+        self._has_run = self._has_run or any((folder / str(one)).exists() for one in range(self._count))
         self._short_lives = self._short_lives + 1 if time.monotonic() - began < _SHORT_SECONDS else 0
         if self.has_failed:
             self._is_ending = True
             self._pass_on(signal.SIGTERM)
             return
-        self._note(f"Worker {index} ended and is started anew.")
-        self._start(index, pipe, folder)
+        pause = min(_LONGEST_PAUSE, 2.0 ** min(self._short_lives - 2, 10)) if self._short_lives > 1 else 0.0
+        again = f" in {pause:.0f} s" if pause else ""
+        self._note(f"Worker {index} ended and is started anew{again}.")
+        self._waiting[index] = time.monotonic() + pause
+
+    def _start_waiting(self, pipe: int, folder: Path) -> None:
+        """Start the workers whose pause is over."""
+        for index in [index for index, until in self._waiting.items() if until <= time.monotonic()]:
+            if self._is_ending:
+                return
+            del self._waiting[index]
+            self._start(index, pipe, folder)
+
+    def _ended(self) -> int:
+        """Wait until a process ends, and return its ID; 0 after a moment while a worker waits to be started."""
+        if not self._waiting:
+            return os.wait()[0]
+        time.sleep(_LOOK_SECONDS)
+        return os.waitpid(-1, os.WNOHANG)[0] if self._workers else 0
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if number in {signal.SIGINT, signal.SIGTERM}:
             # A second signal ends workers at once, as it does a server of one process.
             self._signal, self._is_ending = self._signal or number, True
             number = signal.SIGTERM
+        elif not self._reloads:
+            # Nothing is read again, and a worker that does not expect the signal would end.
+            return
         self._pass_on(number)
 
     def _pass_on(self, number: int) -> None:
         """Send a signal to all workers."""
         for _, process, _ in self._workers.values():
             process.send_signal(number)
+
+
+@contextmanager
+def _hang_up_held_back() -> Iterator[None]:
+    """Hold SIGHUP back in what is started in the block, until that has a handler: before, it would end by it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _signals() -> list[int]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from dataclasses import dataclass
 from pathlib import Path
 
 _VARIABLE = "BFSQL_WORKER"
-"""What the supervisor tells a worker: index, count, the descriptors of the socket and of the pipe, and the folder."""
+"""What the supervisor tells a worker: its own process ID; the worker's index and the count of workers; the descriptors
+of the socket and of the pipe; and the folder."""
 
 _BACKLOG = 128
 
@@ -23,6 +25,7 @@ class Worker:
         descriptor: The socket at which all accept connections.
         pipe: The end of a pipe that closes when the supervisor is gone.
         folder: A private folder with the socket of each worker for the others.
+        supervisor: The process ID of the supervisor; 0 for none.
     """
 
     index: int
@@ -30,6 +33,7 @@ class Worker:
     descriptor: int
     pipe: int
     folder: Path
+    supervisor: int = 0
 
     @classmethod
     def from_environment(cls) -> Worker | None:
@@ -37,13 +41,15 @@ class Worker:
         text = os.environ.get(_VARIABLE)
         if not text:
             return None
-        index, count, descriptor, pipe, folder = text.split(":", 4)
-        return cls(int(index), int(count), int(descriptor), int(pipe), Path(folder))
+        *numbers, folder = text.split(":", 5)
+        supervisor, index, count, descriptor, pipe = map(int, numbers)
+        return cls(index, count, descriptor, pipe, Path(folder), supervisor)
 
     @property
     def environment(self) -> dict[str, str]:
         """The variable by which the process of this worker knows it."""
-        return {_VARIABLE: f"{self.index}:{self.count}:{self.descriptor}:{self.pipe}:{self.folder}"}
+        numbers = self.supervisor, self.index, self.count, self.descriptor, self.pipe
+        return {_VARIABLE: f"{':'.join(map(str, numbers))}:{self.folder}"}
 
     @property
     def listening(self) -> socket.socket:
@@ -53,6 +59,14 @@ class Worker:
     def path_of(self, index: int) -> Path:
         """Return the socket at which a worker takes the requests of others."""
         return self.folder / str(index)
+
+    def ask_all_to_reload(self) -> None:
+        """Have the supervisor let all workers read files again: one that starts may read another version than they did.
+
+        Where the supervisor is gone, this worker ends soon, and some other process is its parent.
+        """
+        if os.getppid() == self.supervisor:
+            os.kill(self.supervisor, signal.SIGHUP)
 
     def listen_to_others(self) -> socket.socket:
         """Return a new socket for the requests of other workers; that of one that died before is removed."""

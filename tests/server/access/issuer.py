@@ -1,5 +1,6 @@
 """An issuer of access tokens on this machine: its keys at a URL, and tokens of every kind, wrong ones too."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
@@ -26,11 +27,13 @@ class Issuer:
         keys: What it answers when it is asked for its keys.
         asked: How often it was.
         kid: The ID of its key.
+        answers: What it waits for before it answers; None to answer at once.
     """
 
     kid: str = "one"
     asked: int = 0
     keys: bytes = b""
+    answers: asyncio.Event | None = None
     _private: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
     def __post_init__(self) -> None:
@@ -57,6 +60,8 @@ class Issuer:
 
         async def keys(_: web.Request) -> web.Response:
             self.asked += 1
+            if self.answers is not None:
+                await self.answers.wait()
             return web.Response(body=self.keys, content_type="application/json")
 
         app = web.Application()

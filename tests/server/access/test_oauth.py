@@ -1,5 +1,6 @@
 """Access tokens of an authorization server: which are taken, and which never."""
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import jwt
 import pytest
 
+from gateway.server.access.key_set import KeySet
 from gateway.server.access.oauth import OAuthClients
+from gateway.server.access.token_file import is_name
 from gateway.settings.http_serving import ClientLimits
 from tests.server.access.issuer import AUDIENCE, ISSUER, Issuer
 
@@ -23,11 +26,11 @@ async def found(issuer: Issuer, token: str, *graphs: str) -> Any:
 async def test_a_token_for_this_server_is_of_a_client_with_the_graphs_of_its_scopes() -> None:
     issuer = Issuer()
     known = await found(issuer, issuer.token(), "films", "pills")
-    assert (known.client.name, known.client.graphs) == ("chat alice", {"pills"})
+    assert (known.client.name, known.client.graphs) == ("oauth:chat alice", {"pills"})
     assert (await found(issuer, issuer.token(scope="graph:*"), "films")).client.graphs is None
     assert (await found(issuer, issuer.token(scope=None), "films")).client.graphs == set()
     assert (await found(issuer, issuer.token(scope=None))).client.graphs is None
-    assert (await found(issuer, issuer.token(aud=["https://x.org", AUDIENCE]))).client.name == "chat alice"
+    assert (await found(issuer, issuer.token(aud=["https://x.org", AUDIENCE]))).client.name == "oauth:chat alice"
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,28 @@ async def test_a_token_signed_with_another_key_or_with_the_public_one_as_a_secre
 @pytest.mark.parametrize("text", ["", "a", "a.b.c", "." * 100, "é" * 50, "eyJhbGciOiJFUzI1NiJ9.e30.AAAA"])
 async def test_what_is_no_token_is_of_nobody(text: str) -> None:
     assert await found(Issuer(), text) is None
+
+
+async def test_two_clients_with_long_or_odd_names_have_two_names() -> None:
+    issuer = Issuer()
+    subjects = ["alice", "x" * 200 + "1", "x" * 200 + "2", "a\x1b", "a\x07", ""]
+    names = [(await found(issuer, issuer.token(client_id=None, sub=each))).client.name for each in subjects]
+    assert len({*names}) == len(subjects)
+    assert all(name.startswith("oauth:") and not is_name(name) and len(name) < 130 for name in names)
+
+
+async def test_a_known_key_waits_for_no_issuer_and_ends_when_it_was_not_seen_for_a_day() -> None:
+    issuer, now, hangs = Issuer(), 0.0, asyncio.Event()
+    async with issuer.published() as settings:
+        keys = KeySet(settings.keys_url, lambda: now)
+        assert await keys.find("one") is not None
+        issuer.answers = hangs
+        now = 3_600.0
+        assert await keys.find("one") is not None
+        now = 90_000.0
+        hangs.set()
+        issuer.keys = b"no keys"
+        assert await keys.find("one") is None
 
 
 async def test_unknown_keys_cause_no_more_than_one_request_in_a_while() -> None:

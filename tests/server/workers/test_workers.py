@@ -65,12 +65,15 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def sessions(url: str, count: int) -> list[str]:
+async def sessions(url: str, count: int, **others: str) -> list[str]:
     """Begin sessions, each over a connection of its own, until every worker has some."""
     found: list[str] = []
     async with asyncio.timeout(SECONDS):
         while len(found) < count or len({name.rpartition(".")[2] for name in found}) < WORKERS:
-            async with ClientSession(url) as client, client.post("/mcp", json=INITIALIZE, headers=ACCEPT) as answer:
+            async with (
+                ClientSession(url) as client,
+                client.post("/mcp", json=INITIALIZE, headers=ACCEPT | others) as answer,
+            ):
                 assert answer.status == 200
                 found.append(answer.headers["mcp-session-id"])
     return found
@@ -127,6 +130,36 @@ async def test_a_worker_that_dies_is_started_anew_and_its_sessions_begin_anew() 
         assert set(answered) <= {200, 404}
         assert 200 in answered
         assert len(await sessions(url, 2)) >= 2
+
+
+async def test_a_hang_up_without_a_token_file_changes_nothing() -> None:
+    async with served("--quiet") as (process, url):
+        begun = await sessions(url, 2)
+        first = workers_of(process)
+        process.send_signal(signal.SIGHUP)
+        for session in begun:
+            assert (await ping(url, session))[0] == 200
+        assert workers_of(process) == first
+
+
+async def test_a_worker_that_cannot_be_started_anew_leaves_the_others_at_work(tmp_path: Path) -> None:
+    token = {"authorization": "Bearer alice-token-of-enough-characters"}
+    tokens = token_file(tmp_path, "alice alice-token-of-enough-characters")
+    async with served("--quiet", "--token-file", str(tokens)) as (process, url):
+        await sessions(url, WORKERS, **token)
+        first = workers_of(process)
+        tokens.write_text("alice", encoding="utf-8")
+        os.kill(min(first), signal.SIGKILL)
+        await until(lambda: min(first) not in workers_of(process))
+        for _ in range(3):
+            assert (await ping(url, "x", **token))[0] == 404
+        tokens.write_text("alice alice-token-of-enough-characters\nbob bob-token-of-enough-characters\n")
+        await until(lambda: len(workers_of(process)) == WORKERS)
+        other = {"authorization": "Bearer bob-token-of-enough-characters"}
+        async with asyncio.timeout(SECONDS):
+            # Both have the new version then, also the one that was never started anew.
+            while {(await ping(url, "x", **other))[0] for _ in range(10)} != {404}:
+                pass
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
