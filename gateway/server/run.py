@@ -1,4 +1,4 @@
-"""Serves over stdio to the client that starts this process, or over streamable HTTP to clients on this machine."""
+"""Serves over stdio to the client that starts this process, or over streamable HTTP."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
@@ -35,7 +35,7 @@ class SharedCacheServer:
         if not _is_url(self.url):
             raise ConfigurationError(
                 "--shared-cache is not the URL of a Valkey or Redis server.",
-                valid="Write redis://HOST:PORT, rediss://HOST:PORT or unix://PATH, without a password.",
+                valid="Write redis://HOST:PORT, rediss://HOST:PORT or unix://PATH, perhaps with ?db=NUMBER, without a password.",
                 next_step=f"Give the password in the environment variable {_PASSWORD}.",
             )
 
@@ -55,4 +55,6 @@ def _is_url(text: str) -> bool:
         has_place = bool(parts.path if parts.scheme == "unix" else parts.hostname and parts.port != 0)
     except ValueError:
         return False
-    return parts.scheme in _SCHEMES and "@" not in parts.netloc and has_place
+    # The library takes other options there, a password among them.
+    has_options_only = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)} <= {"db"}
+    return parts.scheme in _SCHEMES and "@" not in parts.netloc and has_place and has_options_only

@@ -209,7 +209,17 @@ async def test_a_server_that_never_answers_costs_no_more_than_its_time(caplog: p
     assert caplog.text.count("the shared cache is away") <= 2
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1", "redis://user:secret@127.0.0.1", "", "redis://127.0.0.1:x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1",
+        "redis://user:secret@127.0.0.1",
+        "",
+        "redis://127.0.0.1:x",
+        "redis://127.0.0.1?password=hunter2",
+        "unix:///v?db=0&password=hunter2",
+    ],
+)
 def test_a_url_that_is_none_is_a_clear_error_without_a_secret(url: str) -> None:
     with pytest.raises(ConfigurationError, match="--shared-cache") as raised:
         SharedCacheServer(url)

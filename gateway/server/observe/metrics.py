@@ -140,12 +140,16 @@ class Metrics:
         """Count a line that the audit log could not take."""
         self._lost_audit_lines.inc()
 
-    def show_ready(self, graph: str, is_ready: Callable[[], bool]) -> None:
-        """Note whether a graph can be asked, as far as it is known when the counts are read."""
+    def show_ready(self, graph: str, is_ready: Callable[[], bool]) -> Callable[[], None]:
+        """Show whether a graph can be asked, as far as it is known when the counts are read.
+
+        Returns:
+            What to call when the graph was asked. Of several processes, the one that asked last is believed.
+        """
         if shares_counts():
-            self._ready.labels(graph).set(is_ready())
-        else:
-            self._ready.labels(graph).set_function(is_ready)
+            return lambda: self._ready.labels(graph).set(is_ready())
+        self._ready.labels(graph).set_function(is_ready)
+        return lambda: None
 
     def text(self) -> bytes:
         """Return all counts in the text format of Prometheus; where processes share a folder, those of all of them."""

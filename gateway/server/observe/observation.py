@@ -89,5 +89,5 @@ def _metrics(graphs: Mapping[str, Readiness]) -> Metrics:
         ) from error
     metrics = Metrics()
     for name, graph in graphs.items():
-        metrics.show_ready(name, lambda graph=graph: graph.latest == "ready")  # type: ignore[misc]
+        graph.on_asked = metrics.show_ready(name, lambda graph=graph: graph.latest == "ready")  # type: ignore[misc]
     return metrics

@@ -62,7 +62,8 @@ class Pages:
                 status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
                 await _respond(scope, send, status, _TEXT, b"ready\n" if is_ready else b"not ready\n")
             else:
-                await app(scope, receive, send if self._metrics is None else _counting(self._metrics, send))
+                metrics = None if _is_forwarded(scope) else self._metrics
+                await app(scope, receive, send if metrics is None else _counting(metrics, send))
 
         return answer
 
@@ -96,6 +97,12 @@ class Pages:
                     await _respond(scope, send, HTTPStatus.NOT_FOUND, _TEXT, text.encode())
 
         return answer
+
+
+def _is_forwarded(scope: Message) -> bool:
+    """Return whether a request came from another worker, which counts it: by a socket without a port."""
+    server = scope.get("server")
+    return server is not None and server[1] is None
 
 
 def _counting(metrics: Metrics, send: Send) -> Send:

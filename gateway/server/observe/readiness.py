@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
@@ -32,6 +32,9 @@ class Readiness:
     Args:
         opener: The graph.
         clock: A monotonic clock, in seconds.
+
+    Attributes:
+        on_asked: Called when the endpoint was asked.
     """
 
     def __init__(self, opener: GatewayOpener, clock: Clock = time.monotonic) -> None:
@@ -42,6 +45,7 @@ class Readiness:
         self._asked_at: float | None = None
         self._is_reachable = False
         self._asking: asyncio.Task[None] | None = None
+        self.on_asked: Callable[[], object] = lambda: None
 
     @property
     def latest(self) -> State:
@@ -79,6 +83,7 @@ class Readiness:
             self._asking = None
         if self._is_reachable:
             gateway.read_schema_again(at_once=not was_reachable)
+        self.on_asked()
 
 
 def _wants_pause(fault: Fault) -> bool:

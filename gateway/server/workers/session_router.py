@@ -21,7 +21,6 @@ _CONNECT_SECONDS = 5.0
 _OF_ONE_HOP = frozenset({b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade", b"expect"})
 """Headers that are about one connection (RFC 9110, 7.6.1)."""
 
-_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _MOST_DIGITS = 3
 
 _GONE = b'{"error":"session_not_found","error_description":"The session has ended: begin a new one."}\n'
@@ -118,13 +117,15 @@ class _Request:
     """The body of a request that is passed on, and its end.
 
     Attributes:
-        body: Its parts; None where the method has none.
+        body: Its parts; None where it has none (RFC 9112, 6.3).
     """
 
     def __init__(self, scope: Message, receive: Receive) -> None:
         self._receive = receive
         self._is_read = asyncio.Event()
-        self.body = None if scope["method"] in _WITHOUT_BODY else self._parts()
+        headers = dict(scope["headers"])
+        has_body = b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+        self.body = self._parts() if has_body else None
         if self.body is None:
             self._is_read.set()
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -111,6 +111,7 @@ class Supervisor:
         if ended not in self._workers:
             return
         index, _, began = self._workers.pop(ended)
+        drop_gauges(folder / "counts", ended)
         if self._is_ending:
             return
         # A worker makes its socket when it serves.
@@ -154,6 +155,15 @@ class Supervisor:
         """Send a signal to all workers."""
         for _, process, _ in self._workers.values():
             process.send_signal(number)
+
+
+def drop_gauges(counts: Path, ended: int) -> None:
+    """Drop what a worker that has ended counted as its own at that moment, such as requests under way."""
+    with suppress(ImportError):
+        # Nothing is counted without this package of an extra.
+        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
+
+        mark_process_dead(ended, str(counts))  # type: ignore[no-untyped-call]  # it has no types there
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from gateway.server.app import build
 from gateway.server.observe.metrics import MOST_CLIENTS, Metrics
 from gateway.server.observe.request import Request
 from gateway.server.observe.watching import Watching
+from gateway.server.workers.supervisor import drop_gauges
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +100,8 @@ from gateway.server.observe.metrics import Metrics
 from gateway.server.observe.request import Request
 
 metrics = Metrics()
-metrics.show_ready("", lambda: True)
+metrics.show_ready("", lambda: True)()
+metrics.show_ready("not asked", lambda: False)
 metrics.observe(Request("tools/call", "bfs_query", "", "", "complete", 0.1, 10, (), {}))
 print(metrics.text().decode())
 """
@@ -114,3 +116,16 @@ def test_processes_of_one_server_show_their_counts_together(tmp_path: Path) -> N
             [sys.executable, "-c", _ONE_PROCESS], env=environment, check=True, capture_output=True, text=True
         ).stdout
     assert 'bfsql_requests_total{method="tools/call",outcome="complete"} 2.0' in shown
+    assert 'bfsql_ready{graph=""} 1.0' in shown
+    assert "not asked" not in shown
+
+
+@pytest.mark.process
+def test_a_process_that_has_ended_has_nothing_under_way(tmp_path: Path) -> None:
+    environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", _ONE_PROCESS], env=environment, stdout=subprocess.DEVNULL) as process:  # noqa: S603 - a program of this file
+        process.wait()
+    assert list(tmp_path.glob(f"gauge_live*_{process.pid}.db"))
+    drop_gauges(tmp_path, process.pid)
+    assert not list(tmp_path.glob(f"gauge_live*_{process.pid}.db"))
+    assert list(tmp_path.glob(f"counter_{process.pid}.db"))

@@ -41,6 +41,34 @@ async def asked(folder: Path, sent: list[Message]) -> None:
     await SessionRouter(never, Worker(0, 2, 0, 0, folder))(SCOPE, receive, send)
 
 
+async def test_a_body_is_passed_on_whatever_the_method(tmp_path: Path) -> None:
+    bodies: list[bytes] = []
+
+    async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        bodies.append(await reader.readexactly(4))
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    received: list[Message] = [{"type": "http.request", "body": b"body"}]
+    ended = asyncio.Event()
+
+    async def receive() -> Message:
+        if received:
+            return received.pop()
+        await ended.wait()
+        raise AssertionError
+
+    async def send(_: Message) -> None: ...
+
+    headers = [*SCOPE["headers"], (b"content-length", b"4")]
+    async with await asyncio.start_unix_server(read, tmp_path / "1"):
+        router = SessionRouter(never, Worker(0, 2, 0, 0, tmp_path))
+        await router({**SCOPE, "method": "DELETE", "headers": headers}, receive, send)
+    assert bodies == [b"body"]
+
+
 async def test_a_session_whose_worker_is_away_is_gone(tmp_path: Path) -> None:
     sent: list[Message] = []
     await asked(tmp_path, sent)
