@@ -35,7 +35,7 @@ class SharedCacheServer:
         if not _is_url(self.url):
             raise ConfigurationError(
                 "--shared-cache is not the URL of a Valkey or Redis server.",
-                valid="Write redis://HOST:PORT, rediss://HOST:PORT or unix://PATH, perhaps with ?db=NUMBER, without a password.",
+                valid="Write redis://HOST:PORT, rediss://HOST:PORT or unix://PATH with no password in it.",
                 next_step=f"Give the password in the environment variable {_PASSWORD}.",
             )
 
