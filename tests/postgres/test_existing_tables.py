@@ -12,7 +12,7 @@ from tests.postgres.database import Database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
-_TABLES = """
+EXISTING = """
 CREATE TABLE entity (
   entity_id text PRIMARY KEY, entity_type text, name text, status text, confidence float, source text,
   canonical_url text, synonyms json, properties json, embedding json, usage_count int, merged_into text
@@ -71,7 +71,7 @@ RXNORM = "http://purl.bioontology.org/ontology/RXNORM/"
 
 
 async def test_its_nodes_and_edges_are_found_with_their_metadata(database: Database) -> None:
-    url = database.make_database("plain", _TABLES)
+    url = database.make_database("plain", EXISTING)
     async with connected(opened(database, url)) as client:
         answer = await asked(client, "bfs_query", seeds=["MeSH:D003480"], max_hops=2)
     assert answer["complete"] is True
@@ -101,7 +101,7 @@ async def test_its_nodes_and_edges_are_found_with_their_metadata(database: Datab
 
 
 async def test_merged_entities_are_neither_found_nor_counted(database: Database) -> None:
-    url = database.make_database("plain", _TABLES)
+    url = database.make_database("plain", EXISTING)
     async with connected(opened(database, url)) as client:
         found = await asked(client, "search_entities", query="desmopresin")
         schema = await asked(client, "describe_schema")
@@ -111,7 +111,7 @@ async def test_merged_entities_are_neither_found_nor_counted(database: Database)
 
 
 async def test_a_synonym_is_found_in_any_case(database: Database) -> None:
-    url = database.make_database("plain", _TABLES)
+    url = database.make_database("plain", EXISTING)
     async with connected(opened(database, url)) as client:
         found = await asked(client, "search_entities", query="HyperCortisolism")
         narrow = await asked(client, "search_entities", query="cushing", node_types=["drug"])
@@ -125,7 +125,7 @@ async def test_a_synonym_is_found_in_any_case(database: Database) -> None:
 async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
     database: Database, name: str, tables: str, paper: str, confidence: float
 ) -> None:
-    url = database.make_database(name, _TABLES + tables)
+    url = database.make_database(name, EXISTING + tables)
     async with connected(opened(database, url)) as client:
         answer = await asked(client, "bfs_query", seeds=["RxNorm:3251"], max_hops=1)
     (edge,) = [edge for edge in answer["edges"] if edge["predicate"] == "term:TREATS"]
@@ -135,7 +135,7 @@ async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
 
 
 async def test_two_views_with_other_columns_are_a_graph(database: Database) -> None:
-    url = database.make_database("views", _TABLES + OTHER)
+    url = database.make_database("views", EXISTING + OTHER)
     tables = PostgresSettings(
         nodes=NodeTable(table="My graph.Things", id="the id", name="title"),
         edges=EdgeTable(table="My graph.links", subject="a", predicate="is", object="b"),
@@ -159,7 +159,7 @@ async def test_two_views_with_other_columns_are_a_graph(database: Database) -> N
 async def test_a_table_or_column_that_is_missing_is_an_error_that_names_it(
     database: Database, tables: PostgresSettings, wrong: str
 ) -> None:
-    url = database.make_database("plain", _TABLES)
+    url = database.make_database("plain", EXISTING)
     async with opened(database, url, tables) as gateway:
         with pytest.raises(EndpointFault, match=wrong) as caught:
             await gateway.bfs_query(["RxNorm:3251"], 1)
