@@ -191,6 +191,11 @@ class Template:
         """Return the samples of its header."""
         return {name: declared.sample for name, declared in self._declared.items()}
 
+    @property
+    def repeated(self) -> Sequence[str]:
+        """The parameters with parts of the query that are written for each element, or left out without any."""
+        return [name for name, declared in self._declared.items() if declared.each]
+
 
 def _element(kind: str, element: Any) -> str:
     if kind.startswith("("):

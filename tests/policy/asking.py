@@ -210,6 +210,8 @@ async def findings_at_endpoints(asked: Client, expected: Client, questions: Iter
     for name, given in questions:
         if "explain" in given:
             text = await answer(asked, (name, given))
+            # Prefixes are coined by what was answered before, so both are asked the same.
+            await answer(expected, (name, given))
             words = _hushed(text, (name, given))
             found += [Finding((name, given), "", text, words)] if words else []
         plain = name, {key: value for key, value in given.items() if key != "explain"}

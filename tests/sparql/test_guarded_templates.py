@@ -1,6 +1,7 @@
 """Every triple pattern that is asked under a policy has its conditions, in its own group."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -41,11 +42,22 @@ def marked(pattern: TriplePattern) -> str:
     return f"{subject} <{GUARDED}> {predicate}, {value} .\n"
 
 
-def rendered(name: str) -> str:
-    """Return a template with marks, without evidence, and without a keyword that rdflib does not know."""
+def renderings(name: str) -> Iterator[str]:
+    """Yield a template with marks and without evidence, with and without each other part that it may leave out."""
     text = template.load(name)
-    given = {key: () if key in OF_EVIDENCE else value for key, value in text.samples().items()}
-    return text.render(given, marked).replace("LATERAL {", "{")
+    samples = {key: () if key in OF_EVIDENCE else value for key, value in text.samples().items()}
+    optional = [key for key in text.repeated if key not in OF_EVIDENCE]
+    for left_out in product((False, True), repeat=len(optional)):
+        without = {key: () for key, is_out in zip(optional, left_out, strict=True) if is_out}
+        # rdflib does not know LATERAL.
+        yield text.render({**samples, **without}, marked).replace("LATERAL {", "{")
+
+
+def guarded(triples: Sequence[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+    """Return the triple patterns whose marks are among these triples: two marks each, one after the other."""
+    marks = [triple for triple in triples if triple[1] == f"<{GUARDED}>"]
+    pairs = zip(marks[::2], marks[1::2], strict=True)
+    return {(subject, predicate, value) for (subject, _, predicate), (_, _, value) in pairs}
 
 
 def groups(parsed: Any) -> Iterator[list[tuple[str, str, str]]]:
@@ -77,18 +89,37 @@ def term_of(term: Any) -> str:
     return str(term.n3())
 
 
+def asked_patterns(query: str) -> tuple[int, list[tuple[str, str, str]]]:
+    """Return how many triple patterns a query has, and those without their conditions in their own group."""
+    found = list(groups(parseQuery(query)))
+    patterns = [(triples, triple) for triples in found for triple in triples if triple[1] != f"<{GUARDED}>"]
+    return len(patterns), [triple for triples, triple in patterns if triple not in guarded(triples)]
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if template.load(name).may_be_guarded])
 def test_every_triple_pattern_that_is_asked_under_a_policy_has_its_conditions_in_its_group(name: str) -> None:
     reads = template.load(name).reads
-    found = list(groups(parseQuery(rendered(name)))) if reads != "hidden" else []
-    patterns = 0
-    for triples in found:
-        marks = {(subject, value) for subject, predicate, value in triples if predicate == f"<{GUARDED}>"}
-        for subject, predicate, value in triples:
-            if predicate != f"<{GUARDED}>":
-                patterns += 1
-                assert {(subject, predicate), (subject, value)} <= marks
-    assert (patterns > 0) == (reads == "graph")
+    if reads == "hidden":
+        return
+    for query in renderings(name):
+        count, bare = asked_patterns(query)
+        assert not bare
+        assert count == 0 or reads == "graph"
+    assert (asked_patterns(next(renderings(name)))[0] > 0) == (reads == "graph")
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [
+        "?s ?p ?o",
+        f"?s ?p ?o . ?s <{GUARDED}> ?p, ?other",
+        f"?s ?p ?o . FILTER EXISTS {{ ?s <{GUARDED}> ?p, ?o }}",
+        f"?s <{GUARDED}> ?p, ?o . OPTIONAL {{ ?s ?p ?o }}",
+        f"?s ?p ?a . ?s <{GUARDED}> ?p, ?o . ?a <{GUARDED}> ?q, ?a",
+    ],
+)
+def test_conditions_of_another_pattern_or_in_another_group_are_none(bare: str) -> None:
+    assert len(asked_patterns(f"SELECT * WHERE {{ {bare} }}")[1]) == 1
 
 
 def policy() -> EndpointPolicy:
