@@ -12,6 +12,7 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
+from gateway.graph.store import GraphStore
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
@@ -127,6 +128,10 @@ class Column:
             return InProcess(_loaded(tuple(self.files[graph])).engine, max_bytes=64 * _MEGABYTE)
         asked = self._asked(graph)
         return Http(asked.endpoint, max_bytes=64 * _MEGABYTE, graphs=asked.graphs)
+
+    def store(self, graph: str, profile: Profile) -> GraphStore:
+        """Return a store over a graph, without a cache."""
+        return SparqlStore(self.transport(graph), self.settle(graph, profile), wall_clock=fixed_wall_clock)
 
     def _need(self, graph: str) -> None:
         """Skip the test that asks for a reference graph where that is absent."""

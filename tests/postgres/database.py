@@ -141,14 +141,14 @@ class PostgresColumn(Column):
     def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
         """Open a gateway over a graph; see `Column.open`."""
         assert not through
-        self._need(graph)
         settings = self.settled(profile or Profile())
-        self.database.load(graph, list(self.files[graph]), settings)
         prefixes, _ = merge([("the profile", settings.prefixes)])
         return Gateway(self.store(graph, settings), settings, PrefixMap(prefixes))
 
     def store(self, graph: str, profile: Profile) -> PostgresStore:
-        """Return the store over a graph that was loaded."""
+        """Return the store over a graph, which is loaded first."""
+        self._need(graph)
+        self.database.load(graph, list(self.files[graph]), profile)
         return PostgresStore(
             self.database.address, tables_in(graph), profile, profile.prefixes, wall_clock=fixed_wall_clock
         )
