@@ -87,7 +87,7 @@ def test_a_graph_is_served_without_what_its_entry_hides(run: Run, served: Served
         f'[graphs.whole]\nabout = "Films."\ngraph = {films}\n[graphs.part]\nabout = "Films."\ngraph = {films}\n'
         '[graphs.part.hidden]\ntypes = ["https://example.org/films/Person"]\n'
         '[graphs.far]\nabout = "Far."\nendpoint = "http://127.0.0.1:9/sparql"\n'
-        '[graphs.far.hidden]\ntypes = ["https://example.org/films/Person"]\n',
+        '[graphs.far.hidden]\ngraphs = ["https://example.org/films/graph"]\n',
         encoding="utf-8",
     )
     ran = run("serve", "--graphs", path)
@@ -95,7 +95,7 @@ def test_a_graph_is_served_without_what_its_entry_hides(run: Run, served: Served
     (found,) = served
     assert found["whole"] == (2, 30.0, "compact")
     assert found["part"] == (1, 30.0, "compact")
-    assert "of an endpoint nothing can be hidden" in str(found["far"])
+    assert "cannot be hidden of this endpoint" in str(found["far"])
     assert "Person" not in str(found["far"])
 
 
