@@ -7,13 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
+from gateway.server.workers.folder import workers_folder
 from gateway.server.workers.worker import Worker
 
 _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
@@ -64,17 +64,20 @@ class Supervisor:
         """Run the workers until a signal arrives or they cannot be started; return the number of the signal, else 0.
 
         Each worker sees by a pipe that this process is gone, however that ends.
+
+        Raises:
+            ConfigurationError: There is no place for the sockets of workers.
         """
         read, write = os.pipe()
         handlers = {number: signal.signal(number, self._handle) for number in _signals()}
         try:
-            with tempfile.TemporaryDirectory(prefix="bfsql-") as folder:
-                counts = Path(folder) / "counts"
+            with workers_folder() as folder:
+                counts = folder / "counts"
                 counts.mkdir()
                 for index in range(self._count):
-                    self._start(index, read, Path(folder))
+                    self._start(index, read, folder)
                 while self._workers or (self._waiting and not self._is_ending):
-                    self._wait(read, Path(folder))
+                    self._wait(read, folder)
         finally:
             os.close(write)
             os.close(read)
