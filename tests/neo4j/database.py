@@ -11,6 +11,9 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from gateway.engine.gateway import Gateway
+from gateway.graph.call import Call
+from gateway.graph.store import DelegatingStore
+from gateway.graph.values import Schema
 from gateway.neo4j.connection import Address
 from gateway.neo4j.store import Neo4jStore
 from gateway.settings.profile import Profile
@@ -60,6 +63,13 @@ def _server(folder: Path, files: Files) -> Iterator[int]:
         yield server.port
 
 
+class _ReadInFull(DelegatingStore):
+    """Reads the schema in full also where a server that has just started takes long for it."""
+
+    async def quick_schema(self, call: Call) -> Schema:
+        return await self._inner.schema(call)
+
+
 @dataclass(frozen=True)
 class Neo4jColumn(Column):
     """Neo4j in the place of an engine."""
@@ -72,7 +82,7 @@ class Neo4jColumn(Column):
         self._need(graph)
         profile = PostgresColumn.settled(profile or Profile())
         prefixes, _ = merge([("the profile", profile.prefixes)])
-        return Gateway(self.store(graph, profile), profile, PrefixMap(prefixes))
+        return Gateway(_ReadInFull(self.store(graph, profile)), profile, PrefixMap(prefixes))
 
     def store(self, graph: str, profile: Profile) -> Neo4jStore:
         """Return the store over a graph."""
