@@ -10,7 +10,7 @@ import typer
 
 from gateway.cli.options import not_empty
 from gateway.errors import ConfigurationError
-from gateway.settings.http_serving import ClientLimits, HttpSettings, OAuthSettings
+from gateway.settings.http_serving import DRAIN_SECONDS, ClientLimits, HttpSettings, OAuthSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,14 @@ class HttpOptions:
         int | None,
         typer.Option("--workers", metavar="N", help="Processes that serve. Default: 1. See also --shared-cache."),
     ] = None
+    drain_seconds: Annotated[
+        int | None,
+        typer.Option(
+            "--drain-seconds",
+            metavar="SECONDS",
+            help="How long calls may go on after SIGTERM or Ctrl-C, before each gets an error. Default: 2.",
+        ),
+    ] = None
     client_limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,6 +140,7 @@ class HttpOptions:
             proxies=tuple(self.proxy or ()),
             limits=self._limits(),
             workers=1 if self.workers is None else self.workers,
+            drain_seconds=DRAIN_SECONDS if self.drain_seconds is None else self.drain_seconds,
         )
 
     def _oauth(self) -> OAuthSettings | None:

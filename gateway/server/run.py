@@ -20,6 +20,7 @@ from gateway.server.http_guard import App, HttpGuard
 from gateway.server.json_lines import MAX_BYTES
 from gateway.server.stdio import stdio_wire
 from gateway.server.switch_interval import short_switch_interval
+from gateway.settings.http_serving import DRAIN_SECONDS
 from gateway.settings.observing import NOTHING, ObserveSettings
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
-"""The time in which running calls may still be answered when the server ends."""
+"""The time that connections have to end after the calls."""
 
 _HEAD_START_SECONDS = 0.3
 """The first client is answered before the imports of the gateway begin, which hold the GIL."""
@@ -65,7 +66,7 @@ async def serve_stdio(
         _audited(server, opener, observing),
         _opened_beside(opener),
         stdio_wire() as wire,
-        _ended_by(stop, calls, wire.inbox.close),
+        _ended_by(stop, calls, wire.inbox.close, DRAIN_SECONDS),
     ):
         await server.run(wire.reading, wire.writing, server.create_initialization_options())
 
@@ -124,7 +125,7 @@ async def serve_http(
             collected_between_calls(lambda: calls.is_idle),
             observation.running(),
             _opened_beside(opener),
-            _ended_by(stop, calls, end),
+            _ended_by(stop, calls, end, front.settings.drain_seconds),
         ):
             await http.serve(sockets=listening)
     finally:
@@ -231,12 +232,14 @@ async def _audited(
 
 
 @asynccontextmanager
-async def _ended_by(stop: asyncio.Event, calls: Calls | CallsByGraph, end: Callable[[], None]) -> AsyncIterator[None]:
-    """Stop the calls and then the server inside the block, when the event is set."""
+async def _ended_by(
+    stop: asyncio.Event, calls: Calls | CallsByGraph, end: Callable[[], None], seconds: float
+) -> AsyncIterator[None]:
+    """Stop the calls, after so many seconds at most, and then the server inside the block, when the event is set."""
 
     async def ending() -> None:
         await stop.wait()
-        await calls.stop(_GRACE_SECONDS)
+        await calls.stop(seconds)
         end()
 
     task = asyncio.create_task(ending())

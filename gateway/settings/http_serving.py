@@ -17,6 +17,11 @@ MOST_WORKERS = 64
 """Processes of one server: each has an event loop, and most of the memory of a gateway, of its own."""
 
 _HIGHEST_LIMIT = 1_000_000_000
+DRAIN_SECONDS = 2
+"""How long calls that are under way may go on, if nothing else is said."""
+
+_LONGEST_DRAIN = 600
+"""Seconds; an answer has no more time than that anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,7 @@ class HttpSettings:
         proxies: Addresses and networks of proxies, whose word about the client is taken.
         limits: What a client may have, if nothing else is said of it.
         workers: Processes that serve.
+        drain_seconds: How long calls that are under way may go on when the server ends.
     """
 
     host: str = "127.0.0.1"
@@ -104,8 +110,13 @@ class HttpSettings:
     proxies: Sequence[str] = ()
     limits: ClientLimits = ClientLimits()
     workers: int = 1
+    drain_seconds: int = DRAIN_SECONDS
 
     def __post_init__(self) -> None:
+        if not 0 <= self.drain_seconds <= _LONGEST_DRAIN:
+            raise ConfigurationError(
+                f"--drain-seconds {self.drain_seconds} is out of range.", valid=f"It is 0 to {_LONGEST_DRAIN}."
+            )
         if not 1 <= self.workers <= MOST_WORKERS:
             raise ConfigurationError(f"--workers {self.workers} is out of range.", valid=f"It is 1 to {MOST_WORKERS}.")
         if not 0 <= self.port <= _HIGHEST_PORT:

@@ -42,6 +42,8 @@ def test_what_is_no_name_is_refused(run: Run, name: str) -> None:
         (["--http", "--client-limit", "sessions"], "limit sessions is ''"),
         (["--http", "--port", "0", "--token-file", "none"], "cannot be read"),
         (["--http", "--allow-host", "a:1"], "has a port"),
+        (["--drain-seconds", "5"], "--drain-seconds requires --http"),
+        (["--http", "--drain-seconds", "601"], "--drain-seconds 601 is out of range"),
     ],
 )
 def test_options_that_are_wrong_or_do_not_fit_together_are_clear_errors(

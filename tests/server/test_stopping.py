@@ -297,14 +297,19 @@ async def listening(*arguments: str) -> AsyncIterator[Listening]:
         await process.wait()
 
 
+async def session_headers(server: Listening) -> tuple[str, str]:
+    """Begin a session, and return the headers of its requests."""
+    reader, writer = await server.send(json.dumps(INITIALIZE).encode())
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    session = re.search(r"mcp-session-id: (\S+)", head)
+    assert session is not None
+    writer.close()
+    return f"Mcp-Session-Id: {session[1]}", "MCP-Protocol-Version: 2025-11-25"
+
+
 async def test_calls_under_way_are_answered_before_a_server_over_http_ends() -> None:
     async with silent_endpoint() as (url, asked), listening("-e", url) as server:
-        reader, writer = await server.send(json.dumps(INITIALIZE).encode())
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        session = re.search(r"mcp-session-id: (\S+)", head)
-        assert session is not None
-        writer.close()
-        headers = (f"Mcp-Session-Id: {session[1]}", "MCP-Protocol-Version: 2025-11-25")
+        headers = await session_headers(server)
         _, ready = await server.send(json.dumps(READY).encode(), headers=headers)
         connections = [
             await server.send(json.dumps(request(number, "tools/call", CALL)).encode(), headers=headers)
@@ -320,6 +325,30 @@ async def test_calls_under_way_are_answered_before_a_server_over_http_ends() -> 
         assert f'"id":{number}' in body
         assert "The server is stopping." in body
         assert body.endswith("0\r\n\r\n")
+
+
+async def test_a_call_may_end_by_itself_in_the_time_that_the_operator_gives_it() -> None:
+    asked, ends = asyncio.Event(), asyncio.Event()
+
+    async def break_off(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await ends.wait()
+        writer.close()
+
+    async with await asyncio.start_server(break_off, "127.0.0.1", 0) as endpoint:
+        url = f"http://127.0.0.1:{endpoint.sockets[0].getsockname()[1]}/sparql"
+        async with listening("-e", url, "--drain-seconds", "60") as server:
+            headers = await session_headers(server)
+            body = json.dumps(request(1, "tools/call", CALL)).encode()
+            reader, writer = await server.send(body, headers=headers)
+            await asked.wait()
+            server.process.send_signal(signal.SIGTERM)
+            ends.set()
+            answer = (await reader.read()).decode()
+            writer.close()
+            assert (await server.end())[0] == 0
+    assert '"id":1' in answer
+    assert "The server is stopping." not in answer
 
 
 async def test_uploads_that_are_broken_off_leave_no_traceback() -> None:
