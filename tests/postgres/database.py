@@ -39,12 +39,12 @@ class Database:
     Attributes:
         server: The server.
         schemas: Schemas that were made in the database `postgres`.
-        databases: Databases that were made.
+        databases: Databases that were made, with what was put into each.
     """
 
     server: PostgresServer
     schemas: set[str] = field(default_factory=set)
-    databases: set[str] = field(default_factory=set)
+    databases: dict[str, str] = field(default_factory=dict)
 
     @property
     def address(self) -> Address:
@@ -87,7 +87,8 @@ class Database:
             self.execute(f'CREATE DATABASE "{name}"')
             if sql:
                 self.execute(sql, name)
-            self.databases.add(name)
+            self.databases[name] = sql
+        assert self.databases[name] == sql, f"another test has a database {name}"
         return self.url(name)
 
     def make_schema(self, name: str) -> bool:

@@ -76,7 +76,7 @@ def test_the_report_for_a_person_shows_the_same(check: Run, database: Database) 
 
 
 def test_the_indexes_of_a_view_are_not_determined(check: Run, database: Database, tmp_path: Path) -> None:
-    url = database.make_database("views", BARE + OTHER)
+    url = database.make_database("checked_views", BARE + OTHER)
     profile = tmp_path / "views.toml"
     profile.write_text(
         """

@@ -26,7 +26,7 @@ def test_the_example_prints_what_the_page_shows(
 ) -> None:
     profile = _example("toml")
     endpoint = tomllib.loads(profile)["endpoint"]
-    profile = profile.replace(endpoint["url"], database.make_database("plain", EXISTING))
+    profile = profile.replace(endpoint["url"], database.make_database("migrating", EXISTING))
     profile = profile.replace(endpoint["access"]["password"], database.access().password)
     (tmp_path / "graph.toml").write_text(profile, encoding="utf-8")
     (tmp_path / "example.py").write_text(_example("python"), encoding="utf-8")
