@@ -104,3 +104,6 @@ def _report(loaded: Loaded, source: GraphSource, prefixes: Mapping[str, str], *,
     Screen().show(Unwrapped(Text("\n".join(lines))))
     if loaded.blank_edges:
         print_note(f"{counted(loaded.blank_edges, 'edge')} to nodes without an IRI: left out.", quiet=quiet)
+    if loaded.unsendable:
+        what = counted(loaded.unsendable, "part")
+        print_note(f"{what} of the graph with an IRI that is none, or is too long for an ID: left out.", quiet=quiet)

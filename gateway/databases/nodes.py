@@ -43,7 +43,7 @@ _BYTES = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A row of the table of nodes.
+    """What the rows of one node say: it may be written in several ways, and be there more than once.
 
     Attributes:
         types: Its types.
@@ -56,6 +56,20 @@ class _Node:
     name: str = ""
     properties: Properties | None = None
     mark: Mark = WHOLE
+
+    def with_more(self, other: _Node) -> _Node:
+        """Return what this row and another one say."""
+        properties: dict[Iri, tuple[Value, ...]] | None = None
+        if self.properties is not None or other.properties is not None:
+            ours, theirs = self.properties or {}, other.properties or {}
+            properties = {**ours}
+            for predicate, values in theirs.items():
+                known = properties.get(predicate, ())
+                properties[predicate] = (*known, *(value for value in values if value not in known))
+        # Which row comes first is the database's choice.
+        name = min(filter(None, (self.name, other.name)), default="")
+        mark = other.mark if self.mark.whole else self.mark
+        return _Node(tuple(sorted({*self.types, *other.types})), name, properties, mark)
 
 
 class NodeReader:
@@ -190,7 +204,10 @@ class NodeReader:
     ) -> Mapping[Iri, Answer]:
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Answer]:
             rows = await self._client.rows("nodes", call, self._ids.texts_of(batch), properties, _BYTES)
-            nodes = {self._ids.iri(row[0]): self._node(row) for row in rows.whole()}
+            nodes: dict[Iri, _Node] = {}
+            for row in rows.whole():
+                iri, node = self._ids.iri(row[0]), self._node(row)
+                nodes[iri] = nodes[iri].with_more(node) if iri in nodes else node
             return {iri: answer(nodes.get(iri, _Node())) for iri in batch}
 
         return await in_batches(ids, self._batch, call, ask, failed)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.databases.client import DatabaseClient
 from gateway.databases.edges import EdgeReader
 from gateway.databases.evidence import EvidenceReader
+from gateway.databases.names import Names
 from gateway.databases.nodes import NodeReader
+from gateway.databases.rule import Rule
 from gateway.databases.schema import SchemaReader
 from gateway.databases.search import ColumnNameReader, SearchReader
 from gateway.errors import Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
@@ -38,6 +40,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
+from gateway.settings.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,43 @@ class Readers:
     schema: SchemaReader
     search: SearchReader
     names: ColumnNameReader
+
+    @classmethod
+    def of(
+        cls,
+        client: DatabaseClient,
+        ids: Names,
+        terms: Names,
+        profile: Profile,
+        *,
+        parameters: Callable[[Rule], Sequence[object]],
+        expression: Callable[[str], str],
+        evidence: type[EvidenceReader] = EvidenceReader,
+        wall_clock: Clock,
+    ) -> Readers:
+        """Return the readers of a graph.
+
+        Args:
+            client: Sends the queries.
+            ids: The IRIs of IDs.
+            terms: The IRIs of types, predicates and names of properties.
+            profile: The profile.
+            parameters: Returns the rule for edges as the first parameters of each query about edges.
+            expression: Returns a pattern of a search as the database writes it.
+            evidence: The kind of reader of evidence.
+            wall_clock: Seconds since the epoch.
+        """
+        limits, rule = profile.limits, parameters(Rule.of(profile.edges, ids, terms))
+        of_any_predicate = EdgeReader(client, ids, terms, parameters(Rule()), limits.facts_batch)
+        nodes = NodeReader(client, ids, terms, profile, of_any_predicate)
+        return cls(
+            EdgeReader(client, ids, terms, rule, limits.batch),
+            nodes,
+            evidence(client, ids, terms, limits.facts_batch),
+            SchemaReader(client, terms, rule, nodes, profile, wall_clock),
+            SearchReader(client, ids, terms, expression),
+            ColumnNameReader(client, ids, nodes, profile.roles),
+        )
 
 
 class DatabaseStore:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from gateway.databases.client import DatabaseClient
 from gateway.errors import ConfigurationError, EndpointFault, quoted
 from gateway.flow.control import FlowControl
@@ -10,6 +12,8 @@ from gateway.neo4j.connection import DriverPool
 from gateway.neo4j.cypher import filled
 from gateway.neo4j.graph_model import GraphModel
 from gateway.settings.neo4j import Neo4jSettings
+
+_log = logging.getLogger(__name__)
 
 _LABELS = 200
 """Labels that are looked up; a graph of more names those that it reads."""
@@ -57,6 +61,12 @@ class Neo4jClient(DatabaseClient):
     async def _check_ids(self, model: GraphModel, call: Call) -> None:
         """Raise a fault if no node has a text as its ID: the graph would look as if it were empty."""
         ((found, texts),) = await self._fetched("sample_ids", model.query("sample_ids"), [_IDS], 1, call)
+        if texts < found:
+            _log.warning(
+                "of %d nodes with an ID, %d have none that is a text: these and their edges are not in the graph",
+                found,
+                found - texts,
+            )
         if not texts:
             name = quoted(self._settings.nodes.id)
             wrong = f"has no text in the property {name}" if found else f"has the property {name}"

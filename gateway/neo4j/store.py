@@ -5,13 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from gateway.databases.edges import EdgeReader
-from gateway.databases.evidence import EvidenceReader
 from gateway.databases.names import Names
-from gateway.databases.nodes import NodeReader
 from gateway.databases.rule import Rule
-from gateway.databases.schema import SchemaReader
-from gateway.databases.search import ColumnNameReader, SearchReader
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Clock
@@ -43,20 +38,17 @@ class Neo4jStore(DatabaseStore):
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        requests, limits = profile.endpoint.requests, profile.limits
+        requests = profile.endpoint.requests
         flow = FlowControl(requests, server="The database", clock=clock)
-        client = Neo4jClient(DriverPool(address, requests.concurrency), settings, flow, limits.query_rows)
-        ids, terms = Names(settings.base, prefixes), Names(settings.vocabulary, prefixes)
-        rule = _parameters(Rule.of(profile.edges, ids, terms))
-        of_any_type = EdgeReader(client, ids, terms, _parameters(Rule()), limits.facts_batch)
-        nodes = NodeReader(client, ids, terms, profile, of_any_type)
-        readers = Readers(
-            EdgeReader(client, ids, terms, rule, limits.batch),
-            nodes,
-            EvidenceReader(client, ids, terms, limits.facts_batch),
-            SchemaReader(client, terms, rule, nodes, profile, wall_clock),
-            SearchReader(client, ids, terms, _expression),
-            ColumnNameReader(client, ids, nodes, profile.roles),
+        client = Neo4jClient(DriverPool(address, requests.concurrency), settings, flow, profile.limits.query_rows)
+        readers = Readers.of(
+            client,
+            Names(settings.base, prefixes),
+            Names(settings.vocabulary, prefixes),
+            profile,
+            parameters=_parameters,
+            expression=_expression,
+            wall_clock=wall_clock,
         )
         super().__init__(client, readers)
         self._model = client

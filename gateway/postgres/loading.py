@@ -44,12 +44,21 @@ async def report_nothing(_: int) -> None:
 
 @dataclass(slots=True)
 class Loaded:
-    """What was written, and what tables cannot hold."""
+    """What was written, and what was left out.
+
+    Attributes:
+        nodes: Nodes.
+        edges: Edges.
+        statements: Statements about edges.
+        blank_edges: Edges left out because an end has no IRI.
+        unsendable: Types, edges, predicates and values left out because an IRI is none, or is too long for an ID.
+    """
 
     nodes: int = 0
     edges: int = 0
     statements: int = 0
     blank_edges: int = 0
+    unsendable: int = 0
 
 
 def nodes_of(graph: Iterable[pyoxigraph.Quad]) -> list[Iri]:
@@ -100,7 +109,7 @@ class Loader:
     async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
         loaded = Loaded()
         while batch := list(islice(nodes, _BATCH)):
-            entities = await self._entities(batch)
+            entities = await self._entities(batch, loaded)
             edges, statements = await self._edges(batch, loaded)
             names = self.tables.names
             await _copied(connection, names.nodes.table, _ENTITY, entities)
@@ -112,9 +121,10 @@ class Loader:
             await self.on_loaded(loaded.nodes)
         return loaded
 
-    async def _entities(self, batch: Sequence[Iri]) -> list[tuple[object, ...]]:
+    async def _entities(self, batch: Sequence[Iri], loaded: Loaded) -> list[tuple[object, ...]]:
         facts = await self.store.nodes(batch, _allowance(), names=True)
         described = await self.store.node_metadata(batch, _allowance(), blank_nodes=True)
+        loaded.unsendable += sum(facts[node].left_out + described[node].left_out for node in batch)
         return [self._entity(node, _whole(facts[node]), _whole(described[node])) for node in batch]
 
     def _entity(self, node: Iri, facts: NodeFacts, described: Description) -> tuple[object, ...]:
@@ -140,7 +150,9 @@ class Loader:
             found = _whole(around[node])
             edges += found.edges
             loaded.blank_edges += found.blank_edges
+            loaded.unsendable += len(found.left_out)
         stated = await self.store.edge_metadata(edges, _allowance())
+        loaded.unsendable += sum(evidence.left_out for evidence in stated.values())
         ids = {edge: uuid.uuid5(_EDGE_IDS, " ".join(edge)) for edge in edges}
         rows: list[tuple[object, ...]] = [(ids[edge], *edge) for edge in edges]
         return rows, [row for edge in edges for row in _statements(ids[edge], _whole(stated[edge]))]

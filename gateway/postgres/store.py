@@ -5,12 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from gateway.databases.edges import EdgeReader
 from gateway.databases.names import Names
-from gateway.databases.nodes import NodeReader
-from gateway.databases.rule import Rule
-from gateway.databases.schema import SchemaReader
-from gateway.databases.search import ColumnNameReader, SearchReader
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Clock
@@ -44,19 +39,17 @@ class PostgresStore(DatabaseStore):
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        requests, limits = profile.endpoint.requests, profile.limits
+        requests = profile.endpoint.requests
         flow = FlowControl(requests, server="The database", clock=clock)
-        client = PostgresClient(Pool(address, requests.concurrency), tables, flow, limits.query_rows)
-        ids, terms = Names(tables.base, prefixes), Names(tables.vocabulary, prefixes)
-        rule = parameters_of(Rule.of(profile.edges, ids, terms))
-        of_any_predicate = EdgeReader(client, ids, terms, parameters_of(Rule()), limits.facts_batch)
-        nodes = NodeReader(client, ids, terms, profile, of_any_predicate)
-        readers = Readers(
-            EdgeReader(client, ids, terms, rule, limits.batch),
-            nodes,
-            TableEvidenceReader(client, ids, terms, limits.facts_batch),
-            SchemaReader(client, terms, rule, nodes, profile, wall_clock),
-            SearchReader(client, ids, terms, expression),
-            ColumnNameReader(client, ids, nodes, profile.roles),
+        client = PostgresClient(Pool(address, requests.concurrency), tables, flow, profile.limits.query_rows)
+        readers = Readers.of(
+            client,
+            Names(tables.base, prefixes),
+            Names(tables.vocabulary, prefixes),
+            profile,
+            parameters=parameters_of,
+            expression=expression,
+            evidence=TableEvidenceReader,
+            wall_clock=wall_clock,
         )
         super().__init__(client, readers)

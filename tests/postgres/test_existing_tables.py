@@ -134,6 +134,23 @@ async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
     assert edge["metadata"]["source_documents"] == sorted({"PMC1", "PMC2", paper})
 
 
+_TWICE = """
+ALTER TABLE entity DROP CONSTRAINT entity_pkey;
+INSERT INTO entity (entity_id, entity_type, name, properties) VALUES
+  ('RxNorm:3251', 'hormone', 'a later name', '{"onset": "slow"}'),
+  ('http://purl.bioontology.org/ontology/RXNORM/3251', 'peptide', null, null);
+"""
+
+
+async def test_a_node_with_several_rows_has_what_all_of_them_say(database: Database) -> None:
+    url = database.make_database("twice", EXISTING + _TWICE)
+    async with connected(opened(database, url)) as client:
+        answer = await asked(client, "describe_entity", id="RxNorm:3251")
+    assert (answer["name"], answer["synonyms"], answer["complete"]) == ("a later name", ["desmopressin"], True)
+    assert answer["types"] == ["term:drug", "term:hormone", "term:peptide"]
+    assert answer["term:onset"] == "slow"
+
+
 async def test_two_views_with_other_columns_are_a_graph(database: Database) -> None:
     url = database.make_database("views", EXISTING + OTHER)
     tables = PostgresSettings(

@@ -89,6 +89,14 @@ def test_a_graph_takes_the_place_of_another_one(load: Run, database: Database, t
     assert database.rows("SELECT entity_id FROM entity ORDER BY 1", "replaced") == [("http://e/a",), ("http://e/b",)]
 
 
+def test_what_cannot_be_an_id_is_left_out_and_counted(load: Run, database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "long.nt"
+    file.write_text(f"<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:{'x' * 2_000}> .\n", encoding="utf-8")
+    ran = load(file, "--to", database.make_database("long", ""))
+    assert (ran.status, "1 edge" in ran.out) == (0, True), ran.err
+    assert "1 part of the graph with an IRI that is none, or is too long for an ID: left out." in ran.err
+
+
 def test_a_load_that_fails_leaves_the_graph_that_was_there(load: Run, database: Database, tmp_path: Path) -> None:
     url = database.make_database("kept")
     assert load(FILMS, "--to", url).status == 0

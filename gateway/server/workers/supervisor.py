@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from gateway.server.workers.folder import workers_folder
-from gateway.server.workers.worker import Worker
+from gateway.server.workers.worker import Worker, socket_in
 
 _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 """Where prometheus_client shares the counts of several processes."""
@@ -117,8 +117,7 @@ class Supervisor:
         drop_gauges(folder / "counts", ended)
         if self._is_ending:
             return
-        # A worker makes its socket when it serves.
-        self._has_run = self._has_run or any((folder / str(one)).exists() for one in range(self._count))
+        self._has_run = self._has_run or any(socket_in(folder, one).exists() for one in range(self._count))
         self._short_lives = self._short_lives + 1 if time.monotonic() - began < _SHORT_SECONDS else 0
         if self.has_failed:
             self._is_ending = True

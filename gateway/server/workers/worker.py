@@ -15,6 +15,11 @@ of the socket and of the pipe; and the folder."""
 _BACKLOG = 128
 
 
+def socket_in(folder: Path, index: int) -> Path:
+    """Return the socket at which a worker takes the requests of others; it makes it when it serves."""
+    return folder / str(index)
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """A worker.
@@ -58,7 +63,7 @@ class Worker:
 
     def path_of(self, index: int) -> Path:
         """Return the socket at which a worker takes the requests of others."""
-        return self.folder / str(index)
+        return socket_in(self.folder, index)
 
     def ask_all_to_reload(self) -> None:
         """Have the supervisor let all workers read files again: one that starts may read another version than they did.
