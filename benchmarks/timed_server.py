@@ -18,7 +18,7 @@ from functools import partial
 from benchmarks.loop_hold import Holds, timed_loop
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.server.access.front import Front
+from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.run import serve_http
 from gateway.settings.http_serving import HttpSettings
@@ -44,7 +44,7 @@ async def _serve(opener: GatewayOpener, port: int, holds: Holds) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     threading.Thread(target=_tell, args=(holds, partial(loop.call_soon_threadsafe, stop.set)), daemon=True).start()
-    await serve_http(opener, Front(HttpSettings(HOST, port)), stop)
+    await serve_http(opener, HttpAccess(HttpSettings(HOST, port)), stop)
 
 
 def _tell(holds: Holds, end: partial[object]) -> None:

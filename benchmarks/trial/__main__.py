@@ -24,7 +24,7 @@ from benchmarks.trial.questions import GRAPH, Question, draw
 from benchmarks.trial.recorder import Recorder
 from benchmarks.trial.scores import Score, costs, read_answers, scores, summary
 from gateway.api import open_gateway
-from gateway.server.access.front import Front
+from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.run import PATH, serve_http
 from gateway.settings.http_serving import HttpSettings
@@ -67,7 +67,9 @@ async def _serve(folder: Path, questions: Sequence[Question], port: int) -> int:
         gateway = open_gateway([GRAPH], profile=_PROFILE, store=folder / "store")
         await gateway.wait_until_ready()
         tools = free_port()
-        server = asyncio.create_task(serve_http(GatewayOpener.over(gateway), Front(HttpSettings(HOST, tools)), stop))
+        server = asyncio.create_task(
+            serve_http(GatewayOpener.over(gateway), HttpAccess(HttpSettings(HOST, tools)), stop)
+        )
         upstreams = {"tools": f"http://{HOST}:{tools}{PATH}", "sparql": oxigraph.endpoint}
         runner = web.AppRunner(Recorder(upstreams, folder / _CALLS, len(questions)).app())
         await runner.setup()

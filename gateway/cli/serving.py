@@ -38,7 +38,7 @@ from gateway.transport.files.loading import check_files
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway
-    from gateway.server.access.front import Front
+    from gateway.server.access.http_access import HttpAccess
     from gateway.server.graphs.graph_set import ChosenBy, GraphSet
 
 
@@ -84,10 +84,10 @@ def serve(
         place = "over stdio, to the program that started this one"
         server = run.serve_stdio(opener, stop.event, observing=observing)
     else:
-        front = _front(http, opener, explorer=explorer)
-        stop.on_hangup = _reload_of(front, http, worker)
+        access = _access(http, opener, explorer=explorer)
+        stop.on_hangup = _reload_of(access, http, worker)
         place = _place(http, opener, has_page=explorer and on_ready is None)
-        server = run.serve_http(opener, front, stop.event, observing=observing, worker=worker)
+        server = run.serve_http(opener, access, stop.event, observing=observing, worker=worker)
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
     for name, one in openers.items():
@@ -120,7 +120,7 @@ def _serve_by_workers(
     from gateway.server.workers.supervisor import Supervisor  # noqa: PLC0415 - one process is served without it
 
     # What is wrong is said once, here.
-    _front(http, served()[0])
+    _access(http, served()[0])
     if options.shared_cache is None:
         note = f"Each of {http.workers} workers reads the graph for itself; --shared-cache lets them share an endpoint."
         print_server_note(note, quiet=options.quiet)
@@ -134,25 +134,25 @@ def _serve_by_workers(
     return INTERRUPTED if number == signal.SIGINT else 0
 
 
-def _reload_of(front: Front, http: HttpSettings, worker: Worker | None) -> Callable[[], None] | None:
+def _reload_of(access: HttpAccess, http: HttpSettings, worker: Worker | None) -> Callable[[], None] | None:
     """Return what reads the token file again; None if there is none. Workers all read it when one of them did."""
     if http.token_file is None:
         return None
     if worker is not None:
         worker.ask_all_to_reload()
-    return front.reload
+    return access.reload
 
 
-def _front(http: HttpSettings, opener: GatewayOpener | GraphSet, *, explorer: bool = False) -> Front:
+def _access(http: HttpSettings, opener: GatewayOpener | GraphSet, *, explorer: bool = False) -> HttpAccess:
     """Return what stands before the tools.
 
     Raises:
         ConfigurationError: The token file or the certificate is wrong.
     """
-    from gateway.server.access.front import Front  # noqa: PLC0415 - a client over stdio waits for imports
+    from gateway.server.access.http_access import HttpAccess  # noqa: PLC0415 - a client over stdio waits for imports
 
     names = [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all]
-    return Front(http, names, explorer=explorer)
+    return HttpAccess(http, names, explorer=explorer)
 
 
 def _place(http: HttpSettings, opener: GatewayOpener | GraphSet, *, has_page: bool) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.applications import Starlette
 
-    from gateway.server.access.front import Front
+    from gateway.server.access.http_access import HttpAccess
     from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
     from gateway.server.observe.observation import Observation
     from gateway.server.workers.worker import Worker
@@ -73,7 +73,7 @@ async def serve_stdio(
 
 async def serve_http(
     opener: GatewayOpener | GraphSet,
-    front: Front,
+    access: HttpAccess,
     stop: asyncio.Event,
     *,
     observing: ObserveSettings = NOTHING,
@@ -85,7 +85,7 @@ async def serve_http(
 
     Args:
         opener: What is served.
-        front: At which address, to whom, and what beside it.
+        access: At which address, to whom, and what beside it.
         stop: Ends the server.
         observing: What the operator sees.
         worker: Which of several processes this is; None for the only one.
@@ -99,25 +99,26 @@ async def serve_http(
     from gateway.server.http_server import HttpServer  # noqa: PLC0415
 
     if worker is None:
-        listening = [listen(front.settings.host, front.settings.port)]
+        listening = [listen(access.settings.host, access.settings.port)]
     else:
         listening = [worker.listening, worker.listen_to_others()]
         asyncio.get_running_loop().add_reader(worker.pipe, stop.set)
     try:
         observation = _observation(observing, opener)
-        calls, app = http_app(opener, front.names.for_sdk(), observation.watch)
+        calls, app = http_app(opener, access.names.for_sdk(), observation.watch)
         http = HttpServer(
             uvicorn.Config(
                 # Probes call a server by its address, and have no token.
-                observation.pages.beside(_fronted(app, front, worker)),
+                observation.pages.beside(_guarded(app, access, worker)),
                 # Its records go to the root logger.
                 log_config=None,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
-                **front.uvicorn_options,
+                **access.uvicorn_options,
             )
         )
 
         def end() -> None:
+            access.end_streams()
             http.should_exit = True
 
         async with (
@@ -125,7 +126,7 @@ async def serve_http(
             collected_between_calls(lambda: calls.is_idle),
             observation.running(),
             _opened_beside(opener),
-            _ended_by(stop, calls, end, front.settings.drain_seconds),
+            _ended_by(stop, calls, end, access.settings.drain_seconds),
         ):
             await http.serve(sockets=listening)
     finally:
@@ -135,16 +136,16 @@ async def serve_http(
             each.close()
 
 
-def _fronted(app: App, front: Front, worker: Worker | None) -> App:
+def _guarded(app: App, access: HttpAccess, worker: Worker | None) -> App:
     """Return an application with everything before it; requests of sessions are led to their worker after access."""
     guarded: App = HttpGuard(app)
     if worker is None:
-        return front.before(guarded)
+        return access.before(guarded)
     # One process is served without these.
     from gateway.server.workers.client_address import ClientAddress  # noqa: PLC0415
     from gateway.server.workers.session_router import SessionRouter  # noqa: PLC0415
 
-    return ClientAddress(front.before(SessionRouter(guarded, worker)), worker)
+    return ClientAddress(access.before(SessionRouter(guarded, worker)), worker)
 
 
 def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Server[dict[str, Any]]]:

@@ -14,7 +14,7 @@ from benchmarks.trial.questions import Question, draw
 from benchmarks.trial.recorder import Recorder
 from benchmarks.trial.scores import costs, f1, iri, read_answers, scores, summary
 from gateway.api import open_gateway
-from gateway.server.access.front import Front
+from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.run import PATH, serve_http
 from gateway.settings.http_serving import HttpSettings
@@ -103,7 +103,9 @@ async def recorded(calls: Path) -> AsyncIterator[str]:
         await web.TCPSite(runners[0], HOST, sparql).start()
         gateway = open_gateway()
         await gateway.wait_until_ready()
-        server = asyncio.create_task(serve_http(GatewayOpener.over(gateway), Front(HttpSettings(HOST, port)), stop))
+        server = asyncio.create_task(
+            serve_http(GatewayOpener.over(gateway), HttpAccess(HttpSettings(HOST, port)), stop)
+        )
         upstreams = {"tools": f"http://{HOST}:{port}{PATH}", "sparql": f"http://{HOST}:{sparql}/query"}
         runners.append(web.AppRunner(Recorder(upstreams, calls, 2).app()))
         await runners[1].setup()

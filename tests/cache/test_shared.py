@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.server]
 GRAPH: Final = " ".join(
     f"x:hub x:p x:n{number} . x:n{number} x:q x:m{number} ; x:size {number} ." for number in range(9)
 )
+LARGEST: Final = 1_000
 QUESTION: Final[dict[str, Any]] = {"seeds": ["x:hub"], "max_hops": 2}
 
 
@@ -198,6 +199,28 @@ async def test_what_is_no_answer_is_asked_of_the_graph(valkey: ValkeyServer) -> 
                 client.set(key, [b"", b"\xc1", b"\x93\x01\x02", b"\xff" * 100, b"\x80"][number % 5])
         answer, queries = await asked(endpoint, second)
         assert (answer, queries > 0) == (whole, True)
+
+
+async def test_no_value_is_read_beyond_the_longest_of_ours(
+    valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
+
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        whole, _ = await asked(endpoint, first)
+        monkeypatch.setattr("gateway.cache.shared.values._LARGEST", LARGEST)
+        with redis.Redis.from_url(valkey.url) as client:
+            keys = [key for key in client.scan_iter("bfsql:*") if b"generation" not in key]
+            of_another_type, *others = keys
+            client.delete(of_another_type)
+            client.rpush(of_another_type, b"!")
+            for key in others:
+                client.setrange(key, LARGEST * 100, b"!")
+            before = client.info("stats")["total_net_output_bytes"]
+            answer, queries = await asked(endpoint, second)
+            sent = client.info("stats")["total_net_output_bytes"] - before
+    assert (answer, queries > 0) == (whole, True)
+    assert 0 < sent < len(keys) * LARGEST * 2
 
 
 async def test_a_server_that_never_answers_costs_no_more_than_its_time(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,7 +9,7 @@ import pytest
 import gateway.server.run
 from gateway.engine.answers import SchemaResult
 from gateway.errors import GatewayError
-from gateway.server.access.front import Front
+from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.workers.worker import Worker
 from gateway.settings.observing import NOTHING, ObserveSettings
@@ -46,11 +46,16 @@ def served(monkeypatch: pytest.MonkeyPatch, seen: list[ObserveSettings]) -> Call
         calls.append(("stdio", await types(opener)))
 
     async def http(
-        opener: GatewayOpener, front: Front, _stop: asyncio.Event, *, observing: ObserveSettings, worker: Worker | None
+        opener: GatewayOpener,
+        access: HttpAccess,
+        _stop: asyncio.Event,
+        *,
+        observing: ObserveSettings,
+        worker: Worker | None,
     ) -> None:
         assert worker is None
         seen.append(observing)
-        calls.append(("http", await types(opener), front.settings.host, front.settings.port))
+        calls.append(("http", await types(opener), access.settings.host, access.settings.port))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)
     monkeypatch.setattr(gateway.server.run, "serve_http", http)

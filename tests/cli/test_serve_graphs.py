@@ -43,7 +43,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Served:
     async def stdio(graphs: GraphSet, _stop: asyncio.Event, **_options: object) -> None:
         calls.append(await descriptions(graphs))
 
-    async def http(graphs: GraphSet, _front: object, _stop: asyncio.Event, **_options: object) -> None:
+    async def http(graphs: GraphSet, _access: object, _stop: asyncio.Event, **_options: object) -> None:
         calls.append(await descriptions(graphs))
 
     monkeypatch.setattr(gateway.server.run, "serve_stdio", stdio)

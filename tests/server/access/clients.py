@@ -1,4 +1,4 @@
-"""A server with a front, in this process, and requests to it."""
+"""A server in this process, and requests to it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.server.access.front import Front
+from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import GraphSet
 from gateway.server.run import serve_http
@@ -40,13 +40,13 @@ def token_file(folder: Path, *lines: str) -> Path:
 
 
 @asynccontextmanager
-async def serving(served: GatewayOpener | GraphSet, settings: HttpSettings, *graphs: str) -> AsyncIterator[Front]:
+async def serving(served: GatewayOpener | GraphSet, settings: HttpSettings, *graphs: str) -> AsyncIterator[HttpAccess]:
     """Serve over HTTP while the block runs."""
-    front, stop = Front(settings, graphs, explorer=True), asyncio.Event()
-    server = asyncio.create_task(serve_http(served, front, stop))
+    access, stop = HttpAccess(settings, graphs, explorer=True), asyncio.Event()
+    server = asyncio.create_task(serve_http(served, access, stop))
     try:
         await listening(settings.port)
-        yield front
+        yield access
     finally:
         stop.set()
         async with asyncio.timeout(SECONDS):

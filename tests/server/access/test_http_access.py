@@ -19,7 +19,7 @@ from mcp_types import TextContent
 
 from gateway.errors import ConfigurationError
 from gateway.server.access import connections
-from gateway.server.access.front import Front
+from gateway.server.access.http_access import HttpAccess
 from gateway.settings.http_serving import ClientLimits, HttpSettings
 from tests.server.access.clients import (
     ACCEPT,
@@ -300,7 +300,7 @@ def test_a_certificate_that_cannot_be_used_is_a_clear_error(
     _, (chain, key) = certificate
     for pair in ((key, chain), (chain, chain)):
         with pytest.raises(ConfigurationError, match="cannot be used"):
-            Front(local(certificate=pair))
+            HttpAccess(local(certificate=pair))
 
 
 async def test_the_word_of_a_named_proxy_about_the_client_is_taken_and_of_no_other() -> None:

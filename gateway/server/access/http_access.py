@@ -10,10 +10,11 @@ from typing import Any
 from starlette.middleware.cors import CORSMiddleware
 
 from gateway.errors import ConfigurationError
-from gateway.server.access.access import Access
+from gateway.server.access.bearer_tokens import BearerTokens
+from gateway.server.access.client_access import ClientAccess
 from gateway.server.access.connections import MOST_CONNECTIONS, bounded_connections
-from gateway.server.access.known_client import FindClient
 from gateway.server.access.names import NameCheck, Names
+from gateway.server.access.open_streams import OpenStreams
 from gateway.server.access.refusal import Refuser
 from gateway.server.access.token_file import TokenFile
 from gateway.server.explorer_page import ExplorerPage
@@ -28,8 +29,8 @@ _FOR_CLIENTS = ("mcp-session-id", "www-authenticate", "retry-after")
 """Headers that pages of other origins may send and read."""
 
 
-class Front:
-    """The front of a server.
+class HttpAccess:
+    """How the clients of a server reach its tools.
 
     Args:
         settings: How it is reached, and by whom.
@@ -59,16 +60,20 @@ class Front:
             from gateway.server.access.oauth import OAuthClients  # noqa: PLC0415
 
             self._oauth = OAuthClients(settings.oauth, settings.limits, graphs)
+        self._tokens = BearerTokens([each.find for each in (self._token_file, self._oauth) if each is not None])
+        self._streams: OpenStreams | None = None
 
     def before(self, app: App) -> App:
         """Return an application with everything before it, the cheapest check first.
 
         What is before it reads no body: the application has to bound that.
         """
-        refuser, guarded = Refuser(), app
-        if self._ways or not is_loopback(self.settings.host):
+        self._streams = OpenStreams(app, self._tokens)
+        refuser = Refuser()
+        guarded: App = self._streams
+        if self._tokens.are_required or not is_loopback(self.settings.host):
             url = "" if self._oauth is None else self._oauth.metadata_url
-            guarded = Access(guarded, refuser, self._ways, self.settings.limits, url)
+            guarded = ClientAccess(guarded, refuser, self._tokens, self.settings.limits, url)
         if self._oauth is not None:
             guarded = _with_metadata(guarded, self._oauth.metadata)
         if self._explorer:
@@ -85,9 +90,16 @@ class Front:
         return NameCheck(guarded, self.names, refuser)
 
     def reload(self) -> None:
-        """Read the token file again."""
+        """Read the token file again, and end the streams of those who are let in no more."""
         if self._token_file is not None:
             self._token_file.reload()
+        if self._streams is not None:
+            self._streams.check()
+
+    def end_streams(self) -> None:
+        """End the streams of notifications: nothing else would."""
+        if self._streams is not None:
+            self._streams.end()
 
     @property
     def uvicorn_options(self) -> dict[str, Any]:
@@ -101,10 +113,6 @@ class Front:
             "proxy_headers": bool(self.settings.proxies),
             "forwarded_allow_ips": list(self.settings.proxies),
         }
-
-    @property
-    def _ways(self) -> list[FindClient]:
-        return [way.find for way in (self._token_file, self._oauth) if way is not None]
 
 
 def _check_certificate(certificate: Path, key: Path) -> None:
@@ -122,7 +130,7 @@ def _check_certificate(certificate: Path, key: Path) -> None:
 
 def _with_metadata(app: App, metadata: bytes) -> App:
     """Return an application that tells everybody who gives tokens for it."""
-    from gateway.server.access.oauth import METADATA  # noqa: PLC0415 - see `Front`
+    from gateway.server.access.oauth import METADATA  # noqa: PLC0415 - see `HttpAccess`
 
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(metadata)).encode())]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from http import HTTPStatus
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from gateway.server.access.known_client import FindClient, KnownClient
+from gateway.server.access.bearer_tokens import BearerTokens
+from gateway.server.access.known_client import KnownClient
+from gateway.server.access.open_streams import is_stream
 from gateway.server.access.refusal import Refuser, too_many, unauthorized
 from gateway.server.access.sessions import Sessions
 from gateway.server.access.usage import Usage, Usages
@@ -17,18 +19,17 @@ from gateway.server.client import set_client
 from gateway.server.http_guard import App, Message, Receive, Send
 from gateway.settings.http_serving import ClientLimits
 
-_LONGEST_JWT = 16_384
 _SESSION = b"mcp-session-id"
 _VERSION = b"mcp-protocol-version"
 
 
-class Access:
+class ClientAccess:
     """ASGI middleware that passes on the requests of known clients, as many as each may send.
 
     Args:
         app: What answers them.
         refuser: Refuses the others.
-        ways: Ways to find the client of a token, tried in turn; none where every client is let in.
+        tokens: Finds the client of a request.
         limits: What a client may have that is known by its address alone.
         metadata_url: Where a client reads how it gets a token; empty where it cannot.
         sessions: The open sessions.
@@ -39,7 +40,7 @@ class Access:
         self,
         app: App,
         refuser: Refuser,
-        ways: Sequence[FindClient],
+        tokens: BearerTokens,
         limits: ClientLimits,
         metadata_url: str = "",
         sessions: Sessions | None = None,
@@ -47,7 +48,7 @@ class Access:
     ) -> None:
         self._app = app
         self._refuser = refuser
-        self._ways = ways
+        self._tokens = tokens
         self._limits = limits
         self._unauthorized = unauthorized(metadata_url)
         self._sessions = sessions or Sessions()
@@ -60,8 +61,8 @@ class Access:
             return
         client: Hashable = scope["client"] and scope["client"][0]
         limits = self._limits
-        if self._ways:
-            known = await self._known(scope)
+        if self._tokens.are_required:
+            known = await self._tokens.client_of(scope)
             if known is None:
                 await self._refuser.send(self._unauthorized, send)
                 return
@@ -76,20 +77,10 @@ class Access:
                 60, f"You have {limits.sessions} open sessions. End one with DELETE, or wait until one is idle."
             ).send(send)
             return
-        if scope["method"] == "GET" and usage.streams >= limits.sessions:
+        if is_stream(scope) and usage.streams >= limits.sessions:
             await too_many(60, f"You have {usage.streams} open streams. Close one.").send(send)
             return
         await self._answer(scope, receive, send, client, usage)
-
-    async def _known(self, scope: Message) -> KnownClient | None:
-        """Return the client of the token of a request; None where it has none, several, or one of nobody."""
-        token = _bearer_token(scope)
-        if not token:
-            return None
-        for find in self._ways:
-            if (known := await find(token)) is not None:
-                return known
-        return None
 
     async def _answer(self, scope: Message, receive: Receive, send: Send, client: Hashable, usage: Usage) -> None:
         """Pass a request on, and count what it costs."""
@@ -106,16 +97,16 @@ class Access:
                 self._note_session(scope, session, message, client)
             await send(message)
 
-        # A stream of notifications stays open while a client does nothing.
-        is_call, is_stream = scope["method"] == "POST", scope["method"] == "GET"
+        opens_stream = is_stream(scope)
+        is_call = scope["method"] == "POST" and not opens_stream
         usage.requests.take(1)
         usage.under_way += is_call
-        usage.streams += is_stream
+        usage.streams += opens_stream
         try:
             await self._app(scope, counted_receive, counted_send)
         finally:
             usage.under_way -= is_call
-            usage.streams -= is_stream
+            usage.streams -= opens_stream
 
     def _note_session(self, scope: Message, asked: str, start: Message, client: Hashable) -> None:
         """Note a session that began, was used, or has ended, by the answer to a request."""
@@ -127,15 +118,6 @@ class Access:
             self._sessions.end(asked, client, scope["path"])
         elif given and (not asked or self._sessions.is_known(given)):
             self._sessions.use(given, client, scope["path"])
-
-
-def _bearer_token(scope: Message) -> str:
-    """Return the token of a request; empty where there is not exactly one (RFC 6750, 2.1)."""
-    given = [value for name, value in scope["headers"] if name == b"authorization"]
-    if len(given) != 1 or len(given[0]) > _LONGEST_JWT:
-        return ""
-    scheme, _, token = given[0].decode("latin-1").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _header(scope: Message, wanted: bytes) -> str:
