@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gateway
-from gateway.api import connect, open_gateway, store_over
+from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch
 from gateway.engine.traversal.node_expander import HubRule, NodeExpander
@@ -29,6 +29,7 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.endpoints import connect, store_over
 from gateway.terms.prefixes import PrefixMap
 
 _PROFILE = "wikidata-local"

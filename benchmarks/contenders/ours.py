@@ -12,7 +12,6 @@ from mcp import Client
 from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
-from gateway.api import connect, store_over
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.node_expander import HubRule
 from gateway.engine.traversal.topology import Topology
@@ -23,6 +22,7 @@ from gateway.graph.store import GraphStore
 from gateway.server.app import build
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect, store_over
 from gateway.terms.prefixes import PrefixMap
 
 

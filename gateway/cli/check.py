@@ -10,7 +10,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gateway.api import connect, load
 from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.report import Comparison, Report, SettingCheck
 from gateway.cli.check_database import check_database
@@ -25,6 +24,8 @@ from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.settings.database_url import is_database_url
 from gateway.settings.profile import policy_of
+from gateway.stores.endpoints import connect
+from gateway.stores.loaded import load
 from gateway.transport.base import Transport
 
 _FAINT = "dim"

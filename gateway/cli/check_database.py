@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from rich.console import RenderableType
 from rich.text import Text
 
-from gateway.api import asyncpg_installed
 from gateway.checking.database_report import DatabaseReport
 from gateway.cli.claim_table import claim_table
 from gateway.cli.graph_source import GraphSource
@@ -19,6 +18,7 @@ from gateway.cli.screen import Screen
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.settings.database_url import is_postgres_url
+from gateway.stores.databases import asyncpg_installed
 
 _TITLES: Mapping[str, str] = {
     "version": "PostgreSQL",

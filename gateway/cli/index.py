@@ -6,7 +6,7 @@ import asyncio
 
 from rich.text import Text
 
-from gateway.api import make_label_index, open_gateway
+from gateway.api import open_gateway
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
@@ -16,6 +16,7 @@ from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
 from gateway.errors import ConfigurationError, Fault
 from gateway.settings.profile import Profile
+from gateway.stores.label_index import make_label_index
 
 
 def index(options: CommonOptions, *, rebuild: bool) -> None:

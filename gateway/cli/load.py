@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from gateway.api import asyncpg_installed, load
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
@@ -22,6 +21,8 @@ from gateway.settings.database_url import is_postgres_url
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile, profile_in_process
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.databases import asyncpg_installed
+from gateway.stores.loaded import load
 from gateway.terms.prefixes import merge
 from gateway.transport.inprocess import InProcess
 

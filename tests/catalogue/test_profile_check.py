@@ -5,11 +5,11 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from gateway.api import connect
 from gateway.checking.check import check_endpoint
 from gateway.checking.report import Report
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect
 from tests.catalogue.shapes import SHAPES, prefixes_of, turtle_of
 from tests.checking.pretender import EX, Pretender
 from tests.servers.fuseki import running_fuseki

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from gateway.api import connect
 from gateway.checking.check import check_endpoint
 from gateway.checking.report import Claim, Report
 from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect
 from tests.checking.pretender import EX, TRIPLES, Page, Pretender, Twist
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, fake_endpoint

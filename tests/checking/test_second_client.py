@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from gateway.api import connect
 from gateway.checking.second_client import NotAnsweredError, SecondClient
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect
 from tests.transport.fake_endpoint import Handler, Hanging, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio

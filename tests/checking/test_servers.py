@@ -12,11 +12,13 @@ import pyoxigraph
 import pytest
 
 from gateway import resources
-from gateway.api import connect, load, open_gateway
+from gateway.api import open_gateway
 from gateway.checking.check import check_endpoint, check_graph
 from gateway.checking.report import Report
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect
+from gateway.stores.loaded import load
 from tests.servers.command import fuseki_command
 from tests.servers.fuseki import running_fuseki
 from tests.servers.loopback import HOST, free_port

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from gateway.api import make_label_index, open_gateway
+from gateway.api import open_gateway
 from gateway.graph.store import NameReader, NamesPage
 from gateway.graph.values import Iri
 from gateway.labels.partial_index import read_names
@@ -19,6 +19,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.label_index import make_label_index
 from gateway.terms.iri import is_plain_iri
 from tests.columns import BEHIND_HTTP, Column
 from tests.graphs import read

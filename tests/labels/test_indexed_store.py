@@ -6,7 +6,7 @@ import pyoxigraph
 import pytest
 from aiohttp import web
 
-from gateway.api import make_label_index, open_gateway, store_in_process
+from gateway.api import open_gateway
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import NameReader, NamesPage
@@ -20,6 +20,8 @@ from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.label_index import make_label_index
+from gateway.stores.loaded import store_in_process
 from gateway.transport.inprocess import InProcess
 from tests.cache.fake_store import FakeStore
 from tests.engine.small import PREFIXES, X, engine

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.api import load_profile, make_label_index, open_gateway
+from gateway.api import load_profile, open_gateway
 from gateway.errors import ConfigurationError, Fault
 from gateway.settings.contact import VARIABLE, is_of_wikimedia
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.profile import Profile
+from gateway.stores.label_index import make_label_index
 from tests.cli.conftest import Run, run
 from tests.transport.fake_endpoint import answering, fake_endpoint
 from tests.transport.loopback_proxy import loopback_proxy

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.api import connect, load_profile
+from gateway.api import load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.flow.quota import Quota, banned
 from gateway.flow.quota_state import QuotaFile, QuotaState
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact
+from gateway.stores.endpoints import connect
 from gateway.transport.verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now

@@ -5,13 +5,13 @@ from typing import Any
 import pyoxigraph
 import pytest
 
-from gateway.api import store_over
 from gateway.engine.answers import Subgraph
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import store_over
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.wikidata.failing import Failing, WithoutMetadata, WithoutNames

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from gateway import resources
-from gateway.api import load, open_gateway, store_over
+from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
+from gateway.stores.endpoints import store_over
+from gateway.stores.loaded import load
 from gateway.terms.prefixes import PrefixMap
 from tests.columns import Column
 from tests.wikidata.failing import WithoutMetadata, WithoutSchema

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from gateway import resources
-from gateway.api import load, open_gateway, store_over
+from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
+from gateway.stores.endpoints import store_over
+from gateway.stores.loaded import load
 from gateway.terms.prefixes import PrefixMap
 from tests.cases import await_each
 from tests.wikidata.failing import WithoutPredicateNames

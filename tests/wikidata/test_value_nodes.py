@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from gateway.api import store_over
 from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
+from gateway.stores.endpoints import store_over
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import Transport
 from tests.engine.small import ROOM, Watched, engine

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from aiohttp import web
 
-from gateway.api import connect, open_gateway
+from gateway.api import open_gateway
 from gateway.engine.answers import Subgraph
 from gateway.errors import Fault
 from gateway.graph.call import Call
@@ -16,6 +16,7 @@ from gateway.settings.endpoint import EndpointSettings, EngineName, QuotaSetting
 from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.endpoints import connect
 from tests.checking.pretender import EX, Pretender
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, answering, fake_endpoint
 

@@ -1,0 +1,88 @@
+"""The stores of PostgreSQL and Neo4j: each needs an extra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from gateway.errors import ConfigurationError
+from gateway.graph.deadline import Clock
+from gateway.graph.store import GraphStore
+from gateway.settings.neo4j_url import is_neo4j_url
+from gateway.settings.profile import Profile, policy_of
+from gateway.terms.prefixes import merge
+
+
+def database_store(
+    url: str, profile: Profile, prefixes: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over a database; it sends nothing yet.
+
+    Args:
+        url: The URL of the database.
+        profile: The profile; what it is when the store is made may differ in what is about answers.
+        prefixes: The user's own prefixes, which IDs are made with beside those of the profile.
+        clock: Seconds for every deadline.
+        wall_clock: Seconds since the epoch.
+
+    Raises:
+        ConfigurationError: The URL or the profile is wrong, or the package for the database is not installed.
+    """
+    _refuse_hidden(profile)
+    known, _ = merge([("--prefix", prefixes), ("the profile", profile.prefixes)])
+    make = _neo4j_store_at if is_neo4j_url(url) else _postgres_store_at
+    return make(url, profile, known, clock, wall_clock)
+
+
+def _postgres_store_at(
+    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over tables of PostgreSQL; see `database_store`."""
+    with asyncpg_installed():
+        from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres.store import PostgresStore  # noqa: PLC0415
+    address = address_of(url, profile.endpoint)
+    return lambda settings: PostgresStore(
+        address, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
+    )
+
+
+def _neo4j_store_at(
+    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over a database of Neo4j; see `database_store`."""
+    try:
+        from gateway.neo4j.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigurationError(
+            "A graph in Neo4j needs the package neo4j.",
+            next_step="Install it: pip install 'bfsql-gateway[neo4j]'.",
+        ) from error
+    address = address_of(url, profile.endpoint)
+    return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
+
+
+@contextmanager
+def asyncpg_installed() -> Iterator[None]:
+    """Say what to install where the block imports what is not.
+
+    Raises:
+        ConfigurationError: The package is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            "A graph in PostgreSQL needs the package asyncpg.",
+            next_step="Install it: pip install 'bfsql-gateway[postgres]'.",
+        ) from error
+
+
+def _refuse_hidden(profile: Profile) -> None:
+    if policy_of(profile) is not None:
+        raise ConfigurationError(
+            "The profile hides something ([hidden]), and of a database nothing can be hidden.",
+            valid="Types, predicates, named graphs and literals are hidden of graphs in files and at endpoints.",
+            next_step="Serve views without them: [postgres] in the profile names the tables.",
+        )

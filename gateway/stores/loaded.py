@@ -1,0 +1,179 @@
+"""The store of a graph in this process: files, or an rdflib graph."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from typing_extensions import TypeIs
+
+from gateway import resources
+from gateway.cache.store import CachedStore
+from gateway.cache.stored_schema import FixedContentStore, StoredSchema
+from gateway.errors import ConfigurationError
+from gateway.graph.deadline import Clock
+from gateway.graph.store import GraphStore
+from gateway.labels.in_process_index import InProcessIndexSource
+from gateway.labels.indexed_store import IndexedStore
+from gateway.labels.partial_index import allowance_of
+from gateway.settings.graph_identity import default_store, profile_digest
+from gateway.settings.hidden import Policy
+from gateway.settings.limits import FileSettings
+from gateway.settings.private_folder import check_private
+from gateway.settings.profile import Profile, policy_of, profile_in_process
+from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.opened import OpenedGraph
+from gateway.transport.files.cached_graph import FileCache, open_cached
+from gateway.transport.files.graph_files import graph_files, refuse_stdin
+from gateway.transport.files.loading import LoadedGraph, load_files
+from gateway.transport.files.parser_process import Progress
+from gateway.transport.files.stored_graph import folder_of, open_stored
+from gateway.transport.inprocess import InProcess
+
+# A graph in files needs no rdflib, which takes long to import.
+if TYPE_CHECKING:
+    import rdflib
+
+
+_log = logging.getLogger(__name__)
+
+_PAGE_SECONDS = 600.0
+"""Time for reading a page of names of a graph in this process; no call waits for it."""
+
+Source: TypeAlias = "str | Path | Sequence[str | Path] | rdflib.Graph"
+
+
+def loaded_graph(
+    source: Source | None,
+    profile: Profile,
+    place: Path | FileCache | None,
+    progress: Progress | None,
+    wall_clock: Clock,
+    *,
+    keep_schema: bool,
+) -> OpenedGraph:
+    """Load a graph into this process, and return the store over it.
+
+    Args:
+        source: As `gateway.api.open_gateway` takes it.
+        profile: The profile.
+        place: Where parsed files are stored; see `load`.
+        progress: Called while files load.
+        wall_clock: Seconds since the epoch.
+        keep_schema: Whether prefixes that are coined are stored, for files that are not.
+
+    Raises:
+        ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
+    """
+    profile = profile_in_process(profile)
+    files = None if source is None or _is_rdflib(source) else _paths(source)
+    graph = _loaded(source if files is None else files, progress, place, profile)
+    folder = None if graph.place is None else graph.place / profile_digest(profile)
+    below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
+    lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
+    return OpenedGraph(profile, store_in_process(below, profile, folder), graph.prefixes, lasting=lasting)
+
+
+def load(
+    source: Source | None, profile: Profile, progress: Progress | None = None, place: Path | FileCache | None = None
+) -> tuple[InProcess, Sequence[tuple[str, Mapping[str, str]]]]:
+    """Load a graph into this process; return a transport to it, and the prefixes that its files declare.
+
+    Args:
+        source: As `open_gateway` takes it.
+        profile: The profile.
+        progress: Called while files load.
+        place: Where parsed files are stored: a folder, or a cache for large ones; None for nowhere.
+
+    Raises:
+        ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
+    """
+    graph = _loaded(source, progress, place, profile)
+    return _in_process(graph, profile), graph.prefixes
+
+
+def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> GraphStore:
+    """Return the store that `open_gateway` puts over a graph in this process.
+
+    Args:
+        below: The graph; it need not speak SPARQL. It has no label index if it lists no names.
+        profile: The profile in effect.
+        folder: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing.
+    """
+    over = below if folder is None else FixedContentStore(below, StoredSchema(folder))
+    if megabytes := profile.cache.megabytes:
+        # A loaded graph never changes, so its answers do not expire.
+        over = CachedStore(over, megabytes=megabytes, ttl_seconds=math.inf)
+    names = below.name_reader()
+    if names is None:
+        return over
+    return IndexedStore(over, InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder))
+
+
+def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:
+    return InProcess(graph.engine, max_bytes=profile.limits.body_bytes, lease=graph.lease)
+
+
+def _lasting_folder(files: Sequence[Path], profile: Profile) -> Path | None:
+    """Return a folder for graph files that are not stored; None where there can be none."""
+    folder = folder_of(files, default_store(), policy_of(profile))
+    try:
+        check_private(default_store(), folder)
+    except ConfigurationError as error:
+        _log.warning("the coined prefixes are not stored: %s", error)
+        return None
+    return folder
+
+
+def _loaded(
+    source: Source | None, progress: Progress | None, place: Path | FileCache | None, profile: Profile
+) -> LoadedGraph:
+    """Load what the policy of a profile leaves of a graph.
+
+    Raises:
+        ConfigurationError: It cannot be loaded. Under a policy the text, which clients read, quotes nothing of it.
+    """
+    policy = policy_of(profile)
+    if policy is None:
+        return _loaded_under(None, source, progress, place, profile.files)
+    try:
+        return _loaded_under(policy, source, progress, place, profile.files)
+    except ConfigurationError as error:
+        _log.error("the graph cannot be loaded: %s", error)
+        raise ConfigurationError("The graph cannot be loaded.", next_step="The operator's log says why.") from None
+
+
+def _loaded_under(
+    policy: Policy | None,
+    source: Source | None,
+    progress: Progress | None,
+    place: Path | FileCache | None,
+    limits: FileSettings,
+) -> LoadedGraph:
+    if _is_rdflib(source):
+        from gateway.transport.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
+
+        return load_rdflib(source, policy)
+    if source is None:
+        return load_files([resources.demo_graph()], progress, limits, policy)
+    paths = _paths(source)
+    if place is None or not paths:
+        return load_files(paths, progress, limits, policy)
+    if isinstance(place, FileCache):
+        return open_cached(paths, place, progress, limits, policy)
+    refuse_stdin(paths)
+    return open_stored(paths, place, progress, limits, policy)
+
+
+def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
+    return graph_files([files] if isinstance(files, str | Path) else files)
+
+
+def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:
+    """Return whether a source is an rdflib graph; who has one has imported rdflib."""
+    library = sys.modules.get("rdflib")
+    return library is not None and isinstance(source, library.Graph)
