@@ -14,12 +14,16 @@ class DatabaseReport:
     """The result of checking a database.
 
     Attributes:
+        system: The name of its program.
+        made_of: What the graph is made of there.
         place: What was checked: host, port and name of the database.
         claims: Its properties by name, in their order.
         warnings: Warnings for the operator.
         statements: Statements that make the indexes that are missing, for the operator to run.
     """
 
+    system: str
+    made_of: str
     place: str
     claims: Mapping[str, Claim]
     warnings: tuple[str, ...]

@@ -78,8 +78,9 @@ class PostgresCheck:
         claims = {**server, **{name: claim for table in tables for name, claim in table.claims.items()}}
         claims.update({index.name: claim for index, claim in indexes.items()})
         lacking = [index for index, claim in indexes.items() if claim.value is False]
+        statements = tuple(index.statement for index in lacking)
         return DatabaseReport(
-            self._place, claims, tuple(_warnings(tables, lacking)), tuple(index.statement for index in lacking)
+            "PostgreSQL", "tables", self._place, claims, tuple(_warnings(tables, lacking)), statements
         )
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:

@@ -15,13 +15,13 @@ from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.output import clean, print_line
 from gateway.cli.render import sections, warned
 from gateway.cli.screen import Screen
-from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.database_url import is_postgres_url
-from gateway.stores.databases import asyncpg_installed
+from gateway.settings.neo4j_url import is_neo4j_url
+from gateway.stores.databases import asyncpg_installed, neo4j_installed
 
 _TITLES: Mapping[str, str] = {
-    "version": "PostgreSQL",
+    "labels": "Labels",
+    "ids": "IDs",
     "replica": "Replica",
     "time_limit": "Time-out",
     "trigrams": "Trigrams",
@@ -45,7 +45,7 @@ def check_database(source: GraphSource, *, as_json: bool) -> int:
     """Check the selected database, print the report, and return the exit status.
 
     Raises:
-        ConfigurationError: It is no PostgreSQL, an option is wrong, or a table is not there.
+        ConfigurationError: An option is wrong, or what the profile names is not there.
         Fault: The database cannot be reached.
     """
     report = asyncio.run(_report(source))
@@ -57,17 +57,20 @@ def check_database(source: GraphSource, *, as_json: bool) -> int:
 
 
 async def _report(source: GraphSource) -> DatabaseReport:
-    if not is_postgres_url(source.url):
-        raise ConfigurationError(
-            "check does not know databases of Neo4j.",
-            valid="It checks endpoints that speak SPARQL, databases of PostgreSQL, and files.",
-            next_step="Try the database: bfsql-gateway schema --endpoint URL.",
-        )
+    if is_neo4j_url(source.url):
+        return await _neo4j_report(source)
     with asyncpg_installed():
         from gateway.checking.postgres_check import PostgresCheck  # noqa: PLC0415 - an extra
         from gateway.postgres.address import address_of  # noqa: PLC0415
     profile = source.profile
     return await PostgresCheck(address_of(source.url, profile.endpoint), profile.postgres).report()
+
+
+async def _neo4j_report(source: GraphSource) -> DatabaseReport:
+    with neo4j_installed():
+        from gateway.checking.neo4j_check import Neo4jCheck  # noqa: PLC0415 - an extra
+        from gateway.neo4j.address import address_of  # noqa: PLC0415
+    return await Neo4jCheck(address_of(source.url, source.profile.endpoint), source.profile.neo4j).report()
 
 
 def _rendered(report: DatabaseReport) -> RenderableType:
@@ -76,10 +79,10 @@ def _rendered(report: DatabaseReport) -> RenderableType:
     if report.statements:
         # Not wrapped, however long: the lines are there to be copied.
         lines = Unwrapped(Text("\n".join(map(_clean_lines, report.statements))))
-        statements = [Text("The owner of the tables can make what is missing:", STRONG), Text(), lines]
+        statements = [Text("Someone who may change the schema can make what is missing:", STRONG), Text(), lines]
     return sections(
-        [Text.assemble("Checked ", (clean(report.place), STRONG), ": it holds a graph in tables.")],
-        [claim_table(_TITLES, report.claims)],
+        [Text.assemble("Checked ", (clean(report.place), STRONG), ": it holds a graph in ", report.made_of, ".")],
+        [claim_table({**_TITLES, "version": report.system}, report.claims)],
         [*map(warned, report.warnings)],
         statements,
     )

@@ -99,6 +99,8 @@ def logging_to_stderr() -> Iterator[StderrLog]:
     log = StderrLog()
     root.addHandler(log)
     root.setLevel(logging.WARNING)
+    # It logs each broken connection as an error, with addresses; the fault of the query says it.
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     try:
         yield log
     finally:

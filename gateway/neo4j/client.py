@@ -10,13 +10,10 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.neo4j.connection import DriverPool
 from gateway.neo4j.cypher import filled
-from gateway.neo4j.graph_model import GraphModel
+from gateway.neo4j.graph_model import MOST_LABELS, GraphModel
 from gateway.settings.neo4j import Neo4jSettings
 
 _log = logging.getLogger(__name__)
-
-_LABELS = 200
-"""Labels that are looked up; a graph of more names those that it reads."""
 
 _IDS = 1_000
 """IDs that are looked at to see whether they are texts."""
@@ -50,10 +47,10 @@ class Neo4jClient(DatabaseClient):
         return self._model
 
     async def _labels(self, call: Call) -> list[str]:
-        rows = await self._fetched("labels", filled("labels"), [], _LABELS + 1, call)
-        if len(rows) > _LABELS:
+        rows = await self._fetched("labels", filled("labels"), [], MOST_LABELS + 1, call)
+        if len(rows) > MOST_LABELS:
             raise EndpointFault(
-                f"The database has more than {_LABELS} labels.",
+                f"The database has more than {MOST_LABELS} labels.",
                 next_step="The operator of this gateway should name those of the graph as neo4j.nodes.labels.",
             )
         return sorted(str(label) for (label,) in rows)

@@ -11,6 +11,9 @@ from gateway.neo4j.cypher import filled
 from gateway.neo4j.identifiers import identifier, identifiers
 from gateway.settings.neo4j import Neo4jSettings
 
+MOST_LABELS = 200
+"""Labels that are looked up; a graph of more names those that it reads."""
+
 
 @dataclass(frozen=True)
 class GraphModel:

@@ -51,14 +51,9 @@ def _neo4j_store_at(
     url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store over a database of Neo4j; see `database_store`."""
-    try:
+    with neo4j_installed():
         from gateway.neo4j.address import address_of  # noqa: PLC0415 - an extra
         from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigurationError(
-            "A graph in Neo4j needs the package neo4j.",
-            next_step="Install it: pip install 'bfsql-gateway[neo4j]'.",
-        ) from error
     address = address_of(url, profile.endpoint)
     return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
 
@@ -86,3 +81,19 @@ def _refuse_hidden(profile: Profile) -> None:
             valid="Types, predicates, named graphs and literals are hidden of graphs in files and at endpoints.",
             next_step="Serve views without them: [postgres] in the profile names the tables.",
         )
+
+
+@contextmanager
+def neo4j_installed() -> Iterator[None]:
+    """Say what to install where the block imports what is not.
+
+    Raises:
+        ConfigurationError: The package is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            "A graph in Neo4j needs the package neo4j.",
+            next_step="Install it: pip install 'bfsql-gateway[neo4j]'.",
+        ) from error

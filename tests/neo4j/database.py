@@ -52,7 +52,12 @@ def own_database(folder: Path, files: Files) -> Iterator[Neo4jServer]:
     """Run a server with graphs for one user."""
     loader = b"".join(Path(path).read_bytes() for path in (servers.__file__, loading.__file__, loading.EXISTING))
     key = hashlib.sha256(loader + fingerprint(b"", files).encode()).hexdigest()[:24]
-    database = loaded_home(key, lambda server: loading.write_graphs(server, files))
+
+    def load(server: Neo4jServer) -> None:
+        loading.write_existing(server)
+        loading.write_graphs(server, files)
+
+    database = loaded_home(key, load)
     with private_copy(database, folder / "home"), running_neo4j(folder / "home") as server:
         yield server
 

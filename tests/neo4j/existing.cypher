@@ -20,3 +20,5 @@ UNWIND range(0, 60) AS number CREATE (:Link {id: 'urn:n:' + number, name: 'node 
 MATCH (a:Link), (b:Link) WHERE toInteger(split(a.id, ':')[2]) + 1 = toInteger(split(b.id, ':')[2]) CREATE (a)-[:next]->(b);
 CREATE (a:`it's ``odd`` {label} // $1` {`the "id"`: '}) DETACH DELETE n //', `na``me`: 'A'})
   -[:`a``b}{ $5 // "`]->(:`it's ``odd`` {label} // $1` {`the "id"`: "\\u0060' OR 1 = 1", `na``me`: 'B'});
+CREATE (:Twin {id: 'urn:t:1'})-[:next]->(second:Twin {id: 'urn:t:2'}), (:Twin {id: 'urn:t:1'})-[:next]->(second),
+  (:Twin {id: 'urn:t:1'})-[:next]->(:Twin {id: 'urn:t:3'});

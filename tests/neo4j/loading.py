@@ -56,14 +56,13 @@ def write_existing(server: Neo4jServer) -> None:
                 driver.execute_query(statement)
 
 
-def write_graphs(server: Neo4jServer, files: Mapping[str, Sequence[Path]]) -> None:
-    """Write the files of each graph, and the graphs that are given as Cypher."""
-    write_existing(server)
+def write_graphs(server: Neo4jServer, files: Mapping[str, Sequence[Path]], profile: Profile | None = None) -> None:
+    """Write the files of each graph, read under a profile."""
     with neo4j.GraphDatabase.driver(server.url, auth=(USER, PASSWORD)) as driver:
         for graph, paths in files.items():
             label = label_of(graph)
             driver.execute_query(f"CREATE CONSTRAINT FOR (n:`{label}`) REQUIRE n.id IS UNIQUE")
-            nodes, edges = asyncio.run(_read(paths, label))
+            nodes, edges = asyncio.run(_read(paths, label, profile or Profile()))
             for rows in _batches(nodes):
                 driver.execute_query(_NODES, rows=rows)
             for rows in _batches(edges):
@@ -75,10 +74,11 @@ def _batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield rows[start : start + _BATCH]
 
 
-async def _read(paths: Sequence[Path], label: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+async def _read(
+    paths: Sequence[Path], label: str, profile: Profile
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return nodes and relationships as parameters."""
     graph = load_files(paths)
-    profile = Profile()
     store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
     written: list[dict[str, Any]] = []
     relationships: list[dict[str, Any]] = []

@@ -6,8 +6,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from gateway.errors import EndpointFault, InputError
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
 from gateway.neo4j.connection import Address
-from gateway.settings.neo4j import NodesInNeo4j
+from gateway.neo4j.store import Neo4jStore
+from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
+from gateway.settings.profile import Profile
 from tests.calls import asked, connected
 from tests.neo4j.opening import access, opened
 
@@ -84,6 +88,22 @@ async def test_names_and_ids_that_look_like_cypher_are_names_and_ids(port: int, 
     assert [(edge.predicate, edge.object) for edge in answer.edges] == [
         ("term:a%60b%7D%7B%20%245%20%2F%2F%20%22", "id:%5Cu0060%27%20OR%201%20%3D%201")
     ]
+
+
+async def test_nodes_with_one_id_are_one_node_and_its_edges_are_counted_once(address: Address) -> None:
+    settings = Neo4jSettings(nodes=NodesInNeo4j(labels=("Twin",)))
+    store = Neo4jStore(address, settings, Profile(), {})
+    first, second, third = (f"urn:t:{number}" for number in (1, 2, 3))
+    call = Call(Deadline.after(30), 100, 1_000, 1_000)
+    try:
+        around = await store.edges([first, second], call)
+        degrees = await store.degrees([first, second], 10, call)
+        counts = await store.edge_counts([first, second], call)
+    finally:
+        await store.close()
+    assert {edge.object for edge in around[first].edges} == {second, third}
+    assert [degrees[node].count for node in (first, second)] == [2, 1]
+    assert [[count.count for count in counts[node].counts] for node in (first, second)] == [[2], [1]]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from gateway.graph.deadline import Deadline
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.settings.load import load_profile
 from gateway.settings.neo4j import NodesInNeo4j
+from tests.databases.chain import around, near
 from tests.neo4j.database import own_database
 from tests.neo4j.opening import access, opened
 from tests.neo4j.proxy import running_proxy
@@ -28,17 +29,6 @@ LINKS = NodesInNeo4j(labels=("Link",))
 @pytest.fixture
 def port(address: Address) -> int:
     return urlsplit(address.url).port or 0
-
-
-async def around(gateway: Gateway, node: int) -> tuple[bool, set[str]]:
-    """Return whether the answer about two hops around a node is complete, and its nodes."""
-    gateway.forget_snapshots()
-    answer = await gateway.bfs_query([f"urn:n:{node}"], 2, topology_only=True)
-    return answer.complete, {found.id for found in answer.nodes}
-
-
-def near(node: int) -> set[str]:
-    return {f"urn:n:{other}" for other in range(node - 2, node + 3) if 0 <= other <= 60}
 
 
 async def outcome(gateway: Gateway, node: int) -> str:

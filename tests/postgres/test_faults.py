@@ -25,6 +25,7 @@ from gateway.postgres.connection import Address, Pool
 from gateway.settings.endpoint import AccessSettings, RequestSettings
 from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
+from tests.databases.chain import around, near
 from tests.postgres.database import Database, running_database
 from tests.servers.loopback import free_port
 from tests.servers.postgres import PASSWORD, USER
@@ -56,17 +57,6 @@ def opened(url: str, access: AccessSettings, *, seconds: float = 30, concurrency
 def url(database: Database) -> str:
     """Return the URL of a database with a chain of 61 nodes."""
     return database.make_database("chain", CHAIN)
-
-
-async def around(gateway: Gateway, node: int) -> tuple[bool, set[str]]:
-    """Return whether the answer about two hops around a node is complete, and its nodes."""
-    gateway.forget_snapshots()
-    answer = await gateway.bfs_query([f"urn:n:{node}"], 2, topology_only=True)
-    return answer.complete, {found.id for found in answer.nodes}
-
-
-def near(node: int) -> set[str]:
-    return {f"urn:n:{other}" for other in range(node - 2, node + 3) if 0 <= other <= 60}
 
 
 @asynccontextmanager

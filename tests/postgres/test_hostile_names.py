@@ -1,119 +1,26 @@
-"""IDs, names, types and predicates that try to become SQL stay values. `HOSTILE_NAMES=10000` tries more."""
+"""IDs, names, types and predicates that try to become SQL stay values."""
 
 import asyncio
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 import asyncpg
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
-from gateway.databases.names import Names
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
-from gateway.graph.values import Edge, EdgeSelection
 from gateway.postgres.store import PostgresStore
 from gateway.settings.limits import CacheSettings
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
-from gateway.telemetry.tally import Tally
-from tests.examples import examples
+from tests.databases.hostile_names import NAMES, World, often
 from tests.postgres.database import Database
 
 pytestmark = pytest.mark.server
-
-_TOGETHER: Final = 10
-_EXAMPLES: Final = examples(int(os.environ.get("HOSTILE_NAMES", "300"))) // _TOGETHER
-
-_FRAGMENTS: Final = st.sampled_from(
-    [
-        *(
-            "'",
-            '"',
-            "''",
-            "\\",
-            "\\'",
-            "$$",
-            "$1",
-            "$2::text",
-            "%s",
-            "%(x)s",
-            "{nodes}",
-            "{{",
-            "{}",
-            ";",
-            "--",
-            "/*",
-            "*/",
-        ),
-        *("'; DROP TABLE entity; --", "' OR '1'='1", "\\'; SELECT pg_sleep(9); --", '"; DROP TABLE entity; --'),
-        *("%", "_", "*", ".*", "(", "[", "^$", "\\m", "\n", "\t", "\r", "\x01", "\x7f", "\u200b", "\u202e", "\ufffd"),
-        *(
-            "http://",
-            "urn:x:",
-            "MeSH:",
-            "merged",
-            "NULL",
-            "null",
-            "true",
-            "0",
-            " ",
-            "é",
-            "字",
-            "😀",
-            "İ",
-            "ß",
-            "x" * 100,  # five of them are an IRI that can be sent
-        ),
-    ]
-)
-_CHARACTERS: Final = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
-_NAMES: Final = st.lists(st.one_of(_FRAGMENTS, _CHARACTERS), min_size=1, max_size=5).map("".join).filter(bool)
 
 _TABLES: Final = """
 CREATE TABLE entity (entity_id text PRIMARY KEY, entity_type text, name text);
 CREATE TABLE relationship (subject_id text, predicate text, object_id text);
 """
-
-
-@dataclass(repr=False)
-class World:
-    """Tables that each example fills, and the statements that were sent.
-
-    Attributes:
-        runner: The event loop that lasts for all examples.
-        connection: Writes the tables.
-        store: Reads them.
-        statements: The texts that were sent, by query.
-    """
-
-    runner: asyncio.Runner
-    connection: asyncpg.Connection
-    store: PostgresStore
-    statements: dict[str, set[str]] = field(default_factory=dict)
-    ids: Names = field(default_factory=lambda: Names(PostgresSettings().base, {}))
-    terms: Names = field(default_factory=lambda: Names(PostgresSettings().vocabulary, {}))
-
-    def call(self) -> Call:
-        """Return a call that keeps what is sent for it."""
-        tally = Tally()
-        tally.with_queries = True
-        return Call(Deadline.after(60), 1_000, 100_000, 100_000, tally=tally)
-
-    async def fill(self, names: list[str]) -> None:
-        """Write a ring of nodes, each with its text as ID, type, name, and predicate of its outgoing edge."""
-        await self.connection.execute("TRUNCATE entity, relationship")
-        await self.connection.executemany("INSERT INTO entity VALUES ($1, $1, $1)", [(name,) for name in names])
-        rows = [(name, name, other) for name, other in zip(names, [*names[1:], names[0]], strict=True)]
-        await self.connection.executemany("INSERT INTO relationship VALUES ($1, $2, $3)", rows)
-
-    def note(self, call: Call) -> None:
-        """Keep the texts that were sent for a call."""
-        for sent in call.tally.answered(complete=True).sent:
-            self.statements.setdefault(sent.template, set()).add(sent.sparql)
 
 
 @pytest.fixture(scope="module")
@@ -122,48 +29,20 @@ def world(database: Database) -> Iterator[World]:
     address = database.address_of("hostile")
     with asyncio.Runner() as runner:
         connection = runner.run(asyncpg.connect(**address.arguments))
-        profile = Profile(cache=CacheSettings(megabytes=0))
-        store = PostgresStore(address, PostgresSettings(), profile, {})
-        yield World(runner, connection, store)
+
+        async def fill(names: list[str]) -> None:
+            await connection.execute("TRUNCATE entity, relationship")
+            await connection.executemany("INSERT INTO entity VALUES ($1, $1, $1)", [(name,) for name in names])
+            rows = [(name, name, other) for name, other in zip(names, [*names[1:], names[0]], strict=True)]
+            await connection.executemany("INSERT INTO relationship VALUES ($1, $2, $3)", rows)
+
+        store = PostgresStore(address, PostgresSettings(), Profile(cache=CacheSettings(megabytes=0)), {})
+        yield World(runner, fill, store)
         runner.run(store.close())
         runner.run(connection.close())
 
 
-async def _asked(world: World, names: list[str]) -> None:
-    """Ask every question whose parameters are texts of a caller, and compare each answer."""
-    await world.fill(names)
-    store, call = world.store, world.call()
-    nodes = [world.ids.iri(name) for name in names]
-    types = [world.terms.iri(name) for name in names]
-    edges = [Edge(*edge) for edge in zip(nodes, types, [*nodes[1:], nodes[0]], strict=True)]
-    around = await store.edges(nodes, call)
-    by_predicate = EdgeSelection(outgoing=(types[0],), incoming=())
-    chosen = await store.edges(nodes, call, selection=by_predicate)
-    degrees = await store.degrees(nodes, 10, call)
-    facts = await store.nodes(nodes, call, names=True)
-    for place, node in enumerate(nodes):
-        assert set(around[node].edges) == {edges[place], edges[place - 1]}
-        assert set(chosen[node].edges) == ({edges[0]} if place == 0 else set())
-        assert degrees[node].count == len({edges[place], edges[place - 1]})
-        assert tuple(facts[node].types) == (types[place],)
-    existing = await store.existing([*nodes, world.ids.iri("'absent")], call)
-    assert [existing[node].exists for node in nodes] == [True] * len(nodes)
-    found = await store.of_types([types[0]], call)
-    assert {hit.iri for hit in found.hits} == {nodes[0]}
-    named = await store.named(names[0], (), call)
-    # The text of a search is read as a person types it: blanks count once.
-    is_typed = names[0].isascii() and names[0].isprintable() and names[0] == " ".join(names[0].split())
-    assert not is_typed or nodes[0] in {hit.iri for hit in named.hits}
-    world.note(call)
-
-
-@settings(
-    max_examples=max(_EXAMPLES, 1),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(names=st.lists(_NAMES, min_size=_TOGETHER, max_size=_TOGETHER, unique=True))
+@often
+@given(names=NAMES)
 def test_hostile_texts_are_answered_right_by_statements_of_one_shape(world: World, names: list[str]) -> None:
-    world.runner.run(_asked(world, names))
-    # One text for each query, whatever the names: they are parameters.
-    assert {query: len(texts) for query, texts in world.statements.items()} == dict.fromkeys(world.statements, 1)
+    world.check(names)

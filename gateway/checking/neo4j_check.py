@@ -1,0 +1,188 @@
+"""Checks a database of Neo4j that holds a graph: what is there, and which index is missing. It only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from gateway.checking.database_report import DatabaseReport
+from gateway.checking.prober import SECONDS_EACH
+from gateway.checking.report import Claim, not_determined
+from gateway.databases.client import Row
+from gateway.errors import Fault, quoted
+from gateway.graph.deadline import Deadline
+from gateway.neo4j.connection import Address, DriverPool
+from gateway.neo4j.cypher import filled
+from gateway.neo4j.graph_model import MOST_LABELS, GraphModel
+from gateway.neo4j.identifiers import identifier
+from gateway.settings.neo4j import Neo4jSettings
+
+_ROWS = 2_000
+"""Indexes that are read."""
+
+_COUNTED = 1_000_000
+"""Nodes, and relationships, that are counted at most."""
+
+_SHOWN = 20
+"""Labels that the report names."""
+
+_SERVING = frozenset({"RANGE", "TEXT"})
+"""Kinds of indexes by which Neo4j finds a text."""
+
+
+class Neo4jCheck:
+    """The check of one database.
+
+    Args:
+        address: The database.
+        settings: What the graph is made of.
+        seconds_each: Time for each query, in seconds.
+    """
+
+    def __init__(self, address: Address, settings: Neo4jSettings, seconds_each: float = SECONDS_EACH) -> None:
+        self._place = f"{address.url.partition('://')[2]}/{address.database or ''}".rstrip("/")
+        self._pool = DriverPool(address, 1)
+        self._settings = settings
+        self._seconds_each = seconds_each
+
+    async def report(self) -> DatabaseReport:
+        """Return what was found.
+
+        Raises:
+            Fault: The database cannot be reached, or does not let this user in.
+            ConfigurationError: It has no labels, or one whose name cannot stand in a query.
+        """
+        try:
+            server = await self._server()
+            labels = self._settings.nodes.labels or await self._labels()
+            model = GraphModel(self._settings, labels)
+            nodes = await self._nodes(model)
+            edges = await self._edges(model)
+            lacking = await self._without_index(labels)
+        finally:
+            await self._pool.close()
+        claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id), "edges_rows": edges}
+        claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
+        warnings = [*nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
+        if edges.value == 0:
+            warnings.append("No relationship between nodes that are read: the graph has no edges.")
+        statements = tuple(self._statement(label, is_unique=nodes.shared == 0) for label in lacking)
+        return DatabaseReport("Neo4j", "nodes and relationships", self._place, claims, tuple(warnings), statements)
+
+    async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
+        return await self._pool.fetch(query, arguments, Deadline.after(self._seconds_each))
+
+    async def _server(self) -> dict[str, Claim]:
+        """Return what is known of the server; the first query, so that it raises what keeps this user out."""
+        ((version, edition),) = await self._rows(filled("check/server"), 1)
+        try:
+            limits = [str(value) for (value,) in await self._rows(filled("check/time_limit"), 1)]
+        except Fault as fault:
+            limit = not_determined(fault.wrong)
+        else:
+            why = "db.transaction.timeout; the gateway sets a shorter one for each query"
+            limit = Claim(limits[0] if limits and limits[0] != "0s" else "none", why)
+        return {"version": Claim(f"{version} {edition}", "dbms.components()"), "time_limit": limit}
+
+    async def _labels(self) -> list[str]:
+        rows = await self._rows(filled("labels"), MOST_LABELS)
+        return sorted(str(label) for (label,) in rows)
+
+    async def _nodes(self, model: GraphModel) -> _Nodes:
+        try:
+            rows = await self._rows(model.query("check/nodes"), _COUNTED, 1)
+        except Fault as fault:
+            return _Nodes(why=f"{fault.wrong} They were counted for {self._seconds_each:g} s at most.")
+        found, with_id, texts, distinct = cast("Sequence[int]", rows[0])
+        return _Nodes(found, with_id, texts, distinct)
+
+    async def _edges(self, model: GraphModel) -> Claim:
+        try:
+            ((count,),) = await self._rows(model.query("check/edges"), _COUNTED, 1)
+        except Fault as fault:
+            return not_determined(f"{fault.wrong} They were counted for {self._seconds_each:g} s at most.")
+        found = cast("int", count)
+        return Claim(found, f"relationships, counted up to {_COUNTED:,}", at_least=found == _COUNTED)
+
+    async def _without_index(self, labels: Sequence[str]) -> list[str]:
+        """Return the labels without an index that finds a node by its ID."""
+        rows = await self._rows(filled("check/indexes"), _ROWS)
+        served = {
+            label
+            for kind, state, of, properties in rows
+            if kind in _SERVING and state == "ONLINE" and properties == [self._settings.nodes.id]
+            for label in cast("Sequence[str]", of)
+        }
+        return [label for label in labels if label not in served]
+
+    def _statement(self, label: str, *, is_unique: bool) -> str:
+        """Return the statement that makes a missing index; the IDs of a constraint must be unique."""
+        name = "check/missing_constraint" if is_unique else "check/missing_index"
+        return filled(name, label=identifier(label), id=identifier(self._settings.nodes.id))
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """The nodes with a label that is read.
+
+    Attributes:
+        found: How many there are, up to a bound.
+        with_id: How many of them have an ID.
+        texts: How many of them have a text as their ID.
+        distinct: How many different texts these are.
+        why: Why they were not counted; empty if they were.
+    """
+
+    found: int = 0
+    with_id: int = 0
+    texts: int = 0
+    distinct: int = 0
+    why: str = ""
+
+    @property
+    def shared(self) -> int:
+        """How many nodes have the ID of another one."""
+        return self.texts - self.distinct
+
+    def claims(self, name: str) -> dict[str, Claim]:
+        """Return them as claims; `name` is that of the ID."""
+        if self.why:
+            return dict.fromkeys(("nodes_rows", "ids"), not_determined(self.why))
+        is_bound = self.found == _COUNTED
+        return {
+            "nodes_rows": Claim(self.found, f"nodes with a label, counted up to {_COUNTED:,}", at_least=is_bound),
+            "ids": Claim(self.distinct, f"different texts in the property {name} of these nodes", at_least=is_bound),
+        }
+
+    def warnings(self, name: str) -> Iterator[str]:
+        """Yield what the operator should know of them; `name` is that of the ID."""
+        if self.why:
+            return
+        if not self.texts:
+            yield f"No node has a text in the property {quoted(name)}: name the ID as neo4j.nodes.id in the profile."
+        elif self.texts < self.found:
+            yield (
+                f"{self.found - self.texts:,} of {self.found:,} nodes have no text in the property {quoted(name)} "
+                f"({self.found - self.with_id:,} have nothing in it): these and their edges are not in the graph."
+            )
+        if self.shared:
+            yield f"{self.shared:,} nodes have the ID of another node: nodes with one ID are read as one node."
+
+
+def _named(labels: Sequence[str]) -> Claim:
+    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+    return Claim(len(labels), f"{', '.join(labels[:_SHOWN])}{more}", at_least=len(labels) == MOST_LABELS)
+
+
+def _index_claim(labels: Sequence[str], lacking: Sequence[str], name: str) -> Claim:
+    """Return whether every label has an index on the ID."""
+    if not lacking:
+        return Claim(True, f"on {name}, for each label")
+    return Claim(False, f"on {name}: {len(lacking)} of {len(labels)} labels have none that is online")
+
+
+def _index_warnings(lacking: Sequence[str]) -> Iterator[str]:
+    if lacking:
+        names = ", ".join(lacking[:_SHOWN])
+        yield f"Nodes by ID: no index serves {names}, so each question reads all nodes of such a label."

@@ -1,0 +1,109 @@
+"""`check` of a database of Neo4j: what is there, what is missing, and the statements that make it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from gateway.neo4j.connection import Address
+from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
+from tests.servers.neo4j import PASSWORD, USER
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture
+def check(run: Run, address: Address, tmp_path: Path) -> Run:  # noqa: F811 - the fixture
+    """Run `check` with a `[neo4j.nodes]` of a profile."""
+    password, profile = tmp_path / "password", tmp_path / "nodes.toml"
+    password.write_text(PASSWORD, encoding="utf-8")
+
+    def checked(*argv: str | Path) -> Any:
+        nodes, *others = argv
+        profile.write_text(f'extends = "bfsql-neo4j"\n[neo4j.nodes]\n{nodes}\n', encoding="utf-8")
+        login = ("--user", USER, "--password-file", password)
+        return run("check", f"{address.url}/neo4j", "--profile", profile, *login, *others)
+
+    return checked
+
+
+@contextmanager
+def changed(address: Address, statement: str, back: str) -> Iterator[None]:
+    """Run a statement before the block, and another one after it."""
+    with neo4j.GraphDatabase.driver(address.url, auth=(USER, PASSWORD)) as driver:
+        driver.execute_query(statement)
+        driver.execute_query("CALL db.awaitIndexes()")
+        try:
+            yield
+        finally:
+            driver.execute_query(back)
+
+
+def report(check: Run, nodes: str) -> Any:
+    ran = check(nodes, "--json")
+    assert (ran.status, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+def test_a_graph_whose_labels_have_constraints_lacks_nothing(check: Run) -> None:
+    found = report(check, 'labels = ["Link"]')
+    assert found["version"]["value"].startswith("5.")
+    assert (found["labels"]["value"], found["nodes_rows"]["value"], found["ids"]["value"]) == (1, 61, 61)
+    assert found["edges_rows"]["value"] == 60
+    assert found["index_nodes"]["value"] is True
+    assert (found["warnings"], found["statements"]) == ([], [])
+
+
+def test_nodes_that_are_not_in_the_graph_are_a_warning(check: Run) -> None:
+    found = report(check, 'labels = ["Drug", "Disease"]')
+    assert (found["nodes_rows"]["value"], found["ids"]["value"]) == (4, 3)
+    [warning] = found["warnings"]
+    assert warning.startswith("1 of 4 nodes have no text in the property 'id' (0 have nothing in it): these and their")
+
+
+def test_the_statement_makes_the_index_that_is_missing(check: Run, address: Address) -> None:
+    before = report(check, 'labels = ["Link", "Elsewhere"]')
+    assert before["index_nodes"]["value"] is False
+    assert any("no index serves Elsewhere," in warning for warning in before["warnings"])
+    [statement] = before["statements"]
+    assert statement == "CREATE CONSTRAINT FOR (n:`Elsewhere`) REQUIRE n.`id` IS UNIQUE;"
+    named = statement.replace("CONSTRAINT", "CONSTRAINT made", 1).removesuffix(";")
+    with changed(address, named, "DROP CONSTRAINT made"):
+        after = report(check, 'labels = ["Link", "Elsewhere"]')
+    assert (after["index_nodes"]["value"], after["statements"]) == (True, [])
+
+
+def test_nodes_that_share_an_id_are_a_warning_and_no_constraint_is_suggested(check: Run, address: Address) -> None:
+    twin = "CREATE (:Elsewhere {id: 'elsewhere'})"
+    with changed(address, twin, "MATCH (n:Elsewhere) WHERE n.name IS NULL DELETE n"):
+        found = report(check, 'labels = ["Elsewhere"]')
+    assert "1 nodes have the ID of another node: nodes with one ID are read as one node." in found["warnings"]
+    assert found["statements"] == ["CREATE INDEX FOR (n:`Elsewhere`) ON (n.`id`);"]
+    assert "No relationship between nodes that are read: the graph has no edges." in found["warnings"]
+
+
+def test_a_property_that_is_no_id_is_a_warning(check: Run) -> None:
+    found = report(check, 'labels = ["Disease"]\nid = "usage_count"')
+    [first, *_] = found["warnings"]
+    assert first == "No node has a text in the property 'usage_count': name the ID as neo4j.nodes.id in the profile."
+
+
+def test_the_report_for_a_person_shows_the_same(check: Run) -> None:
+    ran = check('labels = ["Elsewhere"]')
+    assert ran.status == 0
+    assert "it holds a graph in nodes and relationships" in ran.out
+    assert "Index of nodes" in ran.out
+    assert "CREATE CONSTRAINT FOR (n:`Elsewhere`) REQUIRE n.`id` IS UNIQUE;" in ran.out
+
+
+def test_a_wrong_password_is_an_error_that_does_not_show_it(run: Run, address: Address, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+    wrong = tmp_path / "wrong"
+    wrong.write_text("not the password")
+    ran = run("check", f"{address.url}/neo4j", "--user", USER, "--password-file", wrong)
+    assert ran.status == 2
+    assert "password" in ran.err
+    assert "not the password" not in ran.err
