@@ -177,13 +177,16 @@ class EdgeReader:
     ) -> Mapping[Iri, Neighbourhood]:
         def read(deadline: Deadline) -> Mapping[Iri, Neighbourhood]:
             around: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
+            is_all, selects = selection.is_all, selection.selects
             for edge in self._edges(rows, deadline):
-                ends_here = [node for node in {edge.subject, edge.object} if node in around]
-                if not ends_here:
+                subject, target = edge.subject, edge.object
+                outgoing, incoming = around.get(subject), around.get(target)
+                if outgoing is None and incoming is None:
                     raise _compares_otherwise()
-                for node in ends_here:
-                    if selection.is_all or selection.selects(node, edge):
-                        around[node][edge] = None
+                if outgoing is not None and (is_all or selects(subject, edge)):
+                    outgoing[edge] = None
+                if incoming is not None and (is_all or selects(target, edge)):
+                    incoming[edge] = None
             return {node: Neighbourhood(tuple(edges)) for node, edges in around.items()}
 
         return await in_thread(call, read, unless=len(rows) <= _FEW)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from gateway.errors import ConfigurationError, quoted
@@ -10,6 +11,9 @@ from gateway.terms.iri import is_iri
 
 _SCHEMES = ("urn:", "tag:", "info:")
 """Schemes of IRIs without `//`; a text with another one may as well be a CURIE whose prefix nobody declared."""
+
+_MOST_STEMS = 1_000
+"""Beginnings of IRIs that are remembered."""
 
 
 class Names:
@@ -25,13 +29,15 @@ class Names:
     def __init__(self, base: str, prefixes: Mapping[str, str]) -> None:
         self._base = base
         self._prefixes = dict(prefixes)
+        # Most IRIs of a graph begin in one of few ways.
+        self._namespaces = lru_cache(_MOST_STEMS)(self._namespaces_near)
 
     def iri(self, text: str) -> str:
         """Return the IRI of a text; one that is too long to be sent is no concern of this."""
         prefix, colon, local = text.partition(":")
         if colon and (namespace := self._prefixes.get(prefix)) is not None:
             whole = namespace + local
-        elif "://" in text or text.startswith(_SCHEMES):
+        elif _is_written_out(text):
             whole = text
         else:
             whole = ""
@@ -41,11 +47,33 @@ class Names:
 
     def texts(self, iri: str) -> list[str]:
         """Return the texts that have an IRI: one, and each CURIE that stands for it; none where no text has it."""
-        return [text for text in dict.fromkeys(self._candidates(iri)) if "\0" not in text and self.iri(text) == iri]
+        if iri.startswith(self._base):
+            text = unquote(iri[len(self._base) :], errors="replace")
+            return [text] if "\0" not in text and self.iri(text) == iri else []
+        if not is_iri(iri):
+            return []
+        # A text with a declared prefix stands for another IRI.
+        prefix = iri.partition(":")[0]
+        itself = [] if prefix in self._prefixes or not _is_written_out(iri) else [iri]
+        near = self._namespaces(iri[: iri.rfind("/") + 1])
+        curies = [f"{name}:{iri[len(namespace) :]}" for name, namespace in near if iri.startswith(namespace)]
+        return list(dict.fromkeys(itself + curies)) if curies else itself
+
+    def _namespaces_near(self, stem: str) -> list[tuple[str, str]]:
+        """Return the prefixes, with their namespaces, by which an IRI with this beginning may be written."""
+        return [
+            (prefix, namespace)
+            for prefix, namespace in self._prefixes.items()
+            if namespace.startswith(stem) or stem.startswith(namespace)
+        ]
 
     def texts_of(self, iris: Iterable[str]) -> list[str]:
         """Return the texts of all IRIs."""
-        return [text for iri in iris for text in self.texts(iri)]
+        return list(self.iri_by_text(iris))
+
+    def iri_by_text(self, iris: Iterable[str]) -> dict[str, str]:
+        """Return the texts of all IRIs, each with its IRI."""
+        return {text: iri for iri in iris for text in self.texts(iri)}
 
     def beginnings(self, namespace: str) -> list[str]:
         """Return how the texts begin whose IRIs begin with a namespace.
@@ -69,11 +97,7 @@ class Names:
                 found.append(f"{prefix}:{namespace[len(begin) :]}")
         return found
 
-    def _candidates(self, iri: str) -> Iterator[str]:
-        if iri.startswith(self._base):
-            yield unquote(iri[len(self._base) :], errors="replace")
-            return
-        yield iri
-        for prefix, namespace in self._prefixes.items():
-            if iri.startswith(namespace):
-                yield f"{prefix}:{iri[len(namespace) :]}"
+
+def _is_written_out(text: str) -> bool:
+    """Return whether a text without a declared prefix is an IRI, if it can be one, and no CURIE."""
+    return "://" in text or text.startswith(_SCHEMES)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeVar
+
+from cachetools import LRUCache
 
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
@@ -39,6 +41,10 @@ Answer = TypeVar("Answer")
 
 _BYTES = 1 << 18
 """Bytes of the properties of one node; of 500 nodes, no more than an answer of an endpoint may have."""
+
+_MOST_TYPES = 1_000
+_LONGEST_TYPES = 1_000
+"""Lists of types that are remembered, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,8 @@ class NodeReader:
         self._edges = edges
         self._values = JsonValues(ids, terms)
         self._batch = profile.limits.facts_batch
+        # Many nodes have the same few types.
+        self._known_types: LRUCache[str, tuple[Iri, ...]] = LRUCache(_MOST_TYPES)
 
     def iri(self, text: str) -> Iri:
         """Return the IRI of an ID."""
@@ -203,18 +211,42 @@ class NodeReader:
         properties: bool,
     ) -> Mapping[Iri, Answer]:
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Answer]:
-            rows = await self._client.rows("nodes", call, self._ids.texts_of(batch), properties, _BYTES)
+            known = self._ids.iri_by_text(batch)
+            rows = await self._client.rows("nodes", call, list(known), properties, _BYTES)
+            read = self._node if properties else self._named_node
             nodes: dict[Iri, _Node] = {}
             for row in rows.whole():
-                iri, node = self._ids.iri(row[0]), self._node(row)
+                # A database may compare texts in its own way.
+                iri = known.get(row[0]) or self._ids.iri(row[0])
+                node = read(row)
                 nodes[iri] = nodes[iri].with_more(node) if iri in nodes else node
             return {iri: answer(nodes.get(iri, _Node())) for iri in batch}
 
         return await in_batches(ids, self._batch, call, ask, failed)
 
+    def _named_node(self, row: Row) -> _Node:
+        """Return what a row says of types and names, which is all that was asked for."""
+        _, types, name, *_ = row
+        return _Node(self._types(types), name or "")
+
+    def _types(self, sent: str | list[Any] | None) -> tuple[Iri, ...]:
+        """Return the types that a database sent as JSON or as a list."""
+        if not isinstance(sent, str):
+            return self._listed(_texts(sent))
+        found = self._known_types.get(sent)
+        if found is None:
+            found = self._listed(_texts(decoded(sent)))
+            if len(sent) <= _LONGEST_TYPES:
+                self._known_types[sent] = found
+        return found
+
+    def _listed(self, texts: Iterable[str]) -> tuple[Iri, ...]:
+        return tuple(sorted({self._terms.iri(text) for text in texts}))
+
     def _node(self, row: Row) -> _Node:
+        """Return what a row says."""
         _, types, name, is_too_large, properties, synonyms, columns = row
-        listed = tuple(sorted({self._terms.iri(text) for text in _texts(decoded(types))}))
+        listed = self._types(types)
         if is_too_large:
             fault = QueryRefused(f"The properties of a node have more than {_BYTES:,} bytes.")
             return _Node(listed, name or "", mark=Mark(fault))

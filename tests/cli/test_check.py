@@ -66,13 +66,6 @@ def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_pa
     assert (profile.endpoint.url, profile.endpoint.engine) == (url, "fuseki")
 
 
-def test_a_database_of_neo4j_is_refused_with_what_to_do(run: Run) -> None:
-    ran = run("check", "--endpoint", "neo4j://reader@127.0.0.1/graph")
-    assert ran.status == 2
-    assert "does not know databases of Neo4j" in ran.err
-    assert "bfsql-gateway schema" in ran.err
-
-
 def test_json_is_one_object_on_one_line(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(FUSEKI)) as url:
         ran = run("check", url, "--json", "-p", quick(tmp_path))

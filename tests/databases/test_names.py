@@ -40,6 +40,14 @@ def test_what_an_iri_leads_back_to_has_that_iri(text: str) -> None:
     assert all(NAMES.iri(found) == text for found in NAMES.texts(text))
 
 
+@given(IDS)
+def test_every_text_that_has_an_iri_is_found(text: str) -> None:
+    iri = NAMES.iri(text)
+    curies = {f"{prefix}:{iri.removeprefix(begin)}" for prefix, begin in PREFIXES.items() if iri.startswith(begin)}
+    assert set(NAMES.texts(iri)) == {found for found in {text, iri, *curies} if NAMES.iri(found) == iri}
+    assert NAMES.iri_by_text([iri]) == dict.fromkeys(NAMES.texts(iri), iri)
+
+
 @pytest.mark.parametrize(
     ("text", "iri"),
     [
