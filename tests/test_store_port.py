@@ -9,7 +9,10 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
+from gateway.graph.values import SearchTerms
+from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.terms.words import words_of
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data
 
@@ -90,6 +93,55 @@ async def test_a_part_within_the_budget_of_rows_is_marked(
         for node, answer in found.items():
             assert set(answer.edges) <= set(right[node].edges)
             assert answer.mark.fault is not None or set(answer.edges) == set(right[node].edges)
+
+
+async def test_a_node_with_more_edges_than_a_query_may_return_is_read_in_parts(
+    engine: Column, expected: GraphStore, seeds: list[str]
+) -> None:
+    node = seeds[1]
+    store = engine.store(GRAPH, Profile(limits=LimitSettings(query_rows=20)))
+    try:
+        around = (await store.edges([node], call()))[node]
+    finally:
+        await store.close()
+    right = (await expected.edges([node], call()))[node]
+    assert len(right.edges) > 20
+    assert set(around.edges) == set(right.edges)
+    assert around.mark.fault is None
+
+
+async def test_some_edges_of_each_node_are_among_its_edges_and_say_that_there_are_more(
+    store: GraphStore, expected: GraphStore, seeds: list[str]
+) -> None:
+    around, right = await store.edges(seeds, call(), per_id=6), await expected.edges(seeds, call())
+    for node in seeds:
+        assert set(around[node].edges) <= set(right[node].edges)
+        is_whole = len(right[node].edges) <= 6
+        assert (around[node].mark.fault is None) == is_whole
+        assert not is_whole or set(around[node].edges) == set(right[node].edges)
+
+
+async def test_an_answer_depends_on_no_order_of_what_is_asked(store: GraphStore, seeds: list[str]) -> None:
+    there, back = await store.edges(seeds, call()), await store.edges([*reversed(seeds), seeds[0]], call())
+    assert {node: set(found.edges) for node, found in there.items()} == {
+        node: set(found.edges) for node, found in back.items()
+    }
+
+
+async def test_a_search_finds_the_entities_of_the_files_or_says_that_it_did_not_compare_all(
+    store: GraphStore, expected: GraphStore
+) -> None:
+    for text in ("CUSHING disease", "cushing's", "a.*b%", "'\"`$1 //\\"):
+        terms = SearchTerms(text, tuple(words_of(text)))
+        found, right = await store.search(terms, (), call()), await expected.search(terms, (), call())
+        if found.exhaustive and not found.truncated:
+            missed = {hit.iri for hit in right.hits} - {hit.iri for hit in found.hits}
+            assert not missed, text
+        if right.exhaustive and found.exhaustive:
+            assert len(found.hits) == len(right.hits), text
+    for text in ("cushing disease", "Cushing%"):
+        named, right = await store.named(text, (), call()), await expected.named(text, (), call())
+        assert {hit.iri for hit in named.hits} == {hit.iri for hit in right.hits}, text
 
 
 async def test_a_degree_beyond_its_bound_is_a_lower_bound(store: GraphStore, seeds: list[str]) -> None:
