@@ -64,7 +64,7 @@ def _of_the_trivial_tool(_: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 def _tell(report: Report, who: str, seen: Load, *, growth: float | None = None) -> None:
-    """Report what a load showed; `growth` is the target of the memory's, of a load that is long enough to fill caches."""
+    """Report what a load showed; `growth` is the target of the memory's, of one that fills caches."""
     said = f"{who}, {CLIENTS} clients, {seen.seconds / 60:.2g} minutes"
     report.lines += [
         Line(_ISSUE, f"errors of {said}", "calls", 0, seen.errors, note=seen.said),
