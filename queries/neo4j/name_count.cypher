@@ -3,6 +3,6 @@
 // $2 INTEGER: Rows at most.
 MATCH (n:{labels})
 WHERE n.{id} IS :: STRING NOT NULL AND CASE WHEN $1 THEN size({synonyms}) > 0 ELSE coalesce({name}, '') <> '' END
-WITH [count(*)] AS row
+WITH [count(DISTINCT n.{id})] AS row
 LIMIT $2
 {chunks}

@@ -3,7 +3,7 @@
 MATCH (n:{labels})
 WHERE n.{id} IS :: STRING NOT NULL
 UNWIND {types} AS type
-WITH type, count(*) AS found
+WITH type, count(DISTINCT n.{id}) AS found
 LIMIT $1
 WITH [type, found] AS row
 {chunks}

@@ -1,6 +1,6 @@
 -- summary: How many nodes each type has.
 -- $1 bigint: Rows at most.
-SELECT t.type, count(*) AS found
+SELECT t.type, count(DISTINCT n.id) AS found
 FROM {nodes} AS n
 CROSS JOIN LATERAL (
   SELECT DISTINCT v #>> '{{}}' AS type

@@ -90,6 +90,13 @@ async def test_names_and_ids_that_look_like_cypher_are_names_and_ids(port: int, 
     ]
 
 
+async def test_the_schema_counts_nodes_with_one_id_once(port: int, tmp_path: Path) -> None:
+    async with opened(port, access(tmp_path), NodesInNeo4j(labels=("Twin",))) as gateway:
+        schema = await gateway.describe_schema()
+    assert schema.comprehensive
+    assert schema.counts == {"term:Twin": 3, "term:next": 2}
+
+
 async def test_nodes_with_one_id_are_one_node_and_its_edges_are_counted_once(address: Address) -> None:
     settings = Neo4jSettings(nodes=NodesInNeo4j(labels=("Twin",)))
     store = Neo4jStore(address, settings, Profile(), {})
