@@ -137,6 +137,7 @@ async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
 _TWICE = """
 ALTER TABLE entity DROP CONSTRAINT entity_pkey;
 INSERT INTO entity (entity_id, entity_type, name, properties) VALUES
+  ('RxNorm:3251', 'drug', null, null),
   ('RxNorm:3251', 'hormone', 'a later name', '{"onset": "slow"}'),
   ('http://purl.bioontology.org/ontology/RXNORM/3251', 'peptide', null, null);
 """
@@ -149,6 +150,16 @@ async def test_a_node_with_several_rows_has_what_all_of_them_say(database: Datab
     assert (answer["name"], answer["synonyms"], answer["complete"]) == ("a later name", ["desmopressin"], True)
     assert answer["types"] == ["term:drug", "term:hormone", "term:peptide"]
     assert answer["term:onset"] == "slow"
+
+
+async def test_a_node_with_several_rows_is_counted_once(database: Database) -> None:
+    once = database.make_database("once", EXISTING)
+    async with connected(opened(database, once)) as client:
+        before = await asked(client, "describe_schema")
+    async with connected(opened(database, database.make_database("twice", EXISTING + _TWICE))) as client:
+        after = await asked(client, "describe_schema")
+    assert after["comprehensive"] is True
+    assert after["counts"]["term:drug"] == before["counts"]["term:drug"]
 
 
 async def test_two_views_with_other_columns_are_a_graph(database: Database) -> None:
