@@ -64,10 +64,10 @@ class Neo4jCheck:
             await self._pool.close()
         claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id), "edges_rows": edges}
         claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
-        warnings = [*nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
+        warnings = [*_label_warnings(labels), *nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
         if edges.value == 0:
             warnings.append("No relationship between nodes that are read: the graph has no edges.")
-        statements = tuple(self._statement(label, is_unique=nodes.shared == 0) for label in lacking)
+        statements = tuple(self._statement(label, is_unique=nodes.are_unique) for label in lacking)
         return DatabaseReport("Neo4j", "nodes and relationships", self._place, claims, tuple(warnings), statements)
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
@@ -86,7 +86,7 @@ class Neo4jCheck:
         return {"version": Claim(f"{version} {edition}", "dbms.components()"), "time_limit": limit}
 
     async def _labels(self) -> list[str]:
-        rows = await self._rows(filled("labels"), MOST_LABELS)
+        rows = await self._rows(filled("labels"), MOST_LABELS + 1)
         return sorted(str(label) for (label,) in rows)
 
     async def _nodes(self, model: GraphModel) -> _Nodes:
@@ -145,6 +145,11 @@ class _Nodes:
         """How many nodes have the ID of another one."""
         return self.texts - self.distinct
 
+    @property
+    def are_unique(self) -> bool:
+        """Whether it is known that no two nodes have one ID."""
+        return not self.why and self.found < _COUNTED and not self.shared
+
     def claims(self, name: str) -> dict[str, Claim]:
         """Return them as claims; `name` is that of the ID."""
         if self.why:
@@ -172,7 +177,12 @@ class _Nodes:
 
 def _named(labels: Sequence[str]) -> Claim:
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-    return Claim(len(labels), f"{', '.join(labels[:_SHOWN])}{more}", at_least=len(labels) == MOST_LABELS)
+    return Claim(len(labels), f"{', '.join(labels[:_SHOWN])}{more}", at_least=len(labels) > MOST_LABELS)
+
+
+def _label_warnings(labels: Sequence[str]) -> Iterator[str]:
+    if len(labels) > MOST_LABELS:
+        yield f"The database has more than {MOST_LABELS} labels: name those of the graph as neo4j.nodes.labels."
 
 
 def _index_claim(labels: Sequence[str], lacking: Sequence[str], name: str) -> Claim:

@@ -17,7 +17,7 @@ from gateway.cli.render import sections, warned
 from gateway.cli.screen import Screen
 from gateway.escaping import json_text
 from gateway.settings.neo4j_url import is_neo4j_url
-from gateway.stores.databases import asyncpg_installed, neo4j_installed
+from gateway.stores.extras import installed
 
 _TITLES: Mapping[str, str] = {
     "labels": "Labels",
@@ -59,7 +59,7 @@ def check_database(source: GraphSource, *, as_json: bool) -> int:
 async def _report(source: GraphSource) -> DatabaseReport:
     if is_neo4j_url(source.url):
         return await _neo4j_report(source)
-    with asyncpg_installed():
+    with installed("postgres"):
         from gateway.checking.postgres_check import PostgresCheck  # noqa: PLC0415 - an extra
         from gateway.postgres.address import address_of  # noqa: PLC0415
     profile = source.profile
@@ -67,7 +67,7 @@ async def _report(source: GraphSource) -> DatabaseReport:
 
 
 async def _neo4j_report(source: GraphSource) -> DatabaseReport:
-    with neo4j_installed():
+    with installed("neo4j"):
         from gateway.checking.neo4j_check import Neo4jCheck  # noqa: PLC0415 - an extra
         from gateway.neo4j.address import address_of  # noqa: PLC0415
     return await Neo4jCheck(address_of(source.url, source.profile.endpoint), source.profile.neo4j).report()

@@ -21,7 +21,7 @@ from gateway.settings.database_url import is_postgres_url
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile, profile_in_process
 from gateway.sparql.sparql_store import SparqlStore
-from gateway.stores.databases import asyncpg_installed
+from gateway.stores.extras import installed
 from gateway.stores.loaded import load
 from gateway.terms.prefixes import merge
 from gateway.transport.inprocess import InProcess
@@ -57,7 +57,7 @@ def load_graph(options: CommonOptions, files: Sequence[str], to: str, *, replace
 
 
 def _tables(to: str, profile: Profile) -> NewTables:
-    with asyncpg_installed():
+    with installed("postgres"):
         from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
         from gateway.postgres.new_tables import NewTables  # noqa: PLC0415
     _refuse_other_columns(profile.postgres)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gateway.cache.store import CachedStore
-from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.settings.graph_identity import profile_digest
 from gateway.settings.profile import Profile
 from gateway.settings.shared_cache import SharedCacheServer
 from gateway.sparql.sparql_store import SparqlStore
+from gateway.stores.extras import installed
 
 if TYPE_CHECKING:
     from gateway.cache.shared.values import SharedValues
@@ -45,25 +43,10 @@ def shared_values(server: SharedCacheServer, url: str, profile: Profile) -> Shar
     Raises:
         ConfigurationError: The package for it is not installed.
     """
-    with redis_installed():
+    with installed("redis"):
         from gateway.cache.shared.values import SharedValues  # noqa: PLC0415 - an extra
     who = hashlib.sha256(f"{url}\n{profile_digest(profile)}".encode()).hexdigest()
     return SharedValues(server, f"bfsql:{who[:32]}:")
-
-
-@contextmanager
-def redis_installed() -> Iterator[None]:
-    """Say what to install where the block imports what is not.
-
-    Raises:
-        ConfigurationError: The package is not installed.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise ConfigurationError(
-            "A shared cache needs the package redis.", next_step="Install it: pip install 'bfsql-gateway[redis]'."
-        ) from error
 
 
 def _rules_of(store: GraphStore) -> str | None:

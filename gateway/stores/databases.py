@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.settings.profile import Profile, policy_of
+from gateway.stores.extras import installed
 from gateway.terms.prefixes import merge
 
 
@@ -38,7 +38,7 @@ def _postgres_store_at(
     url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store over tables of PostgreSQL; see `database_store`."""
-    with asyncpg_installed():
+    with installed("postgres"):
         from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
         from gateway.postgres.store import PostgresStore  # noqa: PLC0415
     address = address_of(url, profile.endpoint)
@@ -51,27 +51,11 @@ def _neo4j_store_at(
     url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store over a database of Neo4j; see `database_store`."""
-    with neo4j_installed():
+    with installed("neo4j"):
         from gateway.neo4j.address import address_of  # noqa: PLC0415 - an extra
         from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
     address = address_of(url, profile.endpoint)
     return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
-
-
-@contextmanager
-def asyncpg_installed() -> Iterator[None]:
-    """Say what to install where the block imports what is not.
-
-    Raises:
-        ConfigurationError: The package is not installed.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise ConfigurationError(
-            "A graph in PostgreSQL needs the package asyncpg.",
-            next_step="Install it: pip install 'bfsql-gateway[postgres]'.",
-        ) from error
 
 
 def _refuse_hidden(profile: Profile) -> None:
@@ -81,19 +65,3 @@ def _refuse_hidden(profile: Profile) -> None:
             valid="Types, predicates, named graphs and literals are hidden of graphs in files and at endpoints.",
             next_step="Serve views without them: [postgres] in the profile names the tables.",
         )
-
-
-@contextmanager
-def neo4j_installed() -> Iterator[None]:
-    """Say what to install where the block imports what is not.
-
-    Raises:
-        ConfigurationError: The package is not installed.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise ConfigurationError(
-            "A graph in Neo4j needs the package neo4j.",
-            next_step="Install it: pip install 'bfsql-gateway[neo4j]'.",
-        ) from error

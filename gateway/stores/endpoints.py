@@ -16,8 +16,9 @@ from gateway.settings.profile import Profile
 from gateway.settings.shared_cache import SharedCacheServer
 from gateway.sparql.engines.traits import timeout_policy
 from gateway.sparql.sparql_store import SparqlStore
-from gateway.stores.caches import cached, redis_installed
+from gateway.stores.caches import cached
 from gateway.stores.databases import database_store
+from gateway.stores.extras import installed
 from gateway.transport.base import Transport
 
 # A graph in this process needs no aiohttp, which takes long to import.
@@ -107,6 +108,6 @@ def _quota_storage(client: str, server: SharedCacheServer | None) -> Callable[[Q
     storage = shared_storage(client)
     if server is None:
         return storage
-    with redis_installed():
+    with installed("redis"):
         from gateway.flow.shared_quota import shared_between_machines  # noqa: PLC0415 - an extra
     return shared_between_machines(server, client, storage)

@@ -90,12 +90,11 @@ class _Stream:
         """Return the next message of the client, or that it has gone (ASGI)."""
         message = asyncio.ensure_future(self._receive())
         try:
-            while not await self._comes(message):
+            while not self._is_ended and not await self._comes(message):
                 self._check.clear()
-                self._is_ended = self._is_ended or not await self._is_allowed()
-                if self._is_ended:
-                    return {"type": "http.disconnect"}
-            return message.result()
+                if not await self._is_allowed():
+                    self._is_ended = True
+            return message.result() if message.done() else {"type": "http.disconnect"}
         finally:
             message.cancel()
 
