@@ -66,17 +66,31 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def sessions(url: str, count: int, **others: str) -> list[str]:
-    """Begin sessions, each over a connection of its own, until every worker has some."""
+    """Begin sessions, each over a connection of its own, until every worker has some.
+
+    One that is not needed ends at once: a worker that starts late would let them reach what a client may have.
+    """
     found: list[str] = []
     async with asyncio.timeout(SECONDS):
-        while len(found) < count or len({name.rpartition(".")[2] for name in found}) < WORKERS:
+        while len(found) < count or len(set(map(worker_of, found))) < WORKERS:
             async with (
-                ClientSession(url) as client,
-                client.post("/mcp", json=INITIALIZE, headers=ACCEPT | others) as answer,
+                ClientSession(url, headers=ACCEPT | others) as client,
+                client.post("/mcp", json=INITIALIZE) as answer,
             ):
                 assert answer.status == 200
-                found.append(answer.headers["mcp-session-id"])
+                session = answer.headers["mcp-session-id"]
+                if len(found) < count or worker_of(session) not in map(worker_of, found):
+                    found.append(session)
+                else:
+                    async with client.delete("/mcp", headers={"mcp-session-id": session}) as ended:
+                        assert ended.status == 200
+                    await asyncio.sleep(0.02)
     return found
+
+
+def worker_of(session: str) -> str:
+    """Return the number of the worker that a session is with."""
+    return session.rpartition(".")[2]
 
 
 async def ping(url: str, session: str, **others: str) -> tuple[int, str]:
