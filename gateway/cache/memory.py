@@ -174,6 +174,7 @@ _LARGE = 1_000
 
 _SAMPLES = (Neighbourhood(), NodeFacts(), Degree(_LARGE), Existence())
 _EMPTY = {type(sample): _walked(sample) for sample in _SAMPLES}
+_FACTS = _EMPTY[NodeFacts]
 _MARK = _walked(Mark(EdgesCapped("")))
 _EDGE = getsizeof(Edge("", "", "")) + calcsize("P")
 _HASH = getsizeof(1 << 62) + _ROUNDED
@@ -186,9 +187,16 @@ def _of_edges(answer: Neighbourhood) -> int:
 
 
 def _of_facts(answer: NodeFacts) -> int:
+    # Without one generator or list: a call brings more of these than of anything else.
+    size = _FACTS + getsizeof(answer.types)
     # There is one empty text, which all share.
-    texts = list(filter(None, (answer.name, answer.description, *answer.types)))
-    return _EMPTY[NodeFacts] + getsizeof(answer.types) + _of_texts(texts) + _of_mark(answer.mark)
+    if answer.name:
+        size += getsizeof(answer.name) + _ROUNDED
+    if answer.description:
+        size += getsizeof(answer.description) + _ROUNDED
+    for type_ in answer.types:
+        size += getsizeof(type_) + _ROUNDED
+    return size if answer.mark is WHOLE else size + _of_mark(answer.mark)
 
 
 def _of_number(answer: Degree | Existence) -> int:

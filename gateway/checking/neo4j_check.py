@@ -14,8 +14,9 @@ from gateway.errors import Fault, quoted
 from gateway.graph.deadline import Deadline
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled
+from gateway.neo4j.full_text import MOST_INDEXES, FullTextIndex, best_index, name_properties
 from gateway.neo4j.graph_model import MOST_LABELS, GraphModel
-from gateway.neo4j.identifiers import identifier
+from gateway.neo4j.identifiers import identifier, identifiers
 from gateway.settings.neo4j import Neo4jSettings
 
 _ROWS = 2_000
@@ -60,15 +61,22 @@ class Neo4jCheck:
             nodes = await self._nodes(model)
             edges = await self._edges(model)
             lacking = await self._without_index(labels)
+            names = await self._index_of_names(labels)
         finally:
             await self._pool.close()
         claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id), "edges_rows": edges}
         claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
+        claims["index_names"] = names.claim()
         warnings = [*_label_warnings(labels), *nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
+        warnings += names.warnings()
         if edges.value == 0:
             warnings.append("No relationship between nodes that are read: the graph has no edges.")
-        statements = tuple(self._statement(label, is_unique=nodes.are_unique) for label in lacking)
-        return DatabaseReport("Neo4j", "nodes and relationships", self._place, claims, tuple(warnings), statements)
+        statements = [self._statement(label, is_unique=nodes.are_unique) for label in lacking]
+        if names.is_missing:
+            statements.append(self._full_text_statement(labels))
+        return DatabaseReport(
+            "Neo4j", "nodes and relationships", self._place, claims, tuple(warnings), tuple(statements)
+        )
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
         return await self._pool.fetch(query, arguments, Deadline.after(self._seconds_each))
@@ -116,10 +124,54 @@ class Neo4jCheck:
         }
         return [label for label in labels if label not in served]
 
+    async def _index_of_names(self, labels: Sequence[str]) -> _IndexOfNames:
+        ((nodes,),) = await self._rows(filled("node_count"), 1)
+        rows = await self._rows(filled("full_text_indexes"), MOST_INDEXES)
+        is_large = cast("int", nodes) > self._settings.nodes.full_text_above
+        return _IndexOfNames(best_index(rows, labels, self._settings.nodes), is_large=is_large)
+
+    def _full_text_statement(self, labels: Sequence[str]) -> str:
+        properties = ", ".join(f"n.{identifier(name)}" for name in name_properties(self._settings.nodes))
+        return filled("check/missing_full_text_index", labels=identifiers(labels, "|"), properties=properties)
+
     def _statement(self, label: str, *, is_unique: bool) -> str:
         """Return the statement that makes a missing index; the IDs of a constraint must be unique."""
         name = "check/missing_constraint" if is_unique else "check/missing_index"
         return filled(name, label=identifier(label), id=identifier(self._settings.nodes.id))
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexOfNames:
+    """The full-text index of names.
+
+    Attributes:
+        found: The one that has the most of them; None if none has any.
+        is_large: Whether there are so many nodes that a search asks it.
+    """
+
+    found: FullTextIndex | None
+    is_large: bool
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a search would ask for it."""
+        return self.is_large and self.found is None
+
+    def claim(self) -> Claim:
+        """Return whether it has all names."""
+        if self.found is None:
+            return Claim(False, "no full-text index has a property with names")
+        where = "asked by a search" if self.is_large else "not asked: neo4j.nodes.full_text_above has more nodes"
+        which = "all" if self.found.has_all else "some of the"
+        return Claim(self.found.has_all, f"{quoted(self.found.name)}, of {which} labels and names; {where}")
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what the operator should know of it."""
+        if self.is_missing:
+            yield "Names: no full-text index has them, so each search compares the names of all nodes."
+        elif self.is_large and self.found is not None and not self.found.has_all:
+            name = quoted(self.found.name)
+            yield f"Names: the full-text index {name} is not of all labels and all properties with names."
 
 
 @dataclass(frozen=True, slots=True)

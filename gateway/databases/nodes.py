@@ -78,6 +78,10 @@ class _Node:
         return _Node(tuple(sorted({*self.types, *other.types})), name, properties, mark)
 
 
+_UNKNOWN = _Node()
+"""A node that no row is about."""
+
+
 class NodeReader:
     """Reads nodes of one graph.
 
@@ -220,7 +224,7 @@ class NodeReader:
                 iri = known.get(row[0]) or self._ids.iri(row[0])
                 node = read(row)
                 nodes[iri] = nodes[iri].with_more(node) if iri in nodes else node
-            return {iri: answer(nodes.get(iri, _Node())) for iri in batch}
+            return {iri: answer(nodes.get(iri, _UNKNOWN)) for iri in batch}
 
         return await in_batches(ids, self._batch, call, ask, failed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from gateway.databases.client import DatabaseClient, Rows
 from gateway.databases.names import Names
@@ -21,6 +22,24 @@ _CANDIDATES = 5_000
 """Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
 
 
+class NameIndex(Protocol):
+    """An index of names in a database, which may miss some."""
+
+    async def parameters(self, words: Sequence[str], call: Call, *, every: bool, at_most: int) -> Sequence[object]:
+        """Return the further parameters of the query `search_index`; none if a search is to compare all names.
+
+        Args:
+            words: Words in lower case, of letters, digits and marks only.
+            call: The call, which pays for finding the index.
+            every: Whether a name is to have all of them, not any.
+            at_most: Entities that the index gives.
+
+        Raises:
+            Fault: The database could not be asked for its indexes.
+        """
+        ...
+
+
 class SearchReader:
     """Searches names and synonyms of one graph.
 
@@ -29,13 +48,22 @@ class SearchReader:
         ids: The IRIs of IDs.
         terms: The IRIs of types.
         expression: Returns a pattern as the database takes it.
+        index: An index of names, where a database has one that is of use.
     """
 
-    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, expression: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        client: DatabaseClient,
+        ids: Names,
+        terms: Names,
+        expression: Callable[[str], str],
+        index: NameIndex | None = None,
+    ) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms
         self._expression = expression
+        self._index = index
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities; see `GraphStore.search`."""
@@ -45,19 +73,31 @@ class SearchReader:
         if not found.hits and len(terms.words) > 1:
             found = await self._scan(terms.words, types, call, every=False)
         # A word that was not looked for may be all that a name has.
-        return replace(found, exhaustive=set(every_word_of(terms.text)) <= set(terms.words))
+        return replace(found, exhaustive=found.exhaustive and set(every_word_of(terms.text)) <= set(terms.words))
 
     async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
         whole = await in_thread(call, lambda _: list(map(self._expression, patterns(words))))
         wanted = whole if every else ["|".join(whole)]
+        by_index: Sequence[object] = ()
+        if self._index is not None:
+            by_index = await self._index.parameters(words, call, every=every, at_most=_CANDIDATES)
+        if by_index:
+            how = f"the full-text index of the database, which may miss some; {how}"
         found = await self._client.rows(
-            "search", call, max(wanted, key=len), wanted, self._types(types), at_most=_CANDIDATES
+            "search_index" if by_index else "search",
+            call,
+            max(wanted, key=len),
+            wanted,
+            self._types(types),
+            *by_index,
+            at_most=_CANDIDATES,
         )
         hits, is_cut = self._hits(found)
         # A pattern may have a part of its word only, and ignores more marks than a comparison does.
         least = len(words) if every else 1
-        return Hits(tuple(hit for hit in hits if len(words_in(hit.text, words)) >= least), is_cut, how)
+        compared = tuple(hit for hit in hits if len(words_in(hit.text, words)) >= least)
+        return Hits(compared, is_cut, how, exhaustive=not by_index)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name exactly as it was asked for; see `GraphStore.named`."""

@@ -13,7 +13,7 @@ from gateway.databases.names import Names
 from gateway.databases.nodes import NodeReader
 from gateway.databases.rule import Rule
 from gateway.databases.schema import SchemaReader
-from gateway.databases.search import ColumnNameReader, SearchReader
+from gateway.databases.search import ColumnNameReader, NameIndex, SearchReader
 from gateway.errors import Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
@@ -64,6 +64,7 @@ class Readers:
         *,
         parameters: Callable[[Rule], Sequence[object]],
         expression: Callable[[str], str],
+        index: NameIndex | None = None,
         evidence: type[EvidenceReader] = EvidenceReader,
         wall_clock: Clock,
     ) -> Readers:
@@ -76,6 +77,7 @@ class Readers:
             profile: The profile.
             parameters: Returns the rule for edges as the first parameters of each query about edges.
             expression: Returns a pattern of a search as the database writes it.
+            index: An index of names.
             evidence: The kind of reader of evidence.
             wall_clock: Seconds since the epoch.
         """
@@ -87,7 +89,7 @@ class Readers:
             nodes,
             evidence(client, ids, terms, limits.facts_batch),
             SchemaReader(client, terms, rule, nodes, profile, wall_clock),
-            SearchReader(client, ids, terms, expression),
+            SearchReader(client, ids, terms, expression, index),
             ColumnNameReader(client, ids, nodes, profile.roles),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from gateway.databases.client import DatabaseClient
 from gateway.errors import ConfigurationError, EndpointFault, quoted
@@ -10,6 +11,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.neo4j.connection import DriverPool
 from gateway.neo4j.cypher import filled
+from gateway.neo4j.full_text import MOST_INDEXES, FullTextIndex, best_index, lucene_query
 from gateway.neo4j.graph_model import MOST_LABELS, GraphModel
 from gateway.settings.neo4j import Neo4jSettings
 
@@ -26,6 +28,8 @@ class Neo4jClient(DatabaseClient):
         super().__init__(pool, flow, query_rows, filled("alive"))
         self._settings = settings
         self._model: GraphModel | None = None
+        self._index: FullTextIndex | None = None
+        self._is_index_known = False
 
     async def query(self, name: str, call: Call) -> str:
         """Return a query over the labels and properties; see `DatabaseClient.query`."""
@@ -73,6 +77,23 @@ class Neo4jClient(DatabaseClient):
                 next_step="The operator of this gateway should correct it.",
             )
 
+    async def parameters(self, words: Sequence[str], call: Call, *, every: bool, at_most: int) -> Sequence[object]:
+        """Return what asks the full-text index, which is looked up once; see `NameIndex`."""
+        if not self._is_index_known:
+            self._index = await self._index_if_large(call)
+            self._is_index_known = True
+        return () if self._index is None else (self._index.name, lucene_query(words, every=every), at_most)
+
+    async def _index_if_large(self, call: Call) -> FullTextIndex | None:
+        """Return the index that a search asks; None if there is none, or comparing all names takes no longer."""
+        ((nodes,),) = await self._fetched("node_count", filled("node_count"), [], 1, call)
+        if nodes <= self._settings.nodes.full_text_above:
+            return None
+        model = await self.model(call)
+        rows = await self._fetched("full_text_indexes", filled("full_text_indexes"), [], MOST_INDEXES, call)
+        return best_index(rows, model.labels, self._settings.nodes)
+
     def forget(self) -> None:
-        """Look up the labels again with the next question."""
+        """Look up the labels and the indexes again with the next question."""
         self._model = None
+        self._is_index_known = False

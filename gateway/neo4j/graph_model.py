@@ -46,17 +46,18 @@ class GraphModel:
 
     def _texts(self) -> dict[str, str]:
         nodes, edges = self.settings.nodes, self.settings.edges
-        node_id = identifier(nodes.id)
+        node_id, types = identifier(nodes.id), filled("parts/types", no_types=_no_types(nodes.no_types))
         names = ", ".join(f"toStringOrNull(n.{identifier(name)})" for name in nodes.names)
         synonyms = filled("parts/synonyms", synonyms=identifier(nodes.synonyms)) if nodes.synonyms else "[]"
-        no_types = ", ".join(f"{identifier(label)}: 0" for label in nodes.no_types)
+        name = f"coalesce({names})" if names else "null"
         read_apart = [nodes.id, *nodes.names, nodes.synonyms, nodes.properties]
         return {
             "labels": identifiers(self.labels, "|"),
             "id": node_id,
-            "name": f"coalesce({names})" if names else "null",
+            "name": name,
             "synonyms": synonyms,
-            "types": filled("parts/types", no_types=no_types),
+            "types": types,
+            "matching": filled("parts/matching", id=node_id, name=name, synonyms=synonyms, types=types),
             "rule": filled("parts/rule", id=node_id),
             "size_of_n": filled("parts/size", of="n"),
             "size_of_r": filled("parts/size", of="r"),
@@ -70,6 +71,11 @@ class GraphModel:
 @cache
 def _query(name: str, *texts: tuple[str, str]) -> str:
     return filled(name, **dict(texts))
+
+
+def _no_types(labels: Iterable[str]) -> str:
+    """Return the members of a map of labels."""
+    return ", ".join(f"{identifier(label)}: 0" for label in labels)
 
 
 def _text_of(owner: str, name: str) -> str:

@@ -48,6 +48,7 @@ class Neo4jStore(DatabaseStore):
             profile,
             parameters=_parameters,
             expression=_expression,
+            index=client,
             wall_clock=wall_clock,
         )
         super().__init__(client, readers)

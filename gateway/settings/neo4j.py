@@ -49,6 +49,14 @@ class NodesInNeo4j(Section):
         default=("name", "title"), max_length=10, description="The display name: the first of these that a node has."
     )
     synonyms: Name = Field(default="synonyms", description="Further names: a list of texts, or one text.")
+    full_text_above: int = Field(
+        default=1_000_000,
+        ge=0,
+        description=(
+            "Nodes of the database above which a search asks the full-text index of names, if there is one, instead of "
+            "comparing all names."
+        ),
+    )
     properties: Name = Field(
         default="", description="A property with the text of a JSON object, whose members are further properties."
     )

@@ -22,3 +22,6 @@ CREATE (a:`it's ``odd`` {label} // $1` {`the "id"`: '}) DETACH DELETE n //', `na
   -[:`a``b}{ $5 // "`]->(:`it's ``odd`` {label} // $1` {`the "id"`: "\\u0060' OR 1 = 1", `na``me`: 'B'});
 CREATE (:Twin {id: 'urn:t:1'})-[:next]->(second:Twin {id: 'urn:t:2'}), (:Twin {id: 'urn:t:1'})-[:next]->(second),
   (:Twin {id: 'urn:t:1'})-[:next]->(:Twin {id: 'urn:t:3'});
+CREATE FULLTEXT INDEX names FOR (n:Disease|Drug|Elsewhere) ON EACH [n.name, n.synonyms];
+CREATE FULLTEXT INDEX some FOR (n:Drug) ON EACH [n.name];
+CALL db.awaitIndexes(60);

@@ -124,3 +124,24 @@ def test_more_labels_than_are_read_are_a_warning(check: Run, monkeypatch: pytest
     found = report(check, "")
     assert found["labels"]["at_least"] == 3
     assert "more than 2 labels" in found["warnings"][0]
+
+
+def test_the_full_text_index_of_names_is_named(check: Run) -> None:
+    found = report(check, 'labels = ["Drug"]\nnames = ["name"]')["index_names"]
+    assert (found["value"], found["evidence"].partition(",")[0]) == (True, "'names'")
+    few = report(check, 'labels = ["Drug", "Link"]\nfull_text_above = 0')
+    assert few["index_names"]["value"] is False
+    assert "Names: the full-text index 'names' is not of all labels and all properties with names." in few["warnings"]
+
+
+def test_the_statement_makes_the_full_text_index_that_a_large_database_lacks(check: Run, address: Address) -> None:
+    nodes = 'labels = ["Link"]\nnames = ["name"]\nfull_text_above = 0'
+    before = report(check, nodes)
+    assert before["index_names"]["value"] is False
+    assert before["warnings"] == ["Names: no full-text index has them, so each search compares the names of all nodes."]
+    [statement] = before["statements"]
+    assert statement == "CREATE FULLTEXT INDEX FOR (n:`Link`) ON EACH [n.`name`, n.`synonyms`];"
+    named = statement.replace("INDEX", "INDEX made", 1).removesuffix(";")
+    with changed(address, named, "DROP INDEX made"):
+        after = report(check, nodes)
+    assert (after["index_names"]["value"], after["statements"], after["warnings"]) == (True, [], [])

@@ -16,7 +16,7 @@ from gateway.settings.neo4j import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 
 FOLDER = resources.folder("queries") / "neo4j"
 QUERIES = sorted(path.stem for path in FOLDER.glob("*.cypher"))
-_OF_THE_RULE = {"1", "2", "3", "4"}
+_OF_A_PART = {"{rule}": {"1", "2", "3", "4"}, "{matching}": {"1", "2", "3"}}
 
 _QUOTED = re.compile(r"`(?:[^`]|``)*`")
 NAMES = st.text(
@@ -62,6 +62,6 @@ def test_no_query_changes_its_shape_by_a_name(label: str, key: str, name: str, t
 def test_a_query_declares_the_parameters_that_it_has(name: str) -> None:
     text = Path(FOLDER / f"{name}.cypher").read_text(encoding="utf-8")
     declared = set(re.findall(r"^// \$(\d+) [A-Z<>]+: .+\.$", text, re.MULTILINE))
-    used = set(re.findall(r"\$(\d+)", load(name))) | (_OF_THE_RULE if "{rule}" in text else set())
-    assert used == declared | (_OF_THE_RULE if "{rule}" in text else set())
+    of_parts = {number for part, numbers in _OF_A_PART.items() if part in text for number in numbers}
+    assert set(re.findall(r"\$(\d+)", load(name))) | of_parts == declared | of_parts
     assert text.startswith("// summary: ")

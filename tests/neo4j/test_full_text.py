@@ -1,0 +1,94 @@
+"""A search in a large database asks its full-text index, and says that it may have missed names."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.neo4j.connection import Address
+from gateway.neo4j.full_text import FullTextIndex, best_index, lucene_query
+from gateway.settings.neo4j import NodesInNeo4j
+from gateway.terms.words import words_of
+from tests.calls import asked, connected
+from tests.neo4j.opening import access, opened
+
+LABELS = ("Disease", "Drug")
+LARGE = NodesInNeo4j(labels=LABELS, full_text_above=0)
+
+
+@pytest.fixture
+def port(address: Address) -> int:
+    return urlsplit(address.url).port or 0
+
+
+@pytest.mark.anyio
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("query", "types", "expected"),
+    [
+        ("cushing", [], ["MeSH:D003480"]),
+        ("HyperCort", [], ["MeSH:D003480"]),
+        ("syndrome cushing", [], ["MeSH:D003480"]),
+        ("desmopressin NOT", [], ["RxNorm:3251"]),
+        ("cushing", ["Drug"], []),
+        ("a number as its ID", [], []),
+        ('x") OR *:* OR ("', [], []),
+    ],
+)
+async def test_it_finds_words_of_names_and_synonyms_but_is_not_exhaustive(
+    port: int, tmp_path: Path, query: str, types: list[str], expected: list[str]
+) -> None:
+    async with connected(opened(port, access(tmp_path), LARGE)) as client:
+        found = await asked(client, "search_entities", query=query, node_types=types)
+    assert [hit["id"] for hit in (*found["result"], *found.get("guesses", ()))] == expected
+    assert found["searched"]["exhaustive"] is False
+    assert found["searched"]["how"].startswith("the full-text index of the database, which may miss some; names")
+
+
+@pytest.mark.anyio
+@pytest.mark.server
+@pytest.mark.parametrize(
+    "nodes",
+    [NodesInNeo4j(labels=LABELS), NodesInNeo4j(labels=("Link",), full_text_above=0)],
+    ids=["few nodes", "no index of these nodes"],
+)
+async def test_all_names_are_compared_where_there_are_few_nodes_or_no_index(
+    port: int, tmp_path: Path, nodes: NodesInNeo4j
+) -> None:
+    async with connected(opened(port, access(tmp_path), nodes)) as client:
+        found = await asked(client, "search_entities", query="nothing has this name")
+    assert found["result"] == []
+    assert "full-text" not in str(found)
+
+
+@given(st.text(), st.booleans())
+def test_no_text_becomes_an_operator(text: str, every: bool) -> None:
+    words = words_of(text)
+    query = lucene_query(words, every=every)
+    for operator in "+()* ":
+        query = query.replace(operator, "")
+    assert query == "".join(word * 2 for word in words)
+    assert not {"AND", "OR", "NOT"} & set(words)
+
+
+@pytest.mark.parametrize("word", ["a b", 'a"', "a*", "-a", ""])
+def test_what_is_no_word_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match="letters, digits and marks"):
+        lucene_query([word], every=True)
+
+
+def test_the_index_with_most_labels_then_most_properties_is_asked() -> None:
+    nodes = NodesInNeo4j(names=("name",), synonyms="synonyms")
+    rows = [
+        ["other", ["Paper"], ["name"]],
+        ["texts", ["Drug", "Disease"], ["abstract"]],
+        ["one", ["Drug"], ["name", "synonyms"]],
+        ["names", ["Drug", "Disease"], ["name"]],
+    ]
+    assert best_index(rows, LABELS, nodes) == FullTextIndex("names", has_all=False)
+    assert best_index([*rows, ["all", [*LABELS, "More"], ["synonyms", "name"]]], LABELS, nodes) == FullTextIndex(
+        "all", has_all=True
+    )
+    assert best_index(rows[:2], LABELS, nodes) is None
