@@ -100,7 +100,7 @@ async def test_a_table_that_has_an_edge_many_times_does_not_hide_the_others_unde
     INSERT INTO relationship SELECT 'a', 'p', 'b' FROM generate_series(1, 30);
     INSERT INTO relationship SELECT 'a', 'p', 'c' || n FROM generate_series(1, 30) AS n;
     """
-    async with store(database, "twice", sql) as opened:
+    async with store(database, "key_twice", sql) as opened:
         node = f"{PostgresSettings().base}a"
         found = (await opened.edges([node], call(), per_id=10))[node]
     assert len(found.edges) <= 10
