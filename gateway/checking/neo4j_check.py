@@ -127,7 +127,10 @@ class Neo4jCheck:
     async def _index_of_names(self, labels: Sequence[str]) -> _IndexOfNames:
         ((nodes,),) = await self._rows(filled("node_count"), 1)
         rows = await self._rows(filled("full_text_indexes"), MOST_INDEXES)
-        is_large = cast("int", nodes) > self._settings.nodes.full_text_above
+        # A graph without names has nothing to index.
+        is_large = bool(name_properties(self._settings.nodes)) and (
+            cast("int", nodes) > self._settings.nodes.full_text_above
+        )
         return _IndexOfNames(best_index(rows, labels, self._settings.nodes), is_large=is_large)
 
     def _full_text_statement(self, labels: Sequence[str]) -> str:
@@ -146,7 +149,7 @@ class _IndexOfNames:
 
     Attributes:
         found: The one that has the most of them; None if none has any.
-        is_large: Whether there are so many nodes that a search asks it.
+        is_large: Whether there are names, and so many nodes that a search asks it.
     """
 
     found: FullTextIndex | None

@@ -145,3 +145,8 @@ def test_the_statement_makes_the_full_text_index_that_a_large_database_lacks(che
     with changed(address, named, "DROP INDEX made"):
         after = report(check, nodes)
     assert (after["index_names"]["value"], after["statements"], after["warnings"]) == (True, [], [])
+
+
+def test_a_graph_without_names_lacks_no_index_of_names(check: Run) -> None:
+    found = report(check, 'labels = ["Link"]\nnames = []\nsynonyms = ""\nfull_text_above = 0')
+    assert (found["index_names"]["value"], found["statements"], found["warnings"]) == (False, [], [])
