@@ -30,7 +30,7 @@ class Names:
         self._base = base
         self._prefixes = dict(prefixes)
         # Most IRIs of a graph begin in one of few ways.
-        self._namespaces = lru_cache(_MOST_STEMS)(self._namespaces_near)
+        self._ways = lru_cache(_MOST_STEMS)(self._ways_of)
 
     def iri(self, text: str) -> str:
         """Return the IRI of a text; one that is too long to be sent is no concern of this."""
@@ -52,20 +52,28 @@ class Names:
             return [text] if "\0" not in text and self.iri(text) == iri else []
         if not is_iri(iri):
             return []
-        # A text with a declared prefix stands for another IRI.
-        prefix = iri.partition(":")[0]
-        itself = [] if prefix in self._prefixes or not _is_written_out(iri) else [iri]
-        near = self._namespaces(iri[: iri.rfind("/") + 1])
-        curies = [f"{name}:{iri[len(namespace) :]}" for name, namespace in near if iri.startswith(namespace)]
-        return list(dict.fromkeys(itself + curies)) if curies else itself
+        written_out, curies = self._ways(iri[: iri.rfind("/") + 1] or iri[: iri.index(":") + 1])
+        texts = [iri] if written_out else []
+        texts += [begin + iri[len(namespace) :] for begin, namespace in curies if iri.startswith(namespace)]
+        return texts
 
-    def _namespaces_near(self, stem: str) -> list[tuple[str, str]]:
-        """Return the prefixes, with their namespaces, by which an IRI with this beginning may be written."""
-        return [
-            (prefix, namespace)
+    def _ways_of(self, stem: str) -> tuple[bool, list[tuple[str, str]]]:
+        """Return how an IRI may be written that begins with a stem and has no `/` after it.
+
+        Args:
+            stem: A scheme and its `:`, at least.
+
+        Returns:
+            Whether it may be written as it is, and how CURIEs for it may begin, each with the namespace.
+        """
+        # A text with a declared prefix stands for another IRI.
+        written_out = stem.partition(":")[0] not in self._prefixes and _is_written_out(stem)
+        curies = [
+            (f"{prefix}:", namespace)
             for prefix, namespace in self._prefixes.items()
             if namespace.startswith(stem) or stem.startswith(namespace)
         ]
+        return written_out, curies
 
     def texts_of(self, iris: Iterable[str]) -> list[str]:
         """Return the texts of all IRIs."""

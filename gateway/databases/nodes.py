@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 
@@ -47,8 +46,7 @@ _LONGEST_TYPES = 1_000
 """Lists of types that are remembered, and characters of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(NamedTuple):
     """What the rows of one node say: it may be written in several ways, and be there more than once.
 
     Attributes:
