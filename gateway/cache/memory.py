@@ -6,44 +6,26 @@ so the sum is never too small. `tests/cache/test_memory.py` compares it with wha
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from itertools import chain
-from operator import itemgetter
 from struct import calcsize
 from sys import getsizeof
 from typing import Any
-
-from cachetools import LRUCache
 
 from gateway.errors import EdgesCapped
 from gateway.graph.deadline import Clock
 from gateway.graph.freshness import Epoch, Freshness
 from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts
 
-_ENTRY = 450
-"""Bytes of an entry beside its answer and its key: cachetools has three tables."""
+_ENTRY = 320
+"""Bytes of an entry beside its answer and its key."""
 
 Key = tuple[Hashable, Hashable]
 """A primitive with its parameters, and the ID that it was asked about."""
 
 _Entry = tuple[object, int, float]
 """An answer, its size in bytes, and when it expires on the clock."""
-
-
-class _Bounded(LRUCache[Hashable, _Entry]):
-    """The answers used last, as many as there is room for.
-
-    Not a `TTLCache`: all entries live equally long, so one comparison is enough, at half the cost for each ID.
-    """
-
-    def __init__(self, bytes_: int) -> None:
-        super().__init__(bytes_, getsizeof=itemgetter(1))
-        self.evicted = 0
-
-    def popitem(self) -> tuple[Hashable, _Entry]:
-        """Remove the entry that was not used for longest, and count it."""
-        self.evicted += 1
-        return super().popitem()
 
 
 class Sizes:
@@ -67,57 +49,73 @@ class Sizes:
 
 
 class MemoryCache:
-    """Answers by key."""
+    """Answers by key: those used last, as many as there is room for.
+
+    A cache of cachetools takes five times as long to store an answer, and a large call brings thousands
+    (docs/decisions/0028-own-computing-leaves-the-event-loop.md).
+
+    Attributes:
+        bytes: Bytes in use.
+        evicted: How many answers were removed before their time, to make room.
+    """
 
     def __init__(self, bytes_: int, ttl_seconds: float, clock: Clock) -> None:
+        self.bytes = 0
+        self.evicted = 0
         self._limit = bytes_
-        self._entries = _Bounded(bytes_)
+        self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._ttl = ttl_seconds
         self._clock = clock
         self._epoch = Epoch()
 
-    @property
-    def bytes(self) -> int:
-        """Bytes in use."""
-        return int(self._entries.currsize)
-
-    @property
-    def evicted(self) -> int:
-        """How many answers were removed before their time, to make room."""
-        return self._entries.evicted
-
     def get(self, key: Key, freshness: Freshness) -> object | None:
         """Return the answer under a key, and note until when it holds; None if there is none, or it has expired."""
-        if key not in self._entries:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
-        answer, _, until = self._entries[key]
+        answer, size, until = entry
         if until <= self._clock():
             del self._entries[key]
+            self.bytes -= size
             return None
+        self._entries.move_to_end(key)
         freshness.used(until, self._clock, self._epoch)
         return answer
+
+    def put(self, primitive: Hashable, answers: Mapping[Any, object], sizes: Sizes, *, more: int = 0) -> None:
+        """Store the answers to one question, but those that are larger than the cache.
+
+        Args:
+            primitive: The primitive and its parameters.
+            answers: The answers by the ID that was asked about.
+            sizes: The sizes of the answers that are stored together with these.
+            more: Bytes of the primitive's parameters, for each answer.
+        """
+        entries, until = self._entries, self._clock() + self._ttl
+        more += _ENTRY
+        for id_, answer in answers.items():
+            # Most IDs are texts: without a call for each.
+            size = sizes.of(answer) + (getsizeof(id_) if type(id_) is str else memory_size(id_)) + more
+            if size > self._limit:
+                continue
+            key = (primitive, id_)
+            if (before := entries.pop(key, None)) is not None:
+                self.bytes -= before[1]
+            entries[key] = (answer, size, until)
+            self.bytes += size
+            while self.bytes > self._limit:
+                _, (_, removed, _) = entries.popitem(last=False)
+                self.bytes -= removed
+                self.evicted += 1
 
     def sizes(self) -> Sizes:
         """Return sizes for answers that are stored together."""
         return Sizes(self._limit)
 
-    def put(self, key: Key, answer: object, *, more: int = 0, sizes: Sizes | None = None) -> None:
-        """Store an answer, unless it is larger than the cache.
-
-        Args:
-            key: Its key.
-            answer: The answer.
-            more: Bytes of the primitive's parameters.
-            sizes: The sizes of answers that are stored together with it.
-        """
-        size = memory_size(answer, self._limit) if sizes is None else sizes.of(answer)
-        size += memory_size(key[1]) + more + _ENTRY
-        if size <= self._limit:
-            self._entries[key] = (answer, size, self._clock() + self._ttl)
-
     def clear(self) -> None:
         """Remove all answers."""
         self._entries.clear()
+        self.bytes = 0
         self._epoch.is_over = True
         self._epoch = Epoch()
 

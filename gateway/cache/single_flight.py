@@ -29,14 +29,14 @@ class Lookup(Generic[Key, Answer]):
         name: The primitive and its parameters. Two lookups with equal names have equal answers.
         cached: Returns the stored answer about a key, or None.
         fetch: Asks the graph about keys, on the budget of the caller.
-        store: Stores an answer, if answers like it are stored.
+        store: Stores answers, those of them that are stored.
         failed: Returns an answer that has only a mark.
     """
 
     name: Hashable
     cached: Callable[[Key], Answer | None]
     fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]]
-    store: Callable[[Key, Answer], None]
+    store: Callable[[Mapping[Key, Answer]], None]
     failed: Callable[[Mark], Answer]
 
 
@@ -166,8 +166,7 @@ class SingleFlight:
         for at in range(0, len(keys), _AT_ONCE):
             if generation != self._generation:
                 break
-            for key in keys[at : at + _AT_ONCE]:
-                lookup.store(key, answers[key])
+            lookup.store({key: answers[key] for key in keys[at : at + _AT_ONCE]})
             await slices.end_one()
         return answers
 

@@ -151,11 +151,12 @@ class CachedStore(DelegatingStore):
                 None if per_id is None else cast("Neighbourhood | None", self._memory.get((name, node), call.freshness))
             )
 
-        def store(node: Iri, answer: Neighbourhood) -> None:
-            if answer.mark.whole:
-                self._memory.put((all_of_them, node), answer, more=parameters)
-            elif isinstance(answer.mark.fault, EdgesCapped):
-                self._memory.put((name, node), answer, more=parameters)
+        sizes = self._memory.sizes()
+
+        def store(answers: Mapping[Iri, Neighbourhood]) -> None:
+            capped = {node: one for node, one in answers.items() if isinstance(one.mark.fault, EdgesCapped)}
+            self._memory.put(all_of_them, _whole(answers), sizes, more=parameters)
+            self._memory.put(name, capped, sizes, more=parameters)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Neighbourhood]]:
             return self._inner.edges(nodes, call, selection=selection, per_id=per_id, on_answers=on_answers)
@@ -178,9 +179,10 @@ class CachedStore(DelegatingStore):
             count = len(whole.edges if selection.is_all else selection.selected(node, whole.edges))
             return Degree(min(count, at_most + 1), count <= at_most)
 
-        def store(node: Iri, answer: Degree) -> None:
-            if answer.mark.whole:
-                self._memory.put((name, node), answer, more=parameters)
+        sizes = self._memory.sizes()
+
+        def store(answers: Mapping[Iri, Degree]) -> None:
+            self._memory.put(name, _whole(answers), sizes, more=parameters)
 
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Degree]]:
             return self._inner.degrees(nodes, at_most, call, selection=selection)
@@ -336,9 +338,9 @@ class CachedStore(DelegatingStore):
             except Fault as fault:
                 return {key: _SearchAnswer(mark=Mark(fault))}
 
-        def store(key: Key, answer: _SearchAnswer) -> None:
-            if answer.mark.whole and answer.hits.fault is None:
-                self._memory.put((name, key), answer, more=memory_size(name))
+        def store(answers: Mapping[Key, _SearchAnswer]) -> None:
+            whole = {key: answer for key, answer in _whole(answers).items() if answer.hits.fault is None}
+            self._memory.put(name, whole, self._memory.sizes(), more=memory_size(name))
 
         found = (
             await self._single_flight.answers(self._lookup(call, name, find, _SearchAnswer, store=store), [key], call)
@@ -359,7 +361,7 @@ class CachedStore(DelegatingStore):
         fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]],
         kind: Callable[..., Answer],
         cached: Callable[[Key], Answer | None] | None = None,
-        store: Callable[[Key, Answer], None] | None = None,
+        store: Callable[[Mapping[Key, Answer]], None] | None = None,
         is_storable: Callable[[Answer], bool] = lambda _: True,
     ) -> Lookup[Key, Answer]:
         """Return the lookup of a primitive under a name.
@@ -372,8 +374,13 @@ class CachedStore(DelegatingStore):
 
         sizes = self._memory.sizes()
 
-        def store_by_name(key: Key, answer: Answer) -> None:
-            if answer.mark.whole and is_storable(answer):
-                self._memory.put((name, key), answer, sizes=sizes)
+        def store_by_name(answers: Mapping[Key, Answer]) -> None:
+            storable = {key: answer for key, answer in _whole(answers).items() if is_storable(answer)}
+            self._memory.put(name, storable, sizes)
 
         return Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))
+
+
+def _whole(answers: Mapping[Key, Answer]) -> Mapping[Key, Answer]:
+    """Return the answers of which nothing is missing."""
+    return {key: answer for key, answer in answers.items() if answer.mark.fault is None}

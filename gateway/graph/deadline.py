@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from gateway.errors import DeadlinePassed
@@ -64,10 +64,14 @@ class Deadline:
         Raises:
             DeadlinePassed: No time is left, at the first item or at a later one.
         """
+        return chain.from_iterable(self.slices(items, at_once))
+
+    def slices(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[list[Item]]:
+        """Return an iterator over items, some at a time; see `checking`, which costs more for each item."""
         iterator = iter(items)
         while some := list(islice(iterator, at_once)):
             self.check()
-            yield from some
+            yield some
 
 
 def deadline_passed() -> DeadlinePassed:

@@ -6,7 +6,7 @@ as text of the graph where an ID is expected. The answer about each ID counts wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -14,7 +14,6 @@ from gateway.errors import QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.edge_counts import EdgeCounts
-from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     Assertion,
     BlankNode,
@@ -38,11 +37,17 @@ _FEW = 4_000
 _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
 
 
-def edges_of(answers: Mapping[Iri, Neighbourhood]) -> Mapping[Iri, Neighbourhood]:
-    """Return neighbourhoods without the edges of which a term is not sendable."""
-    terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
+def edges_of(answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None = None) -> dict[Iri, Neighbourhood]:
+    """Return neighbourhoods without the edges of which a term is not sendable.
+
+    Args:
+        answers: The neighbourhoods.
+        terms: The terms of all their edges, and perhaps others, where these are known.
+    """
+    if terms is None:
+        terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
     bad = not_sendable(terms)
-    return {node: _without(answer, bad) for node, answer in answers.items()} if bad else answers
+    return {node: _without(answer, bad) for node, answer in answers.items()} if bad else dict(answers)
 
 
 async def checked_edges(answers: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
@@ -60,11 +65,6 @@ def counts_of(answers: Mapping[Iri, EdgeCounts]) -> Mapping[Iri, EdgeCounts]:
         return replace(one, counts=named, left_out=one.left_out + len(one.counts) - len(known))
 
     return {node: checked(counts) for node, counts in answers.items()}
-
-
-def on_answers(receive: OnAnswers | None) -> OnAnswers | None:
-    """Return a callback that passes parts of an answer on without such edges."""
-    return None if receive is None else lambda part: receive(edges_of(part))
 
 
 def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
@@ -137,7 +137,7 @@ def _without(answer: Neighbourhood, bad: frozenset[Iri]) -> Neighbourhood:
     if len(edges) == len(answer.edges):
         return answer
     left_out = frozenset(hash(edge) for edge in answer.edges if not bad.isdisjoint(edge))
-    return replace(answer, edges=edges, left_out=left_out)
+    return replace(answer, edges=edges, left_out=answer.left_out | left_out)
 
 
 def _known(facts: NodeFacts, bad: frozenset[Iri]) -> NodeFacts:

@@ -14,7 +14,7 @@ from gateway.errors import Fault, QueryRefused
 from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
-from gateway.graph.values import Mark, Marked
+from gateway.graph.values import WHOLE, Mark, Marked
 from gateway.sparql.client import SparqlClient, refused_iri
 from gateway.sparql.results.columns import UnexpectedRows
 from gateway.sparql.results.rows import EndedEarly, Overflow
@@ -163,7 +163,7 @@ class _Run(Generic[Key, Answer]):
             answers = None
             if not is_cut:
                 answers = await in_thread(
-                    self.call, lambda _: self._read(batch, rows, Mark()), unless=len(rows) <= _FEW_ROWS
+                    self.call, lambda _: self._read(batch, rows, WHOLE), unless=len(rows) <= _FEW_ROWS
                 )
         except Fault as fault:
             return await self._after(fault, batch, failures)

@@ -108,8 +108,7 @@ class SparqlStore:
         on_answers: OnAnswers | None = None,
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node, outgoing and incoming, or those selected."""
-        receive = sendable.on_answers(on_answers)
-        return await sendable.checked_edges(await self._edges.around(ids, call, selection, per_id, receive), call)
+        return await self._edges.around(ids, call, selection, per_id, on_answers)
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
@@ -129,7 +128,7 @@ class SparqlStore:
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
-        return await sendable.checked_edges(await self._edges.among(ids, inside, call, predicates), call)
+        return await self._edges.among(ids, inside, call, predicates)
 
     async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
         """Tell which nodes are subject or object of a triple."""

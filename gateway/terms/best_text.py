@@ -18,5 +18,8 @@ def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str
     for predicate in predicates:
         found = texts.get(predicate)
         if found:
-            return min(str(text.json) for text in (in_best_language(found, languages) if len(found) > 1 else found))
+            if len(found) == 1:
+                (text,) = found
+                return str(text.json)
+            return min(str(text.json) for text in in_best_language(found, languages))
     return ""

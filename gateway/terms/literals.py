@@ -63,6 +63,8 @@ class Literal:
     @property
     def json(self) -> JsonScalar:
         """The JSON value: a number, a boolean, or text."""
+        if not self.datatype:
+            return self.value
         text = self.value.strip()
         if self.datatype in _INTEGERS:
             return _integer(text, self.value)

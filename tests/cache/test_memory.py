@@ -143,7 +143,7 @@ def test_an_answer_of_many_parts_is_counted_by_its_parts(made: Callable[[int], o
     tracemalloc.start()
     try:
         for number in range(200):
-            memory.put(("question", str(number)), made(number))
+            memory.put("question", {str(number): made(number)}, memory.sizes())
         allocated, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -157,7 +157,6 @@ def test_counting_stops_soon_above_the_bound() -> None:
 
 def test_what_is_larger_than_the_cache_is_not_stored() -> None:
     memory = MemoryCache(10_000, 60.0, lambda: 0.0)
-    memory.put(("question", "large"), nodes_reached(299))
-    memory.put(("question", "small"), nodes_reached(3))
+    memory.put("question", {"large": nodes_reached(299), "small": nodes_reached(3)}, memory.sizes())
     assert memory.get(("question", "large"), Freshness()) is None
     assert memory.get(("question", "small"), Freshness()) == nodes_reached(3)

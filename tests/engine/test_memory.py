@@ -107,7 +107,7 @@ def test_the_bound_holds_for_answers_that_are_mostly_descriptions() -> None:
     tracemalloc.start()
     try:
         for number in range(200):
-            memory.put(("nodes", str(number)), NodeFacts(description=f"{number} {'x' * 50_000}"))
+            memory.put("nodes", {str(number): NodeFacts(description=f"{number} {'x' * 50_000}")}, memory.sizes())
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

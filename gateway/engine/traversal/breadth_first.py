@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, filterfalse, repeat
 
 from gateway.engine import messages
 from gateway.engine.traversal.gaps import GapCollector
@@ -250,8 +250,7 @@ async def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], 
     slices, edges = Slices(), 0
     for node in [node for node, steps in distance.items() if steps == hop]:
         if node in known:
-            for reached in known[node].ends:
-                distance.setdefault(reached, hop + 1)
+            distance.update(zip(filterfalse(distance.__contains__, known[node].ends), repeat(hop + 1)))
             edges += len(known[node].edges)
             if edges >= FEW:
                 edges = 0

@@ -217,8 +217,9 @@ def _edges_in_order(
     many = len(ordered)
     place = dict(zip(ordered, range(many), strict=True))
     by_subject: dict[int, set[int]] = defaultdict(set)
-    for subject, predicate, target in deadline.checking(edges):
-        by_subject[place[subject]].add(place[predicate] * many + place[target])
+    for some in deadline.slices(edges):
+        for subject, predicate, target in some:
+            by_subject[place[subject]].add(place[predicate] * many + place[target])
     position = {place[node]: at for at, node in enumerate(nodes)}
     numbers: dict[int, int] = {}
     columns = array("I"), array("I"), array("I")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import Self
 
 from gateway.engine import messages
@@ -26,7 +27,7 @@ from gateway.errors import BudgetSpent, DeadlinePassed, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW, in_thread
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
+from gateway.graph.values import WHOLE, Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -263,10 +264,10 @@ class TopologyBuilder:
         facts: Mapping[Iri, NodeFacts],
         other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] = _NOTHING,
     ) -> Topology:
-        for node, known in facts.items():
-            if known.mark.fault is not None:
-                found.gaps.add("types_failed", [node], known.mark.fault.wrong)
-            elif not known.are_types_known:
+        for node in [node for node, known in facts.items() if known.mark is not WHOLE or known.left_out]:
+            if (fault := facts[node].mark.fault) is not None:
+                found.gaps.add("types_failed", [node], fault.wrong)
+            elif not facts[node].are_types_known:
                 found.gaps.add("types_failed", [node], messages.TYPES_LEFT_OUT)
         if not self._trusted:
             found.gaps.add("server_truncated", found.known or seeds, messages.MAY_HAVE_MORE_EDGES)
@@ -301,7 +302,7 @@ class FactsPrefetch:
     def add(self, part: Mapping[Iri, Neighbourhood]) -> None:
         """Add the nodes in a part of an answer; ask about them once there are enough."""
         for neighbourhood in part.values():
-            self._waiting |= dict.fromkeys(node for node in neighbourhood.ends if node not in self._sent)
+            self._waiting |= dict.fromkeys(filterfalse(self._sent.__contains__, neighbourhood.ends))
         if len(self._waiting) >= self._enough:
             self._send(list(self._waiting))
             self._waiting = {}
@@ -319,7 +320,8 @@ class FactsPrefetch:
         for answers in await asyncio.gather(*self._asked):
             found |= answers
         # What was asked ahead could spend no more than expansion may; now there is what was reserved for facts.
-        again = [node for node in nodes if isinstance(found[node].mark.fault, BudgetSpent | DeadlinePassed)]
+        failed = [node for node in nodes if found[node].mark is not WHOLE]
+        again = [node for node in failed if isinstance(found[node].mark.fault, BudgetSpent | DeadlinePassed)]
         if again:
             found |= await self._ask(again)
         return {node: found[node] for node in nodes}

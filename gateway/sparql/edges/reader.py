@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from gateway.errors import EdgesCapped, EndpointFault, Fault
+from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood
@@ -68,7 +69,7 @@ class EdgeReader:
             "edges",
             self._batch,
             given,
-            _read_both_ways if selection.is_all else partial(_read_selected, selection),
+            _read_all if selection.is_all else partial(_read_selected, selection),
             split=partial(self._degrees.packed, selection),
             beside=selected_predicates(selection),
         )
@@ -78,8 +79,9 @@ class EdgeReader:
             if _has_more(answer):
                 found = await self._paged(node, answer, selection, given, call, most=per_id)
             if per_id is not None and len(found.edges) > per_id:
-                found = _cut(found.edges, 0, per_id, found.mark)
-            answers[node] = found
+                found = replace(_cut(found.edges, 0, per_id, found.mark), left_out=found.left_out)
+            # The edges of pages were not checked when they were read.
+            answers[node] = found if found is answer else sendable.edges_of({node: found})[node]
         return capped | answers
 
     async def _capped(
@@ -142,7 +144,7 @@ class EdgeReader:
         except Fault as caught:
             fault = caught
         known = tuple(dict.fromkeys([*cut.edges, *edges]))
-        return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known)))
+        return Neighbourhood(known, cut.blank_edges, Mark(fault, at_least=len(known)), cut.left_out)
 
     async def _read_pages(
         self, node: Iri, edges: dict[Edge, None], given: Mapping[str, Parameter], call: Call, *, most: int | None
@@ -170,7 +172,7 @@ class EdgeReader:
             for subject, predicate, target in read(rows, iri("s"), iri("p"), iri("o")):
                 if target in inside:
                     found[subject][Edge(subject, predicate, target)] = None
-            return {node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()}
+            return sendable.edges_of({node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()})
 
         given = {**await self._rule.refreshed(call), **predicate_parameters(predicates)}
         beside = predicates or ()
@@ -189,12 +191,14 @@ class EdgeReader:
             found: dict[Iri, dict[Edge, None]] = {target: {} for target in batch}
             for one in edge(rows):
                 found[one.object][one] = None
-            return {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
+            answers = {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
+            return sendable.edges_of(answers)
 
         query = self._query("edges_between", _OBJECTS, {"node": [node], **given}, read_from, beside=beside)
         answers = await query.run(sorted(inside), call)
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
-        return Neighbourhood(tuple(edge for answer in answers.values() for edge in answer.edges), 0, broken)
+        edges = tuple(edge for answer in answers.values() for edge in answer.edges)
+        return Neighbourhood(edges, 0, broken, frozenset().union(*(answer.left_out for answer in answers.values())))
 
     def _query(
         self,
@@ -246,7 +250,7 @@ def _read_capped(
         if not selection.selects(node, one):
             raise KeyError(one)
         edges[node][one] = None
-    return {node: _cut(tuple(edges[node]), len(blank[node]), most, mark) for node in batch}
+    return sendable.edges_of({node: _cut(tuple(edges[node]), len(blank[node]), most, mark) for node in batch})
 
 
 def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Neighbourhood:
@@ -256,27 +260,36 @@ def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Ne
     return Neighbourhood(edges[:most], blank_edges, mark)
 
 
-def _read_both_ways(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbourhood]:
+def _read_all(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbourhood]:
+    """Read all edges of each node."""
+    answers, terms = _read_both_ways(batch, rows, mark)
+    return sendable.edges_of(answers, terms)
+
+
+def _read_both_ways(batch: Sequence[Iri], rows: Table, mark: Mark) -> tuple[dict[Iri, Neighbourhood], Collection[Iri]]:
+    """Return the edges of each node in both directions, and the terms of all."""
     edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
     blank: dict[Iri, set[Edge]] = {node: set() for node in batch}
     # The same few predicates and nodes stand in thousands of rows, each as a text of its own.
-    once = {node: node for node in batch}.setdefault
+    terms = {node: node for node in batch}
     linked, others = _linked(rows)
-    for one in edges_of(*(map(once, column, column) for column in (iri(variable)(linked) for variable in "spo"))):
+    subjects, predicates, objects = ([*map(terms.setdefault, *[iri(name)(linked)] * 2)] for name in "spo")
+    edges_of_node = edges.get
+    for start, end, one in zip(subjects, objects, edges_of(subjects, predicates, objects), strict=True):
         # An edge between two nodes of the batch comes by both branches and belongs to both. One that touches
         # no node of the batch means that the endpoint writes an IRI otherwise than it was asked: no answer.
-        outgoing, incoming = edges.get(one[0]), edges.get(one[2])
-        if outgoing is None and incoming is None:
-            raise KeyError(one)
+        outgoing, incoming = edges_of_node(start), edges_of_node(end)
         if outgoing is not None:
             outgoing[one] = None
+        elif incoming is None:
+            raise KeyError(one)
         if incoming is not None:
             incoming[one] = None
     for subject, predicate, target in read(others, term("s"), iri("p"), term("o")):
         if isinstance(subject, BlankTerm) or isinstance(target, BlankTerm):
             node = subject if isinstance(subject, IriTerm) else target
             blank[node.value].add(Edge(subject.value, predicate, target.value))
-    return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}
+    return {node: Neighbourhood(tuple(found), len(blank[node]), mark) for node, found in edges.items()}, terms
 
 
 def _linked(rows: Table) -> tuple[Table, Table]:
@@ -289,7 +302,7 @@ def _linked(rows: Table) -> tuple[Table, Table]:
 
 def _read_selected(selection: EdgeSelection, batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbourhood]:
     """Read edges of which a node of the batch has only those that are selected, as seen from it."""
-    read_edges = _read_both_ways(batch, rows, mark)
+    read_edges, terms = _read_both_ways(batch, rows, mark)
     answers = {
         node: replace(answer, edges=selection.selected(node, answer.edges)) for node, answer in read_edges.items()
     }
@@ -299,4 +312,4 @@ def _read_selected(selection: EdgeSelection, batch: Sequence[Iri], rows: Table, 
         for one in answer.edges:
             if one not in selected:
                 raise KeyError(one)
-    return answers
+    return sendable.edges_of(answers, terms)

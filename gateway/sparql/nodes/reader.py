@@ -172,27 +172,27 @@ class NodeReader:
         languages = self._profile.names.languages
 
         def read_facts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, NodeFacts]:
-            types_of: dict[Iri, list[Iri]] = {node: [] for node in batch}
-            texts: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
-            # Thousands of nodes have the same few types: one text, and one answer, is enough for all of them.
-            once: dict[Iri, Iri] = {}
+            types_of: dict[Iri, tuple[Iri, ...]] = {}
+            texts_of: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
+            entity_types = _EntityTypes()
             for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
-                found = types_of[node]
                 if isinstance(bound, IriTerm):
-                    if predicate in types and not is_skolem(bound.value):
-                        found.append(once.setdefault(bound.value, bound.value))
+                    type_ = entity_types[bound.value] if predicate in types else None
+                    if type_ is not None:
+                        types_of[node] = (*types_of[node], type_) if node in types_of else (type_,)
                 elif isinstance(bound, LiteralTerm):
-                    texts.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
-            shared: dict[tuple[tuple[Iri, ...], str, str], NodeFacts] = {}
-            known: dict[Iri, NodeFacts] = {}
+                    texts_of.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
+            # Thousands of nodes have the same few types and no name, or nothing: one answer is enough for all of them.
+            shared: dict[tuple[Iri, ...], NodeFacts] = {(): NodeFacts(mark=mark)}
+            known = dict.fromkeys(batch, shared[()])
+            if not known.keys() >= set(iri("n")(rows)):
+                raise UnexpectedRows
             for node, found in types_of.items():
-                own = texts.get(node, {})
-                name = best_text(own, names, languages) if own else ""
-                description = best_text(own, descriptions, languages) if own and descriptions else ""
-                facts = (tuple(sorted(set(found))) if len(found) > 1 else tuple(found), name, description)
-                if facts not in shared:
-                    shared[facts] = NodeFacts(facts[0], name, mark, description)
-                known[node] = shared[facts]
+                known[node] = shared.get(found) or shared.setdefault(found, NodeFacts(_distinct(found), mark=mark))
+            for node, texts in texts_of.items():
+                name, description = best_text(texts, names, languages), best_text(texts, descriptions, languages)
+                if name or description:
+                    known[node] = NodeFacts(known[node].types, name, mark, description)
             return known
 
         return read_facts
@@ -216,6 +216,19 @@ class NodeReader:
             }
 
         return {node: Description(content(found), mark) for node, found in by_node.items()}
+
+
+class _EntityTypes(dict[Iri, Iri | None]):
+    """Types as texts that all nodes share, each looked at once; None for one that is no type of an entity."""
+
+    def __missing__(self, type_: Iri) -> Iri | None:
+        """Look at a type."""
+        found = self[type_] = None if is_skolem(type_) else type_
+        return found
+
+
+def _distinct(types: Sequence[Iri]) -> tuple[Iri, ...]:
+    return tuple(types) if len(types) == 1 else tuple(sorted(set(types)))
 
 
 def _descriptions(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
