@@ -56,6 +56,9 @@ async def _race(site: Site, *, far: bool) -> Race:
         bare = await stack.enter_async_context(plain_client(site.far if far else site.near))
         concurrency = ours.profile.endpoint.requests.concurrency
         gateway = ours.gateway()
+        # A server reads the schema in full at its start; without labels of types, each answer would ask for some.
+        gateway.start()
+        await gateway.wait_until_ready()
         model = await stack.enter_async_context(connected(gateway))
         arguments = {"seeds": list(question.seeds), "max_hops": question.hops, "topology_only": True}
 
