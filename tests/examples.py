@@ -22,3 +22,8 @@ def register_profiles() -> None:
 def examples(most: int) -> int:
     """Return how many examples to try, of the number that is right where time is no matter."""
     return max(min(most, _LEAST), most * settings().max_examples // _USUAL)
+
+
+def are_all_tried() -> bool:
+    """Return whether this run tries all that there is, and not the part that is enough for every commit."""
+    return settings().max_examples >= _USUAL
