@@ -61,7 +61,7 @@ def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
         _head(answer, offset),
         _table(answer, names),
         _paths(answer, names),
-        names.edges("Edges among them", answer.edges),
+        names.edges("Edges between these nodes", answer.edges),
         _foot(answer, names, []),
     )
 
@@ -73,7 +73,7 @@ def part(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
     if isinstance(answer, BfsResult):
         content = _trees(answer, offset, names)
     else:
-        content = [_table(answer, names), _paths(answer, names), names.edges("Edges among them", answer.edges)]
+        content = [_table(answer, names), _paths(answer, names), names.edges("Edges between these nodes", answer.edges)]
     return sections(*content)
 
 
