@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from gateway.flow.limiter import Limiter
 from gateway.graph.call import Party
 from gateway.graph.deadline import Clock
 
@@ -48,13 +46,7 @@ class _Share:
         self.held += by
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    number: int
-    turn: asyncio.Future[None]
-
-
-class LeastServedLimiter:
+class LeastServedLimiter(Limiter[Party]):
     """Slots that parties acquire and release, of one event loop.
 
     A party's service is the time for which it has held slots. A request waits for `EVERY` slots at most to each request
@@ -64,94 +56,44 @@ class LeastServedLimiter:
     Args:
         total: Slots in all.
         clock: A monotonic clock, in seconds.
-
-    Attributes:
-        in_use: Slots that are held; more than `total` for a while, if that was lowered.
     """
 
     def __init__(self, total: int, clock: Clock = time.monotonic) -> None:
-        self._total = total
+        super().__init__(total)
         self._clock = clock
-        self.in_use = 0
-        self._granted = 0
-        self._numbers = count()
+        self._grants = 0
         # A party is forgotten with its call.
         self._shares: WeakKeyDictionary[Party, _Share] = WeakKeyDictionary()
         self._holding: set[Party] = set()
-        # No queue is empty.
-        self._queues: dict[Party, deque[_Waiting]] = {}
         # When each short party asked last, the earliest first.
         self._latest_short: WeakKeyDictionary[Party, float] = WeakKeyDictionary()
         self._wake: asyncio.TimerHandle | None = None
-
-    @property
-    def total(self) -> int:
-        """Slots in all."""
-        return self._total
-
-    @total.setter
-    def total(self, total: int) -> None:
-        self._total = total
-        self._grant()
-
-    @property
-    def waiting(self) -> int:
-        """Requests that wait for a slot."""
-        return sum(not each.turn.cancelled() for queue in self._queues.values() for each in queue)
-
-    @asynccontextmanager
-    async def slot(self, party: Party) -> AsyncIterator[None]:
-        """Hold a slot during the block, after a wait for it."""
-        await self.acquire(party)
-        try:
-            yield
-        finally:
-            self.release(party)
 
     async def acquire(self, party: Party) -> None:
         """Wait for a slot, and hold it until `release`; a wait that is cancelled holds none."""
         self._shares.setdefault(party, _Share(since=self._clock()))
         self._note_short(party)
-        waiting = _Waiting(next(self._numbers), asyncio.get_running_loop().create_future())
-        self._queues.setdefault(party, deque()).append(waiting)
-        self._grant()
-        try:
-            await waiting.turn
-        except asyncio.CancelledError:
-            if waiting.turn.done() and not waiting.turn.cancelled():
-                # The slot was granted before the task could wake.
-                self.release(party)
-            else:
-                self._leave(party, waiting)
-            raise
+        await super().acquire(party)
 
     def forgive(self, party: Party, seconds: float) -> None:
         """Do not count some seconds for which a party held a slot: it waited there for something else."""
         self._shares[party].seconds -= seconds
 
-    def release(self, party: Party) -> None:
-        """Give a slot back, to the next that waits."""
-        self._take(party, -1)
-        self._grant()
+    def _granted(self, party: Party) -> None:
+        self._grants += 1
+        self._shares[party].latest = self._grants
+        self._change(party, 1)
 
-    def _take(self, party: Party, slots: int) -> None:
-        self.in_use += slots
+    def _released(self, party: Party) -> None:
+        self._change(party, -1)
+
+    def _change(self, party: Party, slots: int) -> None:
         share = self._shares[party]
         share.change(slots, self._clock())
         (self._holding.add if share.held else self._holding.discard)(party)
 
     def _grant(self) -> None:
-        """Grant the free slots."""
-        while (party := self._next()) is not None:
-            queue = self._queues[party]
-            turn = queue.popleft().turn
-            if not queue:
-                del self._queues[party]
-            if not turn.cancelled():
-                turn.set_result(None)
-                self._granted += 1
-                self._shares[party].latest = self._granted
-                self._take(party, 1)
+        super()._grant()
         self._wake_later()
 
     def _wake_later(self) -> None:
@@ -163,17 +105,16 @@ class LeastServedLimiter:
             seconds = max(self._latest_short.values()) + PRESENT_SECONDS - self._clock()
             self._wake = asyncio.get_running_loop().call_later(max(seconds, 0.0), self._grant)
 
-    def _next(self) -> Party | None:
-        """Return the party whose first request is next; None where no slot is free for those that wait."""
+    def _next(self) -> Sequence[Party]:
         if self.in_use >= self._total or not self._queues:
-            return None
+            return ()
         now = self._clock()
         may_have = [*self._eligible(now)]
         if not may_have:
-            return None
-        if self._granted % EVERY == EVERY - 1:
-            return min(may_have, key=self._came)
-        return min(may_have, key=lambda party: self._served(party, now))
+            return ()
+        if self._grants % EVERY == EVERY - 1:
+            return [min(may_have, key=self._came)]
+        return [min(may_have, key=lambda party: self._served(party, now))]
 
     def _served(self, party: Party, now: float) -> tuple[float, int, int]:
         """Return what a party has had; of equals, the one goes first whose latest slot is longest ago."""
@@ -209,10 +150,3 @@ class LeastServedLimiter:
             other is not party and now - asked < PRESENT_SECONDS and not self._is_long(other, now)
             for other, asked in self._latest_short.items()
         )
-
-    def _leave(self, party: Party, waiting: _Waiting) -> None:
-        queue = self._queues.get(party, deque())
-        if waiting in queue:
-            queue.remove(waiting)
-            if not queue:
-                del self._queues[party]
