@@ -61,7 +61,9 @@ class SharedValues:
         self._clock = clock
         self._key = blake2b(password.encode(), digest_size=32).digest()
         self._generation = b""
-        self._must_begin_anew = False
+        # A counter, as one may forget while the exchange of an earlier `forget` is under way.
+        self._forgets = 0
+        self._forgets_sent = 0
         self._rests_until = 0.0
         self._is_away = False
         pool = redis.BlockingConnectionPool.from_url(
@@ -98,7 +100,7 @@ class SharedValues:
 
     def forget(self) -> None:
         """Let no process use what is stored now; this one at once, the others with their next exchange."""
-        self._must_begin_anew = True
+        self._forgets += 1
 
     async def _asked(self, keys: Sequence[str]) -> list[bytes | None] | None:
         """Return the values of keys; None where another generation has begun.
@@ -107,18 +109,20 @@ class SharedValues:
             RedisError: The server is away, or refuses.
         """
         place = self._prefix + _GENERATION
-        if self._must_begin_anew:
+        while (forgets := self._forgets) != self._forgets_sent:
             await self._client.set(place, _new_generation())
-            self._must_begin_anew = False
+            self._forgets_sent = max(forgets, self._forgets_sent)
         for _ in range(_MOST_GENERATIONS):
-            names = [self._name(key, self._generation) for key in keys]
+            # Another call may hear of a new generation while this one waits, but the names are of this one.
+            wanted = self._generation
+            names = [self._name(key, wanted) for key in keys]
             generation, *found = await self._read(place, names)
             if generation is not None and len(generation) > _LONGEST_GENERATION:
                 raise RedisError("the generation is none of ours")
             if generation is None:
                 # The server is new, or had no room: what was stored before must not come back.
                 await self._client.set(place, _new_generation(), nx=True)
-            elif generation == self._generation:
+            elif generation == wanted:
                 return [self._opened(name, value) for name, value in zip(names, found, strict=True)]
             else:
                 self._generation = generation
@@ -160,8 +164,11 @@ class SharedValues:
         Args:
             values: Values by key.
             seconds: The time.
-            generation: The one in which they were asked for: others may have forgotten meanwhile.
+            generation: The one in which they were asked for: others may have forgotten meanwhile. Under none, which is
+                where nothing was read yet, nothing is stored: no `forget` would reach it.
         """
+        if not generation:
+            return
         small = [(key, value) for key, value in values if len(value) <= _LARGEST]
         for at in range(0, len(small), _MOST_AT_ONCE):
             if not self._may_ask:
