@@ -1,13 +1,15 @@
 """What processes share, where exchanges of two calls or two processes overlap."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
 
 from gateway.cache.shared.values import SharedValues
+from gateway.settings.profile import Profile
 from gateway.settings.shared_cache import SharedCacheServer
+from gateway.stores.caches import shared_values
 from tests.cache.fake_valkey import FakeValkey, fake_valkey
 
 pytestmark = pytest.mark.anyio
@@ -102,3 +104,21 @@ async def test_what_is_forgotten_while_the_server_refuses_is_forgotten_later(mon
         assert await mine.get(["a"]) == [None]
         server.refuses = False
         assert (await mine.get(["a"]), await other.get(["a"])) == ([None], [None])
+
+
+async def finds(url: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Tell whether a process finds what another one with other prefixes has stored of the same graph."""
+    async with asyncio.timeout(10), fake_valkey() as server:
+        values = [shared_values(SharedCacheServer(server.url), url, Profile(), own) for own in (one, other)]
+        try:
+            await put(values[0], b"a value")
+            return await values[1].get(["a"]) == [b"a value"]
+        finally:
+            await asyncio.gather(*(each.close() for each in values))
+
+
+async def test_processes_share_what_they_read_of_a_database_only_if_its_ids_are_the_same_iris() -> None:
+    mesh = {"MeSH": "http://id.nlm.nih.gov/mesh/"}
+    assert await finds("postgresql://reader@graph.example.org/db", mesh, mesh)
+    assert not await finds("postgresql://reader@graph.example.org/db", mesh, {})
+    assert await finds("https://graph.example.org/sparql", mesh, {})
