@@ -297,6 +297,7 @@ class FactsPrefetch:
         self._waiting: dict[Iri, None] = {}
         self._sent: set[Iri] = set()
         self._asked: list[asyncio.Task[Mapping[Iri, NodeFacts]]] = []
+        self._is_over = False
 
     def add(self, part: Mapping[Iri, Neighbourhood]) -> None:
         """Add the nodes in a part of an answer; ask about them once there are enough."""
@@ -307,6 +308,9 @@ class FactsPrefetch:
             self._waiting = {}
 
     def _send(self, nodes: Sequence[Iri]) -> None:
+        # Edges that another call awaits still come after this call was cancelled.
+        if self._is_over:
+            return
         self._sent.update(nodes)
         self._asked.append(asyncio.ensure_future(self._ask(nodes)))
 
@@ -329,7 +333,8 @@ class FactsPrefetch:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Give up what is still being asked."""
+        """Give up what is still being asked, and ask nothing more."""
+        self._is_over = True
         for task in self._asked:
             task.cancel()
         if self._asked:
