@@ -96,7 +96,7 @@ async def test_another_call_uses_nothing_forgotten_while_the_forgetting_is_on_it
 
 
 async def test_what_is_forgotten_while_the_server_refuses_is_forgotten_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.cache.shared.values._REST_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
     async with two_processes() as (server, mine, other):
         await put(mine, b"old")
         mine.forget()

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 _ANSWER_SECONDS = 0.5
 """The time of one exchange; a server on the same network needs a millisecond for a thousand values."""
 
-_REST_SECONDS = 2.0
+_BACKOFF_SECONDS = 2.0
 """How long nothing is sent after a failure."""
 
 _GENERATION = "generation"
@@ -37,8 +37,8 @@ _LONGEST_GENERATION = 64
 _MOST_GENERATIONS = 3
 """How often values are asked for, if there is no generation yet or others forget meanwhile."""
 
-_SEAL = 16
-"""Bytes of the hash before each value."""
+_MAC_BYTES = 16
+"""Of the message authentication code before each value."""
 
 _CONNECTIONS = 8
 _MOST_AT_ONCE = 100
@@ -64,7 +64,7 @@ class SharedValues:
         # A counter, as one may forget while the exchange of an earlier `forget` is under way.
         self._forgets = 0
         self._forgets_sent = 0
-        self._rests_until = 0.0
+        self._backoff_until = 0.0
         self._is_away = False
         pool = redis.BlockingConnectionPool.from_url(
             server.url,
@@ -123,7 +123,7 @@ class SharedValues:
                 # The server is new, or had no room: what was stored before must not come back.
                 await self._client.set(place, _new_generation(), nx=True)
             elif generation == wanted:
-                return [self._opened(name, value) for name, value in zip(names, found, strict=True)]
+                return [self._verified(name, value) for name, value in zip(names, found, strict=True)]
             else:
                 self._generation = generation
         return None
@@ -137,23 +137,23 @@ class SharedValues:
         async with self._client.pipeline(transaction=False) as pipeline:
             pipeline.getrange(place, 0, _LONGEST_GENERATION)
             for name in names:
-                pipeline.getrange(name, 0, _SEAL + _LARGEST)
+                pipeline.getrange(name, 0, _MAC_BYTES + _LARGEST)
             values = await pipeline.execute(raise_on_error=False)
         return [value if isinstance(value, bytes) and value else None for value in values]
 
-    def _sealed(self, name: str, value: bytes) -> bytes:
-        """Return a value with a keyed hash of it and its name."""
-        return self._seal(name, value) + value
+    def _with_mac(self, name: str, value: bytes) -> bytes:
+        """Return a value behind its message authentication code, which is that of its name, too."""
+        return self._mac(name, value) + value
 
-    def _opened(self, name: str, content: bytes | None) -> bytes | None:
-        """Return a value without its hash; None for what no process with this password stored under this name."""
-        if content is None or len(content) > _SEAL + _LARGEST:
+    def _verified(self, name: str, content: bytes | None) -> bytes | None:
+        """Return a value without its code; None for what no process with this password stored under this name."""
+        if content is None or len(content) > _MAC_BYTES + _LARGEST:
             return None
-        seal, value = content[:_SEAL], content[_SEAL:]
-        return value if hmac.compare_digest(seal, self._seal(name, value)) else None
+        mac, value = content[:_MAC_BYTES], content[_MAC_BYTES:]
+        return value if hmac.compare_digest(mac, self._mac(name, value)) else None
 
-    def _seal(self, name: str, value: bytes) -> bytes:
-        return blake2b(name.encode() + b"\n" + value, digest_size=_SEAL, key=self._key).digest()
+    def _mac(self, name: str, value: bytes) -> bytes:
+        return blake2b(name.encode() + b"\n" + value, digest_size=_MAC_BYTES, key=self._key).digest()
 
     def _name(self, key: str, generation: bytes) -> str:
         return f"{self._prefix}{generation.decode('latin-1')}:{key}"
@@ -177,7 +177,7 @@ class SharedValues:
                 async with self._client.pipeline(transaction=False) as pipeline:
                     for key, value in small[at : at + _MOST_AT_ONCE]:
                         name = self._name(key, generation)
-                        pipeline.set(name, self._sealed(name, value), px=max(1, int(seconds * 1_000)))
+                        pipeline.set(name, self._with_mac(name, value), px=max(1, int(seconds * 1_000)))
                     await pipeline.execute()
             except (RedisError, OSError) as error:
                 self._note(error)
@@ -190,12 +190,12 @@ class SharedValues:
 
     @property
     def _may_ask(self) -> bool:
-        return self._clock() >= self._rests_until
+        return self._clock() >= self._backoff_until
 
     def _note(self, error: Exception | None) -> None:
         """Note how an exchange ended, and log when that changes."""
         if error is not None:
-            self._rests_until = self._clock() + _REST_SECONDS
+            self._backoff_until = self._clock() + _BACKOFF_SECONDS
         if (error is not None) == self._is_away:
             return
         self._is_away = error is not None
