@@ -1,6 +1,6 @@
 """Bytes by key in Valkey or Redis, for a time; where the server is away, nothing is found and nothing is stored.
 
-Facts as they ran: `other-stores.md`, C (no retries, a pool that waits, many values in one exchange).
+Why nothing is tried again, and what it holds: docs/decisions/0043-a-shared-cache.md.
 """
 
 from __future__ import annotations
