@@ -15,7 +15,7 @@ from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView
 from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.steering_reader import SteeringReader
-from gateway.engine.traversal.node_expander import HubRule
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.redirects import Redirects
 from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.steering import Steering, reverse

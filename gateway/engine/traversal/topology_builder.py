@@ -11,8 +11,9 @@ from gateway.engine import messages
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
 from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import GapCollector
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.intersection import IntersectionSearch
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.path_reader import PathReader
 from gateway.engine.traversal.steering import UNSTEERED, Steering, reverse
 from gateway.engine.traversal.topology import (

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.traversal.breadth_first import Exploration
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import Fault
 from gateway.graph.store import GraphStore
