@@ -10,8 +10,8 @@ from gateway.api import open_gateway
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_note
 from gateway.cli.screen import ProgressBar, Screen
+from gateway.cli.standard_streams import print_note
 from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
 from gateway.errors import ConfigurationError, Fault
