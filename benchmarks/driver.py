@@ -21,7 +21,8 @@ import gateway
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline

@@ -1,6 +1,6 @@
 """A gateway that lets a language model explore any RDF graph through six BFS-QL tools."""
 
-from gateway.expansion import expand
+from gateway.expand_compact import expand
 
 __all__ = ["PROGRAM", "expand"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.engine.gateway import Gateway, OnRecord, drop_record
-from gateway.errors import ConfigurationError, quoted
+from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.settings.database_url import is_database_url
 from gateway.settings.graphs_file import read_graphs
@@ -28,7 +28,7 @@ from gateway.stores.loaded import Source, loaded_graph
 from gateway.stores.remote import remote_graph
 from gateway.telemetry.record import Record
 from gateway.terms.coined_prefixes import CoinedPrefixes
-from gateway.terms.prefixes import PrefixMap, is_prefix, merge
+from gateway.terms.prefixes import PrefixMap, checked_prefixes, merge
 from gateway.transport.files.cached_graph import FileCache
 from gateway.transport.files.parser_process import Progress
 
@@ -92,7 +92,7 @@ def open_gateway(
     if profile is None:
         profile = DEMO if source is None and endpoint is None else default_profile(endpoint)
     settings = with_contact(load_profile(profile) if isinstance(profile, str) else profile, contact)
-    given = _checked(prefixes or {})
+    given = checked_prefixes(prefixes or {})
     url = endpoint if endpoint is not None else settings.endpoint.url if source is None else ""
     if url:
         graph = remote_graph(
@@ -148,16 +148,6 @@ async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncI
             graphs[entry.name] = await stack.enter_async_context(gateway)
         link_graphs(graphs)
         yield graphs
-
-
-def _checked(prefixes: Mapping[str, str]) -> Mapping[str, str]:
-    for name, namespace in prefixes.items():
-        if not is_prefix(name, namespace):
-            raise ConfigurationError(
-                f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
-                valid="A prefix has no colon, slash, caret or blank, and its namespace is an IRI.",
-            )
-    return prefixes
 
 
 def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]], folder: Path | None, *, coins: bool) -> PrefixMap:

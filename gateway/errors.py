@@ -6,7 +6,7 @@
     └── Fault                 asking the graph failed
         ├── QueryRefused      the query: the engine will not run it, so a retry is of no use
         │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may succeed
-        ├── EndpointFault     the endpoint: it answered, but not with a whole answer
+        ├── EndpointFault     the endpoint or the database: it answered, but not with a whole answer
         │   ├── AnswerCut        it says that it sent only a part
         │   ├── GaveUp           it reached its own time or memory limit: a smaller query may succeed
         │   ├── BrokenAnswer     the answer broke off, or a server in between failed: a retry may succeed
@@ -92,7 +92,7 @@ class QueryTooLong(QueryRefused):
 
 
 class EndpointFault(Fault):
-    """The endpoint answered, but what it sent is not a whole SPARQL JSON answer."""
+    """The endpoint or the database answered, but what it sent is not a whole answer."""
 
 
 class AnswerCut(EndpointFault):

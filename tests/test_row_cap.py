@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.settings.limits import LimitSettings

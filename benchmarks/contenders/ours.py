@@ -13,7 +13,7 @@ from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
 from gateway.engine.gateway import Gateway
-from gateway.engine.traversal.node_expander import HubRule
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call

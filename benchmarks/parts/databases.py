@@ -19,7 +19,7 @@ from benchmarks.measure import interleaved, median_ratio
 from benchmarks.questions import TWO_HOPS
 from benchmarks.report import Line, Measurement, Report
 from benchmarks.sites import FAR, Sites, graph_file
-from gateway.engine.traversal.node_expander import HubRule
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline

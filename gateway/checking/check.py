@@ -24,7 +24,7 @@ from gateway.sparql.engines.traits import TRAITS, timeout_policy
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
-from gateway.transport.verdict import OPERATOR
+from gateway.transport.response_verdict import OPERATOR
 
 _HERE = "the graph is in this process"
 

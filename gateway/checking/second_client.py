@@ -23,7 +23,7 @@ from gateway.errors import Fault
 from gateway.graph.deadline import Deadline
 from gateway.transport.credentials import user_agent
 from gateway.transport.http import Http
-from gateway.transport.verdict import Reply
+from gateway.transport.response_verdict import Reply
 
 Result = TypeVar("Result")
 

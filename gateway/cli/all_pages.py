@@ -9,12 +9,12 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from gateway.cli import columns, subgraph
+from gateway.cli import subgraph, tsv
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_line
 from gateway.cli.pager import paged
 from gateway.cli.screen import ProgressBar, Screen, is_terminal
+from gateway.cli.standard_streams import print_line
 from gateway.cli.tool_call import for_a_person
 from gateway.engine.gateway import Gateway, drop_record
 from gateway.engine.whole_subgraph import Traversed
@@ -60,7 +60,7 @@ async def _print_pages(
 
 
 def _print_columns(page: Traversed, offset: int) -> None:
-    titles, *rows = ("\t".join(row) for row in columns.columns(page))
+    titles, *rows = ("\t".join(row) for row in tsv.columns(page))
     lines = rows if offset else [titles, *rows]
     if lines:
         print_line("\n".join(lines))

@@ -17,9 +17,9 @@ from gateway.cli.claim_table import claim_table
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import DIFFERENT, clean, line, print_line
 from gateway.cli.render import WARNING, sections, warned
 from gateway.cli.screen import ProgressBar, Screen
+from gateway.cli.standard_streams import DIFFERENT, clean, line, print_line
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.settings.database_url import is_database_url

@@ -12,9 +12,9 @@ from gateway.checking.database_report import DatabaseReport
 from gateway.cli.claim_table import claim_table
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import STRONG, Unwrapped
-from gateway.cli.output import clean, print_line
 from gateway.cli.render import sections, warned
 from gateway.cli.screen import Screen
+from gateway.cli.standard_streams import clean, print_line
 from gateway.escaping import json_text
 from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.stores.extras import installed

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from gateway.checking.report import Claim
 from gateway.cli.layout import STRONG
-from gateway.cli.output import clean, line
 from gateway.cli.render import WARNING
+from gateway.cli.standard_streams import clean, line
 from gateway.sparql.engines.traits import TRAITS
 
 _FAINT = "dim"

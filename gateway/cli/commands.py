@@ -429,7 +429,8 @@ def profiles(
 
 
 _IndexOptions = Annotated[
-    CommonOptions, common("endpoint", "contact", "user", "password_file", "profile", "store", "quiet", "verbose")
+    CommonOptions,
+    common("endpoint", "contact", "user", "password_file", "profile", "prefix", "store", "quiet", "verbose"),
 ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_note
+from gateway.cli.standard_streams import print_note
 from gateway.errors import ConfigurationError
 from gateway.settings.load import DEMO, load_profile
 from gateway.settings.project_file import ProjectFile, find, problem_of

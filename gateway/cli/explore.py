@@ -6,8 +6,8 @@ import threading
 import webbrowser
 
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_note
 from gateway.cli.serving import serve
+from gateway.cli.standard_streams import print_note
 from gateway.settings.http_serving import HttpSettings
 
 _HOST = "127.0.0.1"

@@ -10,8 +10,8 @@ from typing import Any
 
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import counted, print_note, write_bytes
 from gateway.cli.screen import ProgressBar
+from gateway.cli.standard_streams import counted, print_note, write_bytes
 from gateway.engine.gateway import Gateway, drop_record
 from gateway.errors import ConfigurationError
 from gateway.export.formats import FORMATS, format_named, write_file

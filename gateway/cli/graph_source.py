@@ -41,6 +41,7 @@ class GraphSource:
     Attributes:
         profile: The selected profile, or the default one, with the changes that other options make.
         url: The URL of the endpoint, which may be wrong; empty for a graph in this process.
+        prefixes: The user's own prefixes.
 
     Raises:
         ConfigurationError: The profile or one of the options is wrong.
@@ -59,7 +60,7 @@ class GraphSource:
         self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         self._options = options
-        self._prefixes = {**options.project_prefixes, **_prefixes(options.prefix or ())}
+        self.prefixes = {**options.project_prefixes, **_prefixes(options.prefix or ())}
         if (options.user or options.password_file) and not self.url:
             raise ConfigurationError("--user and --password-file are for an endpoint, and none was given.")
         self._refuse_secrets_for_a_project(loaded)
@@ -129,7 +130,7 @@ class GraphSource:
             self._options.graph,
             endpoint=self._options.endpoint,
             profile=self.profile,
-            prefixes=self._prefixes,
+            prefixes=self.prefixes,
             store=self._options.store,
             cache=None if place is None or isinstance(place, Path) else replace(place, needs=needs),
             keep_schema=True,

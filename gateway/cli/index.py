@@ -10,12 +10,11 @@ from gateway.api import open_gateway
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_note
 from gateway.cli.screen import ProgressBar, Screen
+from gateway.cli.standard_streams import print_note
 from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
 from gateway.errors import ConfigurationError, Fault
-from gateway.settings.profile import Profile
 from gateway.stores.label_index import make_label_index
 
 
@@ -41,9 +40,11 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             await bar.show_call(read, total, f"Reading names of {total:,} entities")
 
         try:
-            built = make_label_index(url, profile, store=options.store, restart=rebuild, on_progress=report)
+            built = make_label_index(
+                url, profile, prefixes=source.prefixes, store=options.store, restart=rebuild, on_progress=report
+            )
             about, place = asyncio.run(built)
-            schema = asyncio.run(_read_schema(url, profile, options)) if rebuild else None
+            schema = asyncio.run(_read_schema(source, options.store)) if rebuild else None
         except (Fault, KeyboardInterrupt):
             bar.stop()
             print_note("What was read is stored: `bfsql-gateway index` continues from there.", quiet=options.quiet)
@@ -60,7 +61,9 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
         )
 
 
-async def _read_schema(url: str, profile: Profile, options: CommonOptions) -> SchemaResult:
+async def _read_schema(source: GraphSource, store: str | None) -> SchemaResult:
     """Return the schema of an endpoint, read in full; the gateway stores it."""
-    async with open_gateway(endpoint=url, profile=profile, store=options.store, keep_schema=True) as gateway:
+    async with open_gateway(
+        endpoint=source.url, profile=source.profile, prefixes=source.prefixes, store=store, keep_schema=True
+    ) as gateway:
         return await known_schema(gateway, gateway.describe_schema, whole=True)

@@ -13,8 +13,8 @@ from rich.text import Text
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import counted, print_note
 from gateway.cli.screen import ProgressBar, Screen
+from gateway.cli.standard_streams import counted, print_note
 from gateway.errors import ConfigurationError
 from gateway.escaping import visible
 from gateway.settings.database_url import is_postgres_url

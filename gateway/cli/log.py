@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from gateway.cli.output import line, print_note, shortened
+from gateway.cli.standard_streams import line, print_note, shortened
 from gateway.escaping import json_text, printable
 from gateway.telemetry.record import FIELDS
 from gateway.telemetry.tracing import trace_ids

@@ -16,8 +16,8 @@ from gateway.cli import completion
 from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level, only_errors
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import FAILED, INTERRUPTED, discard_stdout, flush, line, print_error, write
 from gateway.cli.own_words import own_words
+from gateway.cli.standard_streams import FAILED, INTERRUPTED, discard_stdout, flush, line, print_error, write
 from gateway.errors import ConfigurationError, GatewayError, InputError
 
 _log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
-from gateway.cli.output import clean, counted, line
 from gateway.cli.own_words import own_words
 from gateway.cli.screen import Screen
+from gateway.cli.standard_streams import clean, counted, line
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
 from gateway.escaping import printable
 from gateway.telemetry.record import Record, Sent

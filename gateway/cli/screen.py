@@ -12,7 +12,7 @@ from typing import Self, TextIO
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from gateway.cli.output import clean, line, write
+from gateway.cli.standard_streams import clean, line, write
 
 _UNLIMITED = 1_000_000
 """Cells of a line in a pipe or a file."""

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.log import print_server_note
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import INTERRUPTED, TERMINATED, flush
+from gateway.cli.standard_streams import INTERRUPTED, TERMINATED, flush
 from gateway.errors import ConfigurationError
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead

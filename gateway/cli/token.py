@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gateway.cli.output import print_note, write
+from gateway.cli.standard_streams import print_note, write
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.access.token_file import hashed, is_name, new_token
 

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 from rich.console import RenderableType
 
-from gateway.cli import columns, render, subgraph
+from gateway.cli import render, subgraph, tsv
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.cli.output import print_line
 from gateway.cli.pager import paged
 from gateway.cli.render import print_explained
 from gateway.cli.screen import ProgressBar, Screen, is_terminal
+from gateway.cli.standard_streams import print_line
 from gateway.engine.answers import (
     Answer,
     BfsResult,
@@ -93,9 +93,9 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
 def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], *, quiet: bool) -> None:
     """Print the rows of an answer on standard output, and what it says beside them on standard error."""
-    print_line("\n".join("\t".join(row) for row in columns.columns(answer)))
+    print_line("\n".join("\t".join(row) for row in tsv.columns(answer)))
     if not quiet:
-        Screen(on_stderr=True).show(columns.notes(answer, arguments))
+        Screen(on_stderr=True).show(tsv.notes(answer, arguments))
 
 
 def for_a_person(profile: Profile) -> Profile:

@@ -29,7 +29,7 @@ _ANSWER_SECONDS = 0.1
 _LOCK_SECONDS = 1.0
 """When the lock of a process that died is free again."""
 
-_REST_SECONDS = 2.0
+_BACKOFF_SECONDS = 2.0
 """How long nothing is sent after a failure."""
 
 _STORED_SECONDS = int(2 * DAY)
@@ -59,7 +59,7 @@ class SharedQuota:
         self._inner = inner
         self._clock = clock
         self._key = f"bfsql:{client}"
-        self._rests_until = 0.0
+        self._backoff_until = 0.0
         self._is_away = False
         self._counted_alone = False
         self._redis = redis.Redis.from_url(
@@ -97,7 +97,7 @@ class SharedQuota:
 
     def _locked(self) -> Lock | None:
         """Return the lock, which this process holds; None where the server is away."""
-        if self._clock() < self._rests_until:
+        if self._clock() < self._backoff_until:
             self._counted_alone = True
             return None
         lock: Lock = self._redis.lock(
@@ -121,7 +121,7 @@ class SharedQuota:
 
     def _shared(self) -> QuotaState | None:
         """Return the shared state; None where there is none, or the server is away."""
-        if self._clock() < self._rests_until:
+        if self._clock() < self._backoff_until:
             return None
         try:
             content = self._redis.getrange(self._key, 0, MOST_BYTES)
@@ -131,7 +131,7 @@ class SharedQuota:
         return read_state(content) if isinstance(content, bytes) else None
 
     def _store(self, state: QuotaState) -> None:
-        if self._clock() < self._rests_until:
+        if self._clock() < self._backoff_until:
             return
         try:
             self._redis.set(self._key, written(state), ex=_STORED_SECONDS)
@@ -146,7 +146,7 @@ class SharedQuota:
     def _failed(self, error: Exception) -> None:
         """Leave the server alone for a while, and say once that this machine counts alone."""
         self._counted_alone = True
-        self._rests_until = self._clock() + _REST_SECONDS
+        self._backoff_until = self._clock() + _BACKOFF_SECONDS
         if not self._is_away:
             self._is_away = True
             _log.warning("this machine counts alone what it asks of the endpoint: %s", type(error).__name__)

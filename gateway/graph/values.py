@@ -42,6 +42,10 @@ class EdgeSelection:
         """Whether every edge is selected."""
         return self.outgoing is None and self.incoming is None
 
+    def overlaps(self, other: EdgeSelection) -> bool:
+        """Return whether some edge of a node may be in both selections."""
+        return _have_common(self.outgoing, other.outgoing) or _have_common(self.incoming, other.incoming)
+
     def selects(self, node: Iri, edge: Edge) -> bool:
         """Return whether an edge that touches a node is selected, as seen from this node."""
         if edge.subject == node and (self.outgoing is None or edge.predicate in self.outgoing):
@@ -58,6 +62,13 @@ class EdgeSelection:
             if (edge.subject == node and (outgoing is None or edge.predicate in outgoing))
             or (edge.object == node and (incoming is None or edge.predicate in incoming))
         )
+
+
+def _have_common(some: tuple[Iri, ...] | None, others: tuple[Iri, ...] | None) -> bool:
+    """Return whether two lists of predicates, each of which may be that of all, have a predicate in common."""
+    if some is None or others is None:
+        return some != () and others != ()
+    return not frozenset(some).isdisjoint(others)
 
 
 ALL_EDGES = EdgeSelection()

@@ -46,13 +46,13 @@ class GraphIdentity:
     access: str
 
     @classmethod
-    def of(cls, url: str, profile: Profile) -> GraphIdentity:
-        """Return the identity of the graph behind a URL, as a profile reads it."""
+    def of(cls, url: str, profile: Profile, prefixes: Mapping[str, str]) -> GraphIdentity:
+        """Return the identity of the graph behind a URL, as a profile and the user's own prefixes read it."""
         names = (profile.roles.name, profile.roles.synonym)
         labels = (profile.roles.description, profile.names.languages, profile.names.predicate_entity)
         ways = profile.evidence.ways
         return cls(
-            _without_secrets(url) + _of_database(url, profile) + _of_policy(profile),
+            _without_secrets(url) + _of_database(url, profile, prefixes) + _of_policy(profile),
             tuple(sorted(profile.endpoint.named_graphs)),
             profile.edges.model_dump(mode="json"),
             names,
@@ -94,12 +94,24 @@ def _access(access: AccessSettings) -> str:
     return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
-def _of_database(url: str, profile: Profile) -> str:
-    """Return a hash of what is read of a database, as the fragment of its URL; nothing for an endpoint."""
+def database_prefixes(url: str, profile: Profile, prefixes: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the prefixes that decide which IRI an ID of a database is; none for an endpoint, whose IDs are IRIs.
+
+    Args:
+        url: The URL.
+        profile: The profile.
+        prefixes: The user's own prefixes, which override those of the profile.
+    """
+    return {**profile.prefixes, **prefixes} if is_database_url(url) else {}
+
+
+def _of_database(url: str, profile: Profile, prefixes: Mapping[str, str]) -> str:
+    """Return a hash of what is read of a database and how, as the fragment of its URL; nothing for an endpoint."""
     if not is_database_url(url):
         return ""
-    read = profile.neo4j if is_neo4j_url(url) else profile.postgres
-    return f"#{hashlib.sha256(read.model_dump_json().encode()).hexdigest()[:_DIGITS]}"
+    tables = profile.neo4j if is_neo4j_url(url) else profile.postgres
+    read = [tables.model_dump(mode="json"), database_prefixes(url, profile, prefixes)]
+    return f"#{hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:_DIGITS]}"
 
 
 def _of_policy(profile: Profile) -> str:

@@ -329,7 +329,10 @@ class SparqlClient:
         return rows
 
     async def _has_taken_short_query(self, deadline: Deadline) -> bool:
-        """Return whether the endpoint is one: after it refused a query, it took a short one; that is tried once."""
+        """Return whether the endpoint is one: after it refused a query, it took a short one.
+
+        That is tried until the endpoint says whether it is one: a fault that passes is not remembered.
+        """
         if not self.is_remote:
             return False
         async with self._trying:
@@ -338,8 +341,10 @@ class SparqlClient:
                 try:
                     body = await self._transport.select(text.render({"rows": 1}), deadline.within(_SHORT_QUERY_SECONDS))
                     self._takes_queries = len(decode(body, text.variables)) == 1
-                except Fault:
+                except NoQueryEndpoint:
                     self._takes_queries = False
+                except Fault:
+                    return False
         return self._takes_queries
 
     async def _probe(self, call: Call, deadline: Deadline) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 from gateway import resources
 from gateway.sparql import template_markup as markup
-from gateway.sparql.sentinel import with_sentinel
+from gateway.sparql.sentinel_query import with_sentinel
 from gateway.terms import render
 
 Guard = Callable[[markup.TriplePattern], str]

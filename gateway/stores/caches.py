@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gateway.cache.store import CachedStore
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
-from gateway.settings.graph_identity import profile_digest
+from gateway.settings.graph_identity import database_prefixes, profile_digest
 from gateway.settings.profile import Profile
 from gateway.settings.shared_cache import SharedCacheServer
 from gateway.sparql.sparql_store import SparqlStore
@@ -37,15 +39,16 @@ def cached(below: GraphStore, profile: Profile, clock: Clock, shared: SharedValu
     return CachedStore(below, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
 
 
-def shared_values(server: SharedCacheServer, url: str, profile: Profile) -> SharedValues:
-    """Return the place of the answers of an endpoint that are read under a profile.
+def shared_values(server: SharedCacheServer, url: str, profile: Profile, prefixes: Mapping[str, str]) -> SharedValues:
+    """Return the place of the answers of an endpoint that are read under a profile and the user's own prefixes.
 
     Raises:
         ConfigurationError: The package for it is not installed.
     """
     with installed("redis"):
         from gateway.cache.shared.values import SharedValues  # noqa: PLC0415 - an extra
-    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}".encode()).hexdigest()
+    known = json.dumps(database_prefixes(url, profile, prefixes), sort_keys=True)
+    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}\n{known}".encode()).hexdigest()
     return SharedValues(server, f"bfsql:{who[:32]}:")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
+from gateway.settings.graph_identity import database_prefixes
 from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.settings.profile import Profile, policy_of
 from gateway.stores.extras import installed
-from gateway.terms.prefixes import merge
 
 
 def database_store(
@@ -29,7 +29,7 @@ def database_store(
         ConfigurationError: The URL or the profile is wrong, or the package for the database is not installed.
     """
     _refuse_hidden(profile)
-    known, _ = merge([("--prefix", prefixes), ("the profile", profile.prefixes)])
+    known = database_prefixes(url, profile, prefixes)
     make = _neo4j_store_at if is_neo4j_url(url) else _postgres_store_at
     return make(url, profile, known, clock, wall_clock)
 

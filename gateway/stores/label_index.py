@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.errors import ConfigurationError
@@ -15,12 +16,14 @@ from gateway.settings.private_folder import check_private
 from gateway.settings.profile import Profile, under_policy_at_endpoint, without_search_api
 from gateway.stores.caches import cached
 from gateway.stores.endpoints import store_at
+from gateway.terms.prefixes import checked_prefixes
 
 
 async def make_label_index(
     endpoint: str,
     profile: Profile,
     *,
+    prefixes: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     restart: bool = False,
     on_progress: OnProgress = no_progress,
@@ -30,6 +33,8 @@ async def make_label_index(
     Args:
         endpoint: The URL.
         profile: The profile of the endpoint.
+        prefixes: Namespaces by prefix, as `open_gateway` takes them: for a database they decide which IRIs its IDs are,
+            so an index is used only with the same ones.
         store: The folder for stored indexes and schemas; by default the user's cache directory.
         restart: Whether to read all names again; by default an interrupted build is resumed.
         on_progress: Called with the number of entities that were read, and the total.
@@ -39,12 +44,13 @@ async def make_label_index(
 
     Raises:
         Fault: The endpoint could not be asked; the next build resumes here.
-        ConfigurationError: The URL is wrong, or the folder cannot be written.
+        ConfigurationError: The URL or a prefix is wrong, or the folder cannot be written.
     """
     profile = under_policy_at_endpoint(profile)
-    read = store_at(endpoint, profile, {}, None, time.time)
+    own = checked_prefixes(prefixes or {})
+    read = store_at(endpoint, profile, own, None, time.time)
     graph = cached(read(without_search_api(profile)), without_search_api(profile), time.monotonic)
-    stored = stored_index(endpoint, profile, store)
+    stored = stored_index(endpoint, profile, own, store)
     allowance = allowance_of(profile)
     try:
         names = graph.name_reader()
@@ -56,13 +62,13 @@ async def make_label_index(
         await graph.close()
 
 
-def stored_index(url: str, profile: Profile, store: str | Path | None) -> StoredIndex:
+def stored_index(url: str, profile: Profile, prefixes: Mapping[str, str], store: str | Path | None) -> StoredIndex:
     """Return the place of the label index of an endpoint or a database.
 
     Raises:
         ConfigurationError: The folder belongs to somebody else.
     """
     folder = default_store() if store is None else Path(store)
-    stored = StoredIndex.of(GraphIdentity.of(url, profile), folder)
+    stored = StoredIndex.of(GraphIdentity.of(url, profile, prefixes), folder)
     check_private(folder, stored.folder)
     return stored

@@ -47,9 +47,9 @@ def remote_graph(
     server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
     read = store_at(url, profile, prefixes, clock, wall_clock, server)
     profile = under_policy_at_endpoint(profile_for_endpoint(profile, url))
-    shared = None if server is None else shared_values(server, url, profile)
+    shared = None if server is None else shared_values(server, url, profile, prefixes)
     below = cached(read(profile), profile, clock or time.monotonic, shared)
-    stored = stored_index(url, profile, store)
+    stored = stored_index(url, profile, prefixes, store)
     storage = StoredSchema(stored.folder) if keep_schema else None
     lasting = stored.folder if keep_schema or store is not None else None
     return OpenedGraph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)

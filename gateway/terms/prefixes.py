@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
 
-from gateway.errors import QUOTE_LIMIT, InputError, quoted
+from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
 from gateway.terms.iri import MAX_IRI, is_iri
@@ -70,6 +70,21 @@ class PrefixConflict:
 def is_prefix(name: str, namespace: str) -> bool:
     """Return whether a name can be a prefix, and its namespace is an IRI."""
     return is_iri(namespace) and not any(character in name for character in ":/<>^ ")
+
+
+def checked_prefixes(prefixes: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the user's own prefixes.
+
+    Raises:
+        ConfigurationError: One of them can be none.
+    """
+    for name, namespace in prefixes.items():
+        if not is_prefix(name, namespace):
+            raise ConfigurationError(
+                f"The prefix {quoted(name)} = {quoted(namespace)} is wrong.",
+                valid="A prefix has no colon, slash, caret or blank, and its namespace is an IRI.",
+            )
+    return prefixes
 
 
 def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, str], list[PrefixConflict]]:

@@ -9,7 +9,7 @@ import zlib
 import aiohttp
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault
-from gateway.transport.verdict import LATER, OPERATOR
+from gateway.transport.response_verdict import LATER, OPERATOR
 
 _CHUNK = 1 << 16
 """Bytes read from a connection at once."""

@@ -31,7 +31,7 @@ from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
 from gateway.transport.formats import ACCEPT, Format
 from gateway.transport.network_errors import RAISED, CaughtFault
-from gateway.transport.verdict import Reply
+from gateway.transport.response_verdict import Reply
 
 _FORM = "application/x-www-form-urlencoded"
 _LONG = 1 << 20

@@ -12,7 +12,7 @@ import aiohttp
 
 from gateway.errors import EndpointFault, Fault, NetworkFault
 from gateway.graph.deadline import deadline_passed
-from gateway.transport.verdict import LATER, OPERATOR
+from gateway.transport.response_verdict import LATER, OPERATOR
 
 _log = logging.getLogger(__name__)
 

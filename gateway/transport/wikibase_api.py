@@ -26,7 +26,7 @@ from gateway.transport.body import excerpt, whole_body
 from gateway.transport.credentials import Access
 from gateway.transport.json_names import loads
 from gateway.transport.network_errors import CaughtFault
-from gateway.transport.verdict import LATER, seconds_to_wait
+from gateway.transport.response_verdict import LATER, seconds_to_wait
 
 _log = logging.getLogger(__name__)
 

@@ -125,7 +125,7 @@ async def test_pages_of_one_answer_come_from_either(valkey: ValkeyServer) -> Non
 async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.cache.shared.values._REST_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
     with running_valkey(tmp_path) as server:
         async with two_gateways(server.url) as (endpoint, first, second):
             whole, _ = await asked(endpoint, first)

@@ -8,9 +8,9 @@ import pytest
 from gateway.cli import subgraph
 from gateway.engine.answers import BfsResult
 from tests.cli.conftest import FIXTURES, Run
-from tests.cli.test_columns import TITLES, rows
 from tests.cli.test_render import shown
 from tests.cli.test_subgraph import answer, star
+from tests.cli.test_tsv import TITLES, rows
 
 FILMS = ["bfs", "film:Blade_Runner", "-g", str(FIXTURES / "films.ttl"), "--hops", "3"]
 

@@ -332,7 +332,7 @@ async def test_an_index_that_breaks_while_it_is_used_is_logged_and_not_used_agai
 ) -> None:
     async with asyncio.timeout(100), fake_endpoint(answering) as endpoint:
         await make_label_index(endpoint.url, SMALL_PAGES, store=tmp_path)
-        stored = StoredIndex.of(GraphIdentity.of(endpoint.url, SMALL_PAGES), tmp_path)
+        stored = StoredIndex.of(GraphIdentity.of(endpoint.url, SMALL_PAGES, {}), tmp_path)
         database = sqlite3.connect(stored.index)
         ((root,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'word'")
         ((page_size,),) = database.execute("PRAGMA page_size")

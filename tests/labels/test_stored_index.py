@@ -32,7 +32,7 @@ BOSTON, AUSTIN = Listed({"urn:boston": ["Boston"]}), Listed({"urn:austin": ["Aus
 
 @pytest.fixture
 def stored(tmp_path: Path) -> StoredIndex:
-    return StoredIndex.of(GraphIdentity.of("https://ann:hush@graph.example.org/sparql", Profile()), tmp_path)
+    return StoredIndex.of(GraphIdentity.of("https://ann:hush@graph.example.org/sparql", Profile(), {}), tmp_path)
 
 
 def whole() -> Listed:

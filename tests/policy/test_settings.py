@@ -92,7 +92,7 @@ def test_of_an_endpoint_no_evidence_and_no_text_index_is_asked_under_a_policy() 
 
 def test_what_is_stored_of_an_endpoint_is_stored_for_one_policy() -> None:
     policies = [HiddenSettings(), HiddenSettings(types=(PAY,)), HiddenSettings(predicates=(PAY,))]
-    digests = {GraphIdentity.of(ENDPOINT, Profile(hidden=hidden)).digest for hidden in policies}
+    digests = {GraphIdentity.of(ENDPOINT, Profile(hidden=hidden), {}).digest for hidden in policies}
     assert len(digests) == len(policies)
 
 

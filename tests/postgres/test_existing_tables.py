@@ -1,5 +1,7 @@
 """A database that the reference implementation filled is read as it is: its tables, made by hand."""
 
+from pathlib import Path
+
 import pytest
 
 from gateway.api import open_gateway
@@ -7,6 +9,8 @@ from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
 from gateway.settings.load import load_profile
 from gateway.settings.postgres import EdgeTable, EvidenceTable, NodeTable, PostgresSettings
+from gateway.settings.profile import Profile
+from gateway.stores.label_index import make_label_index
 from tests.calls import asked, connected
 from tests.postgres.database import Database
 
@@ -58,16 +62,21 @@ CREATE VIEW "My graph".links AS SELECT subject_id AS a, predicate AS "is", objec
 """
 
 
-def opened(database: Database, url: str, tables: PostgresSettings | None = None) -> Gateway:
-    """Open a gateway by URL, with the password in a file and the profile that comes with the gateway."""
-    profile = load_profile("bfsql-postgres")
-    endpoint = profile.endpoint.model_copy(update={"access": database.access()})
-    update = {"endpoint": endpoint, "postgres": tables or PostgresSettings()}
-    return open_gateway(url, profile=profile.model_copy(update=update), prefixes={"MeSH": MESH, "RxNorm": RXNORM})
-
-
 MESH = "http://id.nlm.nih.gov/mesh/"
 RXNORM = "http://purl.bioontology.org/ontology/RXNORM/"
+PREFIXES = {"MeSH": MESH, "RxNorm": RXNORM}
+
+
+def profile_of(database: Database, tables: PostgresSettings | None = None) -> Profile:
+    """Return the profile that comes with the gateway, with the password in a file."""
+    profile = load_profile("bfsql-postgres")
+    endpoint = profile.endpoint.model_copy(update={"access": database.access()})
+    return profile.model_copy(update={"endpoint": endpoint, "postgres": tables or PostgresSettings()})
+
+
+def opened(database: Database, url: str, tables: PostgresSettings | None = None) -> Gateway:
+    """Open a gateway by URL."""
+    return open_gateway(url, profile=profile_of(database, tables), prefixes=PREFIXES)
 
 
 async def test_its_nodes_and_edges_are_found_with_their_metadata(database: Database) -> None:
@@ -98,6 +107,22 @@ async def test_its_nodes_and_edges_are_found_with_their_metadata(database: Datab
         ("id:a%20drug%2F50%20%25", "term:INTERACTS%20WITH"): None,
         ("RxNorm:3251", "term:INTERACTS%20WITH"): None,
     }
+
+
+async def test_the_label_index_has_the_ids_that_the_prefixes_make_and_is_used_with_these_alone(
+    database: Database, tmp_path: Path
+) -> None:
+    url = database.make_database("plain", EXISTING)
+    profile = profile_of(database)
+    await make_label_index(url, profile, prefixes=PREFIXES, store=tmp_path)
+    async with open_gateway(url, profile=profile, prefixes=PREFIXES, store=tmp_path) as gateway:
+        # Only an index finds a name with a mistake in it.
+        (found,) = (await gateway.search_entities("Cushnig")).guesses or []
+        assert (found.id, (await gateway.bfs_query([found.id], 1)).edge_count) == ("MeSH:D003480", 1)
+    async with open_gateway(url, profile=profile, prefixes={"RxNorm": RXNORM}, store=tmp_path) as gateway:
+        assert not (await gateway.search_entities("Cushnig")).guesses
+        (found,) = (await gateway.search_entities("Cushing")).result
+        assert (found.id, (await gateway.bfs_query([found.id], 1)).edge_count) == ("id:MeSH%3AD003480", 1)
 
 
 async def test_merged_entities_are_neither_found_nor_counted(database: Database) -> None:

@@ -27,6 +27,11 @@ async def answer(request: web.BaseRequest) -> web.StreamResponse:
     return await answering(ALIVE if "?alive" in query else NOBODY)(request)
 
 
+async def failing(_: web.BaseRequest) -> web.StreamResponse:
+    """Answer as a server does that has broken down."""
+    return web.Response(status=500)
+
+
 def client(endpoint: FakeEndpoint) -> tuple[SparqlClient, Http]:
     http = Http(endpoint.url, max_bytes=100_000, flow=FlowControl(RequestSettings(retries=0)))
     return SparqlClient(http, Profile(), http.flow), http
@@ -85,6 +90,21 @@ async def test_a_refusal_that_passes_is_met_by_asking_again_and_paid() -> None:
         assert await existing(asking) == 2
         await http.close()
     assert len(there.received) == 5
+
+
+async def test_a_short_query_that_fails_for_a_while_is_sent_again_after_the_next_refusal() -> None:
+    answers = [PAGES["404"], failing, PAGES["404"], answer, answer]
+
+    async def recovering(request: web.BaseRequest) -> web.StreamResponse:
+        return await answers.pop(0)(request)
+
+    async with fake_endpoint(recovering) as there:
+        asking, http = client(there)
+        with pytest.raises(NoQueryEndpoint):
+            await existing(asking)
+        assert await existing(asking) == 2
+        await http.close()
+    assert not answers
 
 
 async def test_a_call_that_pays_for_one_request_sends_no_second() -> None:

@@ -18,7 +18,7 @@ from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact
 from gateway.stores.endpoints import connect
-from gateway.transport.verdict import Reply
+from gateway.transport.response_verdict import Reply
 from tests.examples import examples
 from tests.throttling.opened import now
 from tests.throttling.service import Bucket, Refill

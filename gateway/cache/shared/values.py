@@ -1,6 +1,6 @@
 """Bytes by key in Valkey or Redis, for a time; where the server is away, nothing is found and nothing is stored.
 
-Facts as they ran: `other-stores.md`, C (no retries, a pool that waits, many values in one exchange).
+Why nothing is tried again, and what it holds: docs/decisions/0043-a-shared-cache.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 _ANSWER_SECONDS = 0.5
 """The time of one exchange; a server on the same network needs a millisecond for a thousand values."""
 
-_REST_SECONDS = 2.0
+_BACKOFF_SECONDS = 2.0
 """How long nothing is sent after a failure."""
 
 _GENERATION = "generation"
@@ -37,8 +37,8 @@ _LONGEST_GENERATION = 64
 _MOST_GENERATIONS = 3
 """How often values are asked for, if there is no generation yet or others forget meanwhile."""
 
-_SEAL = 16
-"""Bytes of the hash before each value."""
+_MAC_BYTES = 16
+"""Of the message authentication code before each value."""
 
 _CONNECTIONS = 8
 _MOST_AT_ONCE = 100
@@ -61,8 +61,10 @@ class SharedValues:
         self._clock = clock
         self._key = blake2b(password.encode(), digest_size=32).digest()
         self._generation = b""
-        self._must_begin_anew = False
-        self._rests_until = 0.0
+        # A counter, as one may forget while the exchange of an earlier `forget` is under way.
+        self._forgets = 0
+        self._forgets_sent = 0
+        self._backoff_until = 0.0
         self._is_away = False
         pool = redis.BlockingConnectionPool.from_url(
             server.url,
@@ -98,7 +100,7 @@ class SharedValues:
 
     def forget(self) -> None:
         """Let no process use what is stored now; this one at once, the others with their next exchange."""
-        self._must_begin_anew = True
+        self._forgets += 1
 
     async def _asked(self, keys: Sequence[str]) -> list[bytes | None] | None:
         """Return the values of keys; None where another generation has begun.
@@ -107,19 +109,21 @@ class SharedValues:
             RedisError: The server is away, or refuses.
         """
         place = self._prefix + _GENERATION
-        if self._must_begin_anew:
+        while (forgets := self._forgets) != self._forgets_sent:
             await self._client.set(place, _new_generation())
-            self._must_begin_anew = False
+            self._forgets_sent = max(forgets, self._forgets_sent)
         for _ in range(_MOST_GENERATIONS):
-            names = [self._name(key, self._generation) for key in keys]
+            # Another call may hear of a new generation while this one waits, but the names are of this one.
+            wanted = self._generation
+            names = [self._name(key, wanted) for key in keys]
             generation, *found = await self._read(place, names)
             if generation is not None and len(generation) > _LONGEST_GENERATION:
                 raise RedisError("the generation is none of ours")
             if generation is None:
                 # The server is new, or had no room: what was stored before must not come back.
                 await self._client.set(place, _new_generation(), nx=True)
-            elif generation == self._generation:
-                return [self._opened(name, value) for name, value in zip(names, found, strict=True)]
+            elif generation == wanted:
+                return [self._verified(name, value) for name, value in zip(names, found, strict=True)]
             else:
                 self._generation = generation
         return None
@@ -133,23 +137,23 @@ class SharedValues:
         async with self._client.pipeline(transaction=False) as pipeline:
             pipeline.getrange(place, 0, _LONGEST_GENERATION)
             for name in names:
-                pipeline.getrange(name, 0, _SEAL + _LARGEST)
+                pipeline.getrange(name, 0, _MAC_BYTES + _LARGEST)
             values = await pipeline.execute(raise_on_error=False)
         return [value if isinstance(value, bytes) and value else None for value in values]
 
-    def _sealed(self, name: str, value: bytes) -> bytes:
-        """Return a value with a keyed hash of it and its name."""
-        return self._seal(name, value) + value
+    def _with_mac(self, name: str, value: bytes) -> bytes:
+        """Return a value behind its message authentication code, which is that of its name, too."""
+        return self._mac(name, value) + value
 
-    def _opened(self, name: str, content: bytes | None) -> bytes | None:
-        """Return a value without its hash; None for what no process with this password stored under this name."""
-        if content is None or len(content) > _SEAL + _LARGEST:
+    def _verified(self, name: str, content: bytes | None) -> bytes | None:
+        """Return a value without its code; None for what no process with this password stored under this name."""
+        if content is None or len(content) > _MAC_BYTES + _LARGEST:
             return None
-        seal, value = content[:_SEAL], content[_SEAL:]
-        return value if hmac.compare_digest(seal, self._seal(name, value)) else None
+        mac, value = content[:_MAC_BYTES], content[_MAC_BYTES:]
+        return value if hmac.compare_digest(mac, self._mac(name, value)) else None
 
-    def _seal(self, name: str, value: bytes) -> bytes:
-        return blake2b(name.encode() + b"\n" + value, digest_size=_SEAL, key=self._key).digest()
+    def _mac(self, name: str, value: bytes) -> bytes:
+        return blake2b(name.encode() + b"\n" + value, digest_size=_MAC_BYTES, key=self._key).digest()
 
     def _name(self, key: str, generation: bytes) -> str:
         return f"{self._prefix}{generation.decode('latin-1')}:{key}"
@@ -160,8 +164,11 @@ class SharedValues:
         Args:
             values: Values by key.
             seconds: The time.
-            generation: The one in which they were asked for: others may have forgotten meanwhile.
+            generation: The one in which they were asked for: others may have forgotten meanwhile. Under none, which is
+                where nothing was read yet, nothing is stored: no `forget` would reach it.
         """
+        if not generation:
+            return
         small = [(key, value) for key, value in values if len(value) <= _LARGEST]
         for at in range(0, len(small), _MOST_AT_ONCE):
             if not self._may_ask:
@@ -170,7 +177,7 @@ class SharedValues:
                 async with self._client.pipeline(transaction=False) as pipeline:
                     for key, value in small[at : at + _MOST_AT_ONCE]:
                         name = self._name(key, generation)
-                        pipeline.set(name, self._sealed(name, value), px=max(1, int(seconds * 1_000)))
+                        pipeline.set(name, self._with_mac(name, value), px=max(1, int(seconds * 1_000)))
                     await pipeline.execute()
             except (RedisError, OSError) as error:
                 self._note(error)
@@ -183,12 +190,12 @@ class SharedValues:
 
     @property
     def _may_ask(self) -> bool:
-        return self._clock() >= self._rests_until
+        return self._clock() >= self._backoff_until
 
     def _note(self, error: Exception | None) -> None:
         """Note how an exchange ended, and log when that changes."""
         if error is not None:
-            self._rests_until = self._clock() + _REST_SECONDS
+            self._backoff_until = self._clock() + _BACKOFF_SECONDS
         if (error is not None) == self._is_away:
             return
         self._is_away = error is not None

@@ -44,7 +44,7 @@ from gateway.engine.presentation.reference_shape import (
     term_summary,
 )
 from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
-from gateway.expansion import INCOMING, NODE_COLUMNS, OTHER_TYPES
+from gateway.expand_compact import INCOMING, NODE_COLUMNS, OTHER_TYPES
 
 _NO_COUNT = "?"
 """Stands for the count of a type or predicate that was not counted."""

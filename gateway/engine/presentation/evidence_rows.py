@@ -10,7 +10,7 @@ from gateway.engine.presentation.page import PageEdge
 from gateway.engine.presentation.reference_shape import assertion_metadata, one_or_list
 from gateway.engine.presentation.shape import Json, size_of
 from gateway.engine.presentation.values import EdgeMetadata
-from gateway.expansion import OTHER, SOURCES, combined
+from gateway.expand_compact import OTHER, SOURCES, combined
 
 _NULL = 5
 """Bytes of a cell without a value."""

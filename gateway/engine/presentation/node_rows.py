@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from gateway.engine.presentation.shape import Json, size_of
-from gateway.expansion import NODE_COLUMNS
+from gateway.expand_compact import NODE_COLUMNS
 
 _MOST = 8
 """Columns at most: a reader counts the cells."""

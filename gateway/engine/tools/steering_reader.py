@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, TraversalArguments
 from gateway.engine.schema.view import SchemaView
-from gateway.engine.traversal.steering import Followed, Steering
+from gateway.engine.traversal.steering import PredicateChoice, Steering
 from gateway.errors import InputError
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
@@ -49,8 +49,8 @@ class SteeringReader:
         if lists != wanted:
             raise messages.wrong_number_of_lists(arguments.tool, lists, wanted, each)
 
-    def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[Followed]:
-        found: dict[Followed, None] = {}
+    def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[PredicateChoice]:
+        found: dict[PredicateChoice, None] = {}
         for name in names:
             is_inverse = name.startswith("^")
             bare = self._prefixes.without_name(name.removeprefix("^"))
@@ -60,7 +60,7 @@ class SteeringReader:
             iris, warning = known.predicates.required(_ARGUMENT, bare)
             if warning:
                 warnings[warning] = None
-            found |= dict.fromkeys(Followed(one, is_inverse) for one in iris)
+            found |= dict.fromkeys(PredicateChoice(one, is_inverse) for one in iris)
         return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
 
     def _iri(self, name: str) -> Iri | None:

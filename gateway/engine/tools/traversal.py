@@ -15,7 +15,7 @@ from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView
 from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.steering_reader import SteeringReader
-from gateway.engine.traversal.node_expander import HubRule
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.redirects import Redirects
 from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.steering import Steering, reverse
@@ -77,8 +77,8 @@ class Traverser:
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         steering, notes = await self._checked(arguments, len(seeds), call)
-        followed = await self._redirects.followed(seeds, call)
-        seeds = followed.seeds
+        resolved = await self._redirects.resolved(seeds, call)
+        seeds = resolved.seeds
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
@@ -86,7 +86,7 @@ class Traverser:
         if steering.is_listed and isinstance(arguments, IntersectSubgraphs) and len(steering.lists) != len(seeds):
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
         question = (arguments.tool, tuple(seeds), hops, rule, steering)
-        generation, continues = self._snapshots.generation, bool(arguments.offset) or arguments.snapshot is not None
+        epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, call.freshness, continues=continues)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
@@ -96,17 +96,17 @@ class Traverser:
                     topology = await self._topology_builder.intersection(
                         seeds, hops, rule, call, via=via, steering=steering
                     )
-            topology = followed.with_gaps(topology)
+            topology = resolved.with_gaps(topology)
             await self._measure(topology, call)
-            self._snapshots.put(question, topology, generation)
+            self._snapshots.put(question, topology, epoch)
         await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
         # No sentence and no ID is written before that: an answer writes each namespace in one way.
         self._prefixes.coin(written_iris.of_topology(topology, arguments.offset))
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
         warnings = [
             *read.warnings(self._prefixes),
-            *followed.warnings,
-            *self._redirects.doubts(followed, topology),
+            *resolved.warnings,
+            *self._redirects.doubts(resolved, topology),
             *rule.warnings,
             *notes,
             *other_way[:_WARNED],

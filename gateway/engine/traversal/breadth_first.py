@@ -13,7 +13,10 @@ from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.computing import FEW, Slices
 from gateway.graph.store import GraphStore, OnAnswers
-from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Neighbourhood
+from gateway.graph.values import ALL_EDGES, WHOLE, Edge, EdgeSelection, Iri, Neighbourhood
+
+Reading = tuple[EdgeSelection, Neighbourhood]
+"""What a selection of edges read of a node."""
 
 
 @dataclass(slots=True)
@@ -225,24 +228,43 @@ def combined(sources: Sequence[tuple[Exploration, Mapping[Iri, int]]]) -> Explor
     if len(parts) == 1:
         return sources[0][0]
     whole = Exploration([dict(distance) for _, distance in sources], gaps=sources[0][0].gaps)
+    readings: dict[Iri, list[Reading]] = {}
     for part in parts.values():
         for node, one in part.known.items():
-            whole.known[node] = joined(whole.known[node], one) if node in whole.known else one
+            readings.setdefault(node, []).append((part.selection, one))
         whole.unsure |= part.unsure
         whole.missing += part.missing
         whole.unexpanded |= part.unexpanded
+    whole.known = {node: joined(each) for node, each in readings.items()}
     whole.by_source = [part for part, _ in sources]
     return whole
 
 
-def joined(one: Neighbourhood, other: Neighbourhood) -> Neighbourhood:
-    """Return what two selections read of the same node, as one."""
+def joined(readings: Sequence[Reading]) -> Neighbourhood:
+    """Return what several selections read of the same node, as one."""
+    if len(readings) == 1:
+        return readings[0][1]
+    found = [one for _, one in readings]
     return Neighbourhood(
-        tuple(dict.fromkeys((*one.edges, *other.edges))),
-        one.blank_edges + other.blank_edges,
-        one.mark if not one.mark.whole else other.mark,
-        one.left_out | other.left_out,
+        tuple(dict.fromkeys(chain.from_iterable(one.edges for one in found))),
+        _blank_edges(readings),
+        next((one.mark for one in found if not one.mark.whole), WHOLE),
+        frozenset().union(*(one.left_out for one in found)),
     )
+
+
+def _blank_edges(readings: Sequence[Reading]) -> int:
+    """Return how many triples with a blank node several selections read of one node, or fewer: none is counted twice.
+
+    Which triples they were is not known, so of selections that overlap, the one with more counts.
+    """
+    counted: list[EdgeSelection] = []
+    blank_edges = 0
+    for selection, one in sorted(readings, key=lambda reading: -reading[1].blank_edges):
+        if not any(selection.overlaps(other) for other in counted):
+            counted.append(selection)
+            blank_edges += one.blank_edges
+    return blank_edges
 
 
 async def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:

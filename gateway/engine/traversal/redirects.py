@@ -21,7 +21,7 @@ _STEPS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class ResolvedSeeds:
     """The seeds of a question, merged ones replaced.
 
     Attributes:
@@ -57,7 +57,7 @@ class Redirects:
         self._predicates = profile.edges.redirects
         self._prefixes = prefixes
 
-    async def followed(self, seeds: Sequence[Iri], call: Call) -> Followed:
+    async def resolved(self, seeds: Sequence[Iri], call: Call) -> ResolvedSeeds:
         """Return the seeds, merged ones replaced."""
         in_prose = self._prefixes.in_prose
         chains: dict[Iri, list[Iri]] = {seed: [seed] for seed in seeds}
@@ -91,14 +91,14 @@ class Redirects:
             if len(chain) > 1
         ]
         ends = list(dict.fromkeys(chain[-1] for chain in chains.values()))
-        return Followed(ends, [*merged, *merged_too], unread, frozenset(endless))
+        return ResolvedSeeds(ends, [*merged, *merged_too], unread, frozenset(endless))
 
-    def doubts(self, followed: Followed, topology: Topology) -> list[str]:
+    def doubts(self, resolved: ResolvedSeeds, topology: Topology) -> list[str]:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""
-        subjects = topology.edges.subjects if followed.unread else ()
+        subjects = topology.edges.subjects if resolved.unread else ()
         return [
             messages.seed_perhaps_merged(self._prefixes.in_prose(seed), fault.wrong)
-            for seed, fault in followed.unread.items()
+            for seed, fault in resolved.unread.items()
             if seed in subjects
         ]
 

@@ -28,15 +28,14 @@ class Snapshots:
         self._ttl = ttl_seconds
         self._clock = clock
         self._epoch = Epoch()
-        self._generation = 0
         self._outdated: set[Hashable] = set()
         self._version = ""
         self._names: tuple[Iri, ...] | None = None
 
     @property
-    def generation(self) -> int:
-        """Counts how often snapshots were dropped or became outdated; `put` takes it as it was before the traversal."""
-        return self._generation
+    def epoch(self) -> Epoch:
+        """The time until snapshots are dropped or become outdated; `put` takes it as it was before the traversal."""
+        return self._epoch
 
     def get(self, question: Hashable, freshness: Freshness, *, continues: bool) -> Topology | None:
         """Return the stored topology, and note until when it holds; None where there is none that may be used.
@@ -52,9 +51,9 @@ class Snapshots:
         freshness.used(until, self._clock, self._epoch)
         return topology
 
-    def put(self, question: Hashable, topology: Topology, generation: int) -> None:
-        """Store a topology, unless it alone is larger than the bound, or was begun in another generation."""
-        if topology.size_bytes <= self._topologies.maxsize and generation == self._generation:
+    def put(self, question: Hashable, topology: Topology, epoch: Epoch) -> None:
+        """Store a topology, unless it alone is larger than the bound, or was begun in another epoch."""
+        if topology.size_bytes <= self._topologies.maxsize and epoch is self._epoch:
             self._topologies[question] = (topology, self._clock() + self._ttl)
             self._outdated.discard(question)
 
@@ -67,16 +66,15 @@ class Snapshots:
         self._version = schema.version if schema.exact else self._version
         self._names = self._names if schema.names is None else schema.names
         if is_new:
-            self._begin_generation()
+            self._begin_epoch()
             self._outdated = set(self._topologies)
 
     def clear(self) -> None:
         """Drop all snapshots."""
-        self._begin_generation()
+        self._begin_epoch()
         self._topologies.clear()
         self._outdated.clear()
 
-    def _begin_generation(self) -> None:
-        self._generation += 1
+    def _begin_epoch(self) -> None:
         self._epoch.is_over = True
         self._epoch = Epoch()

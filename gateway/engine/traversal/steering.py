@@ -15,7 +15,7 @@ Direction = Literal["both", "out", "in"]
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class PredicateChoice:
     """One predicate of `only_predicates`.
 
     Attributes:
@@ -37,7 +37,7 @@ class Steering:
         is_listed: Whether there is one list a hop or seed.
     """
 
-    lists: tuple[tuple[Followed, ...], ...] = ((),)
+    lists: tuple[tuple[PredicateChoice, ...], ...] = ((),)
     direction: Direction = "both"
     is_listed: bool = False
 
@@ -68,7 +68,7 @@ class Steering:
             return None
         return tuple(sorted({one.predicate for followed in self.lists for one in followed}))
 
-    def _selection(self, followed: Sequence[Followed]) -> EdgeSelection:
+    def _selection(self, followed: Sequence[PredicateChoice]) -> EdgeSelection:
         either, out, into = self.direction == "both", self.direction == "out", self.direction == "in"
         if not followed:
             return EdgeSelection(() if into else None, () if out else None)

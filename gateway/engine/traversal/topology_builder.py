@@ -12,8 +12,9 @@ from gateway.engine import messages
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
 from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import GapCollector
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.intersection import IntersectionSearch
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.path_reader import PathReader
 from gateway.engine.traversal.steering import UNSTEERED, Steering, reverse
 from gateway.engine.traversal.topology import (
@@ -298,6 +299,7 @@ class FactsPrefetch:
         self._waiting: dict[Iri, None] = {}
         self._sent: set[Iri] = set()
         self._asked: list[asyncio.Task[Mapping[Iri, NodeFacts]]] = []
+        self._is_over = False
 
     def add(self, part: Mapping[Iri, Neighbourhood]) -> None:
         """Add the nodes in a part of an answer; ask about them once there are enough."""
@@ -308,6 +310,9 @@ class FactsPrefetch:
             self._waiting = {}
 
     def _send(self, nodes: Sequence[Iri]) -> None:
+        # Edges that another call awaits still come after this call was cancelled.
+        if self._is_over:
+            return
         self._sent.update(nodes)
         self._asked.append(asyncio.ensure_future(self._ask(nodes)))
 
@@ -331,7 +336,8 @@ class FactsPrefetch:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Give up what is still being asked."""
+        """Give up what is still being asked, and ask nothing more."""
+        self._is_over = True
         for task in self._asked:
             task.cancel()
         if self._asked:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.engine import messages
-from gateway.engine.traversal.breadth_first import Exploration, joined, settle_seeds
+from gateway.engine.traversal.breadth_first import Exploration, Reading, joined, settle_seeds
 from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore, OnAnswers
@@ -93,14 +93,14 @@ class WalkSearch:
 
     def _known(self, edges: set[Edge]) -> dict[Iri, Neighbourhood]:
         """Return what was read of each node, with those of its edges only that are shown."""
-        known: dict[Iri, Neighbourhood] = {}
-        for read in self._read.values():
+        readings: dict[Iri, list[Reading]] = {}
+        for selection, read in self._read.items():
             for node, one in read.items():
                 shown = Neighbourhood(
                     tuple(edge for edge in one.edges if edge in edges), one.blank_edges, one.mark, one.left_out
                 )
-                known[node] = joined(known[node], shown) if node in known else shown
-        return known
+                readings.setdefault(node, []).append((selection, shown))
+        return {node: joined(each) for node, each in readings.items()}
 
     def _is_over_budget(self, layer: Sequence[Iri], distance: Mapping[Iri, int], found: Exploration) -> bool:
         if not layer or len(distance) <= self._call.nodes:

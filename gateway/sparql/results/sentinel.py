@@ -30,13 +30,13 @@ def without_sentinel(rows: Table, variables: Sequence[str]) -> tuple[Table, Plac
         rows: The rows of a query that asks for the sentinel.
         variables: What the query itself projects.
     """
-    marks = rows.terms(END)
-    others = marks.count(None)
+    ends = rows.terms(END)
+    others = ends.count(None)
     if others == len(rows):
         return rows, Place.MISSING
     last = rows.at([len(rows) - 1])
-    mark = last.terms(END)[0]
+    end = last.terms(END)[0]
     is_alone = not any(last.terms(variable)[0] for variable in variables)
-    if others == len(rows) - 1 and isinstance(mark, LiteralTerm) and mark.value == END and is_alone:
+    if others == len(rows) - 1 and isinstance(end, LiteralTerm) and end.value == END and is_alone:
         return rows.first(len(rows) - 1), Place.LAST
     return rows, Place.ELSEWHERE

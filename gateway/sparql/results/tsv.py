@@ -1,8 +1,8 @@
 """SPARQL TSV bytes become columns here (SPARQL 1.1 Query Results CSV and TSV Formats, section 4).
 
 A body says nowhere that it is whole: it ends behind a line. So it is believed only where something else proves the
-end. A line that is not finished, or an engine's mark, shows a cut; a finished line that is not by the grammar means
-that the engine writes TSV in a way of its own, and has to be asked in another format.
+end. A line that is not finished, or an engine's own text at the end, shows a cut; a finished line that is not by the
+grammar means that the engine writes TSV in a way of its own, and has to be asked in another format.
 
 Virtuoso writes IRIs and blank nodes in quotation marks, as if they were literals, and says so by a header in quotation
 marks. Its rows are read only where the query leaves nothing but IRIs and blank nodes in every column.
@@ -35,15 +35,15 @@ _OF_IRIS = bytes(sorted({*range(0x21, 0x100)} - {*b'<>"{}|^`\\'}))
 
 
 @dataclass(frozen=True, slots=True)
-class _Marks:
+class _Delimiters:
     """What stands around every IRI."""
 
     before: bytes
     behind: bytes
 
 
-_BRACKETS = _Marks(b"<", b">")
-_QUOTES = _Marks(b'"', b'"')
+_BRACKETS = _Delimiters(b"<", b">")
+_QUOTES = _Delimiters(b'"', b'"')
 
 _SURELY_IRI = b'"http'
 """How a field in quotation marks begins that needs no closer look: a blank node or a literal may be in others."""
@@ -68,15 +68,15 @@ def decode_tsv(body: bytes, variables: Sequence[str], at_most: int = 0, iris: Co
         AnswerCut: There are far more rows than asked for.
     """
     start = body.find(b"\n") + 1
-    marks = _marks_of(body[: start - 1], variables) if start else None
-    if marks is None or (marks is _QUOTES and not iris):
+    delimiters = _delimiters_of(body[: start - 1], variables) if start else None
+    if delimiters is None or (delimiters is _QUOTES and not iris):
         raise _odd(body) if start else _cut(body)
     if not body.endswith(b"\n"):
         raise _cut(body)
     lines = body.count(b"\n", start)
     if lines * len(variables) > max(_MOST_TERMS, _MOST_TERMS_FOR_ONE * at_most * len(variables)):
         raise AnswerCut("One answer has more rows than were asked for.", next_step=_LESS)
-    columns = _Columns([variable in iris for variable in variables], marks)
+    columns = _Columns([variable in iris for variable in variables], delimiters)
     for begin, end in _pieces(body, start):
         try:
             columns.add(body[begin:end])
@@ -100,7 +100,7 @@ def _first_odd(body: bytes, start: int, end: int, columns: _Columns) -> int:
     return start
 
 
-def _marks_of(header: bytes, variables: Sequence[str]) -> _Marks | None:
+def _delimiters_of(header: bytes, variables: Sequence[str]) -> _Delimiters | None:
     """Return how IRIs are written below a header; None if it is not that of the variables."""
     if header == "\t".join(f"?{name}" for name in variables).encode():
         return _BRACKETS
@@ -127,12 +127,12 @@ _Column = tuple[Sequence[Iri | None] | None, Sequence[Term | None]]
 class _Columns:
     """Collects the columns of an answer, piece by piece."""
 
-    def __init__(self, iris: Sequence[bool], marks: _Marks) -> None:
+    def __init__(self, iris: Sequence[bool], delimiters: _Delimiters) -> None:
         self._width = len(iris)
-        self._marks = marks
-        self._may_be_iris = self._width if marks is _BRACKETS else sum(iris)
-        terms: Mapping[str, Term | None] = Terms() if marks is _BRACKETS else QuotedTerms()
-        words = terms if marks is _BRACKETS else QuotedWords()
+        self._delimiters = delimiters
+        self._may_be_iris = self._width if delimiters is _BRACKETS else sum(iris)
+        terms: Mapping[str, Term | None] = Terms() if delimiters is _BRACKETS else QuotedTerms()
+        words = terms if delimiters is _BRACKETS else QuotedWords()
         self._terms = [terms if is_iri else words for is_iri in iris]
         self._pieces: list[Sequence[_Column]] = []
 
@@ -142,7 +142,7 @@ class _Columns:
         Raises:
             NoTermError: Not all of them are by the grammar.
         """
-        iris = _iris_in(piece, self._width, self._marks)
+        iris = _iris_in(piece, self._width, self._delimiters)
         if iris is None or len(iris) > self._may_be_iris:
             self._pieces.append(self._any_in(piece))
         else:
@@ -163,7 +163,7 @@ class _Columns:
 
     def _column(self, fields: Sequence[str], terms_of: Mapping[str, Term | None]) -> _Column:
         if fields[0] and fields[-1] and not isinstance(terms_of, QuotedWords):
-            iris = _iris_in("\n".join([*fields, ""]).encode(), 1, self._marks)
+            iris = _iris_in("\n".join([*fields, ""]).encode(), 1, self._delimiters)
             if iris is not None:
                 return iris[0], ()
         terms = [*map(terms_of.__getitem__, fields)]
@@ -189,27 +189,27 @@ def _terms_of(column: _Column) -> Sequence[Term | None]:
     return terms if iris is None else [iri if iri is None else IriTerm(iri) for iri in iris]
 
 
-def _iris_in(piece: bytes, width: int, marks: _Marks) -> Sequence[Sequence[Iri]] | None:
+def _iris_in(piece: bytes, width: int, delimiters: _Delimiters) -> Sequence[Sequence[Iri]] | None:
     """Return the columns of IRIs of lines in which all fields are IRIs, but for the last ones, which are empty.
 
     What remains without the characters of IRIs has to be the same for each line; then nothing but such characters is
-    between the marks, and the number of pieces between the marks shows that none is beside them. Returns None for
+    between the delimiters, and the number of pieces between them shows that none is beside them. Returns None for
     other lines.
     """
     rest = piece.translate(None, _OF_IRIS)
     line = rest[: rest.index(b"\n") + 1]
-    field = marks.before + marks.behind
+    field = delimiters.before + delimiters.behind
     count = line.count(field)
     lines = len(rest) // len(line)
     empty = b"\t" * (width - count)
     if not count or line != b"\t".join([field] * count) + empty + b"\n" or rest != line * lines:
         return None
-    between, end = marks.behind + b"\t" + marks.before, marks.behind + empty + b"\n"
-    if not (piece.startswith(marks.before) and piece.endswith(end)):
+    between, end = delimiters.behind + b"\t" + delimiters.before, delimiters.behind + empty + b"\n"
+    if not (piece.startswith(delimiters.before) and piece.endswith(end)):
         return None
-    if marks is _QUOTES and piece.count(_SURELY_IRI) != count * lines:
+    if delimiters is _QUOTES and piece.count(_SURELY_IRI) != count * lines:
         return None
-    inner = piece[len(marks.before) : -len(end)].replace(end + marks.before, between)
+    inner = piece[len(delimiters.before) : -len(end)].replace(end + delimiters.before, between)
     try:
         texts = inner.decode().split(between.decode())
     except UnicodeDecodeError:

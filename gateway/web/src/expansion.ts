@@ -1,7 +1,7 @@
 /**
  * Turns a compact answer into the reference shape.
  *
- * It does what `gateway/expansion.py` does, and passes the same examples. docs/contract.md, "The two shapes of an
+ * It does what `gateway/expand_compact.py` does, and passes the same examples. docs/contract.md, "The two shapes of an
  * answer", has both shapes.
  */
 

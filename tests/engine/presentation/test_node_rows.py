@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.engine.presentation.node_rows import node_columns, node_row
 from gateway.engine.presentation.shape import size_of
-from gateway.expansion import NODE_COLUMNS, expand
+from gateway.expand_compact import NODE_COLUMNS, expand
 from tests.examples import examples
 
 _KEYS = st.sampled_from(["description", "synonyms", "total_mentions", "x:a", "x:long_property", "x:c"])

@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.topology import paths_to_seeds
 from gateway.errors import BudgetSpent, EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call

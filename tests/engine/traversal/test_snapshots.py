@@ -33,7 +33,7 @@ def test_snapshots_are_bounded_and_the_oldest_go_first() -> None:
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
     answers = {question: topology(800) for question in range(10)}
     for question, answer in answers.items():
-        snapshots.put(question, answer, snapshots.generation)
+        snapshots.put(question, answer, snapshots.epoch)
     left = [question for question in answers if snapshots.get(question, Freshness(), continues=False) is not None]
     assert 0 < len(left) < 10
     assert left == list(range(10 - len(left), 10))
@@ -42,8 +42,8 @@ def test_snapshots_are_bounded_and_the_oldest_go_first() -> None:
 
 def test_an_answer_that_is_larger_than_the_bound_is_not_stored_and_displaces_none() -> None:
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
-    snapshots.put("small", topology(2), snapshots.generation)
-    snapshots.put("large", topology(10_000), snapshots.generation)
+    snapshots.put("small", topology(2), snapshots.epoch)
+    snapshots.put("large", topology(10_000), snapshots.epoch)
     assert snapshots.get("large", Freshness(), continues=True) is None
     assert snapshots.get("small", Freshness(), continues=True) is not None
 
@@ -65,7 +65,7 @@ def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> N
 def test_an_answer_lives_for_its_time_and_no_longer() -> None:
     now = 0.0
     snapshots = Snapshots(1, 60.0, lambda: now)
-    snapshots.put("question", topology(2), snapshots.generation)
+    snapshots.put("question", topology(2), snapshots.epoch)
     now = 59.0
     assert snapshots.get("question", Freshness(), continues=False) is not None
     now = 61.0
@@ -74,14 +74,14 @@ def test_an_answer_lives_for_its_time_and_no_longer() -> None:
 
 def test_clearing_drops_all() -> None:
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
-    snapshots.put("question", topology(2), snapshots.generation)
+    snapshots.put("question", topology(2), snapshots.epoch)
     snapshots.clear()
     assert snapshots.get("question", Freshness(), continues=True) is None
 
 
 def test_an_answer_that_was_begun_before_all_were_dropped_is_not_stored() -> None:
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
-    began = snapshots.generation
+    began = snapshots.epoch
     snapshots.clear()
     snapshots.put("question", topology(2), began)
     assert snapshots.get("question", Freshness(), continues=True) is None
@@ -94,7 +94,7 @@ def test_an_answer_from_before_another_schema_only_serves_its_next_pages(later: 
     snapshots = Snapshots(1, 60.0, lambda: 0.0)
     first = Schema(exact=True, version="1", names=("urn:n",))
     snapshots.compare(first)
-    began = snapshots.generation
+    began = snapshots.epoch
     snapshots.put("question", topology(2), began)
     snapshots.compare(first)
     # A sample has another version each time, and a schema without names does not say that there are none.
@@ -105,7 +105,7 @@ def test_an_answer_from_before_another_schema_only_serves_its_next_pages(later: 
     assert snapshots.get("question", Freshness(), continues=True) is not None
     snapshots.put("other", topology(2), began)
     assert snapshots.get("other", Freshness(), continues=True) is None
-    snapshots.put("question", topology(2), snapshots.generation)
+    snapshots.put("question", topology(2), snapshots.epoch)
     assert snapshots.get("question", Freshness(), continues=False) is not None
 
 

@@ -83,3 +83,12 @@ async def test_nothing_is_under_way_after_the_block() -> None:
         ahead.add(part(("urn:a", "urn:b")))
         await begun.wait()
     assert ended.is_set()
+
+
+async def test_edges_that_come_after_the_block_ask_for_nothing() -> None:
+    graph = Graph()
+    async with FactsPrefetch(graph, 1) as ahead:
+        pass
+    ahead.add(part(("urn:a", "urn:b")))
+    await asyncio.sleep(0)
+    assert graph.asked == []

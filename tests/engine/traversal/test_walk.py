@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.traversal.breadth_first import Exploration
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander
+from gateway.engine.traversal.hub_rule import HubRule
+from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import Fault
 from gateway.graph.store import GraphStore
@@ -85,3 +86,14 @@ async def test_a_hub_on_the_way_is_told_by_the_edges_that_its_hop_follows() -> N
     assert [node.id for node in narrow.nodes] == ["x:a", "x:hub", "x:b"]
     assert not wide.complete
     assert [(gap.cause, gap.ids) for gap in wide.incomplete or ()] == [("hub_not_expanded", ["x:hub"])]
+
+
+@pytest.mark.anyio
+async def test_a_blank_node_that_two_hops_read_is_counted_once() -> None:
+    graph = "x:a x:p x:b , [] ; x:q x:c , [] ; x:r x:c . x:b x:p x:a ."
+    async with over(graph) as gateway:
+        counts = [
+            (await gateway.bfs_query(["x:a"], 3, only_predicates=hops, direction="out")).blank_node_edges
+            for hops in ([["p"], ["p"], ["q"]], [["p"], ["p"], ["p", "q"]], [["p", "r"], ["p"], ["p", "q"]])
+        ]
+    assert counts == [2, 2, 2]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.traversal.edge_table import EdgeTable
-from gateway.engine.traversal.steering import Followed, Steering
+from gateway.engine.traversal.steering import PredicateChoice, Steering
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.ways import nodes_on_the_way
 from gateway.graph.values import Edge, EdgeSelection
@@ -16,7 +16,7 @@ from tests.examples import examples
 
 ends = st.sampled_from(NODES)
 edge_lists = st.lists(st.builds(Edge, ends, st.sampled_from("pq"), ends), max_size=14, unique=True)
-names = st.lists(st.builds(Followed, st.sampled_from("pq"), st.booleans()), max_size=2, unique=True).map(tuple)
+names = st.lists(st.builds(PredicateChoice, st.sampled_from("pq"), st.booleans()), max_size=2, unique=True).map(tuple)
 steerings = st.builds(Steering, names.map(lambda one: (one,)), st.sampled_from(["both", "out", "in"])) | st.builds(
     Steering,
     st.tuples(names, names) | st.tuples(names, names, names),

@@ -16,7 +16,7 @@ from gateway.errors import (
 )
 from gateway.graph.deadline import Deadline
 from gateway.transport.http import Http
-from gateway.transport.verdict import seconds_to_wait
+from gateway.transport.response_verdict import seconds_to_wait
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli import columns
+from gateway.cli import tsv
 from gateway.cli.main import main
 from gateway.engine.answers import EntitiesResult, SearchResult
 from tests.cli.conftest import Run
@@ -112,4 +112,4 @@ def test_standard_error_says_that_a_search_or_a_description_is_not_complete() ->
     search = SearchResult.model_validate({"result": [], "complete": False})
     entities = EntitiesResult.model_validate({"result": [], "complete": False, "not_found": [], "failed": ["e:a"]})
     for answer, arguments in ((search, {"query": "x"}), (entities, {})):
-        assert "Not complete" in shown(columns.notes(answer, arguments))
+        assert "Not complete" in shown(tsv.notes(answer, arguments))

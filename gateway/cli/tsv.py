@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from gateway.cli import render, subgraph
-from gateway.cli.output import clean
+from gateway.cli.standard_streams import clean
 from gateway.engine.answers import (
     Answer,
     BfsResult,

@@ -1,0 +1,124 @@
+"""What processes share, where exchanges of two calls or two processes overlap."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gateway.cache.shared.values import SharedValues
+from gateway.settings.profile import Profile
+from gateway.settings.shared_cache import SharedCacheServer
+from gateway.stores.caches import shared_values
+from tests.cache.fake_valkey import FakeValkey, fake_valkey
+
+pytestmark = pytest.mark.anyio
+
+GENERATION = b"x:generation"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an answer be held back for as long as a test needs."""
+    monkeypatch.setattr("gateway.cache.shared.values._ANSWER_SECONDS", 10.0)
+
+
+@asynccontextmanager
+async def two_processes() -> AsyncIterator[tuple[FakeValkey, SharedValues, SharedValues]]:
+    """Give a server, and what two processes share there."""
+    async with asyncio.timeout(10), fake_valkey() as server:
+        one, other = (SharedValues(SharedCacheServer(server.url), "x:") for _ in range(2))
+        try:
+            yield server, one, other
+        finally:
+            await asyncio.gather(one.close(), other.close())
+
+
+def reads(words: list[bytes]) -> bool:
+    """Tell whether a command is the last of a question about one value."""
+    return words[0] == b"GETRANGE" and words[1] != GENERATION
+
+
+def begins_anew(words: list[bytes]) -> bool:
+    """Tell whether a command sets the generation."""
+    return words[:2] == [b"SET", GENERATION]
+
+
+async def put(values: SharedValues, value: bytes) -> None:
+    """Store a value as a call does that has just asked for it."""
+    await values.get(["a"])
+    await values.put([("a", value)], 60, values.generation)
+
+
+async def test_a_call_does_not_use_what_others_forgot_where_another_call_hears_of_it_first() -> None:
+    async with two_processes() as (server, mine, other):
+        await put(mine, b"old")
+        other.forget()
+        await other.get(["b"])
+        server.hold_next(reads)
+        late = asyncio.create_task(mine.get(["a"]))
+        answer = await server.held.get()
+        assert await mine.get(["a"]) == [None]
+        answer.set()
+        assert await late == [None]
+
+
+async def test_what_was_fetched_before_anything_was_read_of_the_server_is_not_stored() -> None:
+    async with two_processes() as (server, mine, _):
+        await mine.put([("a", b"old")], 60, mine.generation)
+        assert server.values == {}
+
+
+async def test_what_is_forgotten_while_an_earlier_forgetting_is_on_its_way_is_forgotten_too() -> None:
+    async with two_processes() as (server, mine, other):
+        await mine.get(["a"])
+        mine.forget()
+        server.hold_next(begins_anew)
+        asking = asyncio.create_task(mine.get(["b"]))
+        answer = await server.held.get()
+        await put(other, b"old")
+        mine.forget()
+        answer.set()
+        await asking
+        assert (await mine.get(["a"]), await other.get(["a"])) == ([None], [None])
+
+
+async def test_another_call_uses_nothing_forgotten_while_the_forgetting_is_on_its_way() -> None:
+    async with two_processes() as (server, mine, _):
+        await put(mine, b"old")
+        mine.forget()
+        server.hold_next(begins_anew)
+        asking = asyncio.create_task(mine.get(["b"]))
+        answer = await server.held.get()
+        assert await mine.get(["a"]) == [None]
+        answer.set()
+        assert await asking == [None]
+
+
+async def test_what_is_forgotten_while_the_server_refuses_is_forgotten_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
+    async with two_processes() as (server, mine, other):
+        await put(mine, b"old")
+        mine.forget()
+        server.refuses = True
+        assert await mine.get(["a"]) == [None]
+        server.refuses = False
+        assert (await mine.get(["a"]), await other.get(["a"])) == ([None], [None])
+
+
+async def finds(url: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Tell whether a process finds what another one with other prefixes has stored of the same graph."""
+    async with asyncio.timeout(10), fake_valkey() as server:
+        values = [shared_values(SharedCacheServer(server.url), url, Profile(), own) for own in (one, other)]
+        try:
+            await put(values[0], b"a value")
+            return await values[1].get(["a"]) == [b"a value"]
+        finally:
+            await asyncio.gather(*(each.close() for each in values))
+
+
+async def test_processes_share_what_they_read_of_a_database_only_if_its_ids_are_the_same_iris() -> None:
+    mesh = {"MeSH": "http://id.nlm.nih.gov/mesh/"}
+    assert await finds("postgresql://reader@graph.example.org/db", mesh, mesh)
+    assert not await finds("postgresql://reader@graph.example.org/db", mesh, {})
+    assert await finds("https://graph.example.org/sparql", mesh, {})
