@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
@@ -34,7 +34,9 @@ class EdgeReader:
         batch: Nodes in one query.
     """
 
-    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, rule: Sequence[object], batch: int) -> None:
+    def __init__(
+        self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, rule: Sequence[object], batch: int
+    ) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EndpointFault
 from gateway.graph.values import BlankNode, Iri, Properties, Resource, Value
 from gateway.terms.known_iris import XSD
@@ -39,7 +39,7 @@ class JsonValues:
         terms: The IRIs of names of properties.
     """
 
-    def __init__(self, ids: Names, terms: Names) -> None:
+    def __init__(self, ids: IriMapping, terms: IriMapping) -> None:
         self._ids = ids
         self._terms = terms
 

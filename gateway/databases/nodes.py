@@ -11,8 +11,8 @@ from cachetools import LRUCache
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.edges import EdgeReader
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_values import JsonValues, decoded, decoded_object
-from gateway.databases.names import Names
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import (
@@ -91,7 +91,9 @@ class NodeReader:
         edges: Reads edges of any predicate.
     """
 
-    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, profile: Profile, edges: EdgeReader) -> None:
+    def __init__(
+        self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, profile: Profile, edges: EdgeReader
+    ) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.databases.client import DatabaseClient
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
@@ -53,7 +53,7 @@ class SchemaReader:
     def __init__(
         self,
         client: DatabaseClient,
-        terms: Names,
+        terms: IriMapping,
         rule: Sequence[object],
         nodes: NodeReader,
         profile: Profile,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from gateway.databases.client import DatabaseClient, Rows
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
@@ -54,8 +54,8 @@ class SearchReader:
     def __init__(
         self,
         client: DatabaseClient,
-        ids: Names,
-        terms: Names,
+        ids: IriMapping,
+        terms: IriMapping,
         expression: Callable[[str], str],
         index: NameIndex | None = None,
     ) -> None:
@@ -128,7 +128,7 @@ class SearchReader:
 class ColumnNameReader:
     """Lists the names and the synonyms of one graph; see `gateway.graph.store.NameReader`."""
 
-    def __init__(self, client: DatabaseClient, ids: Names, nodes: NodeReader, roles: RoleSettings) -> None:
+    def __init__(self, client: DatabaseClient, ids: IriMapping, nodes: NodeReader, roles: RoleSettings) -> None:
         self._client = client
         self._ids = ids
         self._nodes = nodes

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway.databases.client import DatabaseClient
 from gateway.databases.edges import EdgeReader
 from gateway.databases.evidence import EvidenceReader
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.databases.rule import Rule
 from gateway.databases.schema import SchemaReader
@@ -58,8 +58,8 @@ class Readers:
     def of(
         cls,
         client: DatabaseClient,
-        ids: Names,
-        terms: Names,
+        ids: IriMapping,
+        terms: IriMapping,
         profile: Profile,
         *,
         parameters: Callable[[Rule], Sequence[object]],

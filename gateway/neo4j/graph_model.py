@@ -8,7 +8,7 @@ from functools import cache
 
 from gateway.errors import ConfigurationError
 from gateway.neo4j.cypher import filled
-from gateway.neo4j.identifiers import identifier, identifiers
+from gateway.neo4j.quoting import identifier, identifiers
 from gateway.settings.neo4j import Neo4jSettings
 
 MOST_LABELS = 200

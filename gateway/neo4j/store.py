@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.rule import Rule
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
@@ -43,8 +43,8 @@ class Neo4jStore(DatabaseStore):
         client = Neo4jClient(DriverPool(address, requests.concurrency), settings, flow, profile.limits.query_rows)
         readers = Readers.of(
             client,
-            Names(settings.base, prefixes),
-            Names(settings.vocabulary, prefixes),
+            IriMapping(settings.base, prefixes),
+            IriMapping(settings.vocabulary, prefixes),
             profile,
             parameters=_parameters,
             expression=_expression,

@@ -7,7 +7,7 @@ from gateway.errors import ConfigurationError, EndpointFault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.postgres.connection import Pool
-from gateway.postgres.identifiers import identifier
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import load
 from gateway.postgres.tables import Tables, names_of_tables, tables_of
 from gateway.settings.postgres import PostgresSettings

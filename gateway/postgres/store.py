@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Clock
@@ -44,8 +44,8 @@ class PostgresStore(DatabaseStore):
         client = PostgresClient(Pool(address, requests.concurrency), tables, flow, profile.limits.query_rows)
         readers = Readers.of(
             client,
-            Names(tables.base, prefixes),
-            Names(tables.vocabulary, prefixes),
+            IriMapping(tables.base, prefixes),
+            IriMapping(tables.vocabulary, prefixes),
             profile,
             parameters=parameters_of,
             expression=expression,

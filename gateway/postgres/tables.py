@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.postgres.identifiers import identifier
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled
 from gateway.settings.postgres import EvidenceTable, PostgresSettings
 from gateway.settings.section import Section

@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_encoding import encoded_assertion, encoded_properties
 from gateway.databases.json_values import JsonValues, decoded, decoded_object
-from gateway.databases.names import Names
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
-VALUES = JsonValues(Names("urn:id:", {"ex": "http://example.org/"}), Names("urn:term:", {"ex": "http://example.org/"}))
+VALUES = JsonValues(
+    IriMapping("urn:id:", {"ex": "http://example.org/"}), IriMapping("urn:term:", {"ex": "http://example.org/"})
+)
 
 IRIS = st.sampled_from([f"http://example.org/{name}" for name in "abc"])
 LEXICAL = st.one_of(
