@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 from gateway.databases.evidence import MAX_BYTES, EdgeStatements, EvidenceReader
@@ -27,10 +26,10 @@ class TableEvidenceReader(EvidenceReader):
 
     async def _read_evidence(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
         """Read the rows of evidence about the edges."""
-        by_key: dict[str, list[EdgeStatements]] = defaultdict(list)
+        by_key: dict[str, list[EdgeStatements]] = {}
         for one in by_edge.values():
             for key in filter(None, one.keys):
-                by_key[key].append(one)
+                by_key.setdefault(key, []).append(one)
         for key, *row in (await self._tables.evidence(call, list(by_key), MAX_BYTES)).whole():
             for one in by_key[key]:
                 self._add(one, row)

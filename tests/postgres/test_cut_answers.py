@@ -114,3 +114,13 @@ def test_a_column_that_takes_different_texts_for_equal_is_refused() -> None:
     found["relationship"]["object_id"] = "text of a nondeterministic collation"
     with pytest.raises(ConfigurationError, match="nondeterministic"):
         tables_of(PostgresSettings(), found)
+
+
+def test_a_key_of_evidence_that_is_equal_to_other_keys_is_refused() -> None:
+    found = {name: dict.fromkeys(columns, "text") for name, columns in COLUMNS.items()}
+    found["relationship"]["id"] = "uuid"
+    found["evidence"] = {"relationship_id": "uuid"}
+    assert tables_of(PostgresSettings(), found).evidence
+    found["evidence"]["relationship_id"] = "text of a nondeterministic collation"
+    with pytest.raises(ConfigurationError, match="nondeterministic"):
+        tables_of(PostgresSettings(), found)
