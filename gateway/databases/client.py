@@ -96,6 +96,10 @@ class DatabaseClient(ABC):
             Fault: The database could not be asked for what the text depends on.
         """
 
+    @abstractmethod
+    def forget(self) -> None:
+        """Look up again, with the next question, what the graph is made of."""
+
     async def rows(self, name: str, call: Call, *arguments: object, at_most: int | None = None) -> Rows:
         """Ask one question.
 

@@ -203,11 +203,13 @@ class DatabaseStore:
         return sendable.evidence_of(await self._evidence.about(edges, call))
 
     async def quick_schema(self, call: Call) -> Schema:
-        """Return the types and edge predicates that a short reading finds."""
+        """Return the types and edge predicates that a short reading finds, in what the graph is made of now."""
+        self._client.forget()
         return await self._schema.quick_schema(call)
 
     async def schema(self, call: Call) -> Schema:
-        """Return the types and edge predicates of the graph."""
+        """Return the types and edge predicates of the graph, of what it is made of now."""
+        self._client.forget()
         return await self._schema.read(call)
 
     def name_reader(self) -> NameReader:
@@ -241,7 +243,8 @@ class DatabaseStore:
         """Return at once: there is no background work."""
 
     def forget(self) -> None:
-        """Nothing to forget: what was read is not stored here."""
+        """Look up again what the graph is made of; nothing else that was read is stored here."""
+        self._client.forget()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -40,7 +40,14 @@ class Neo4jStore(DatabaseStore):
     ) -> None:
         requests = profile.endpoint.requests
         flow = FlowControl(requests, server="The database", clock=clock)
-        client = Neo4jClient(DriverPool(address, requests.concurrency), settings, flow, profile.limits.query_rows)
+        client = Neo4jClient(
+            DriverPool(address, requests.concurrency),
+            settings,
+            flow,
+            profile.limits.query_rows,
+            seconds=profile.cache.ttl_seconds,
+            clock=clock,
+        )
         readers = Readers.of(
             client,
             IriMapping(settings.base, prefixes),
@@ -52,11 +59,6 @@ class Neo4jStore(DatabaseStore):
             wall_clock=wall_clock,
         )
         super().__init__(client, readers)
-        self._model = client
-
-    def forget(self) -> None:
-        """Look up the labels again: the graph may have got others."""
-        self._model.forget()
 
 
 def _parameters(rule: Rule) -> Sequence[object]:

@@ -41,7 +41,14 @@ class PostgresStore(DatabaseStore):
     ) -> None:
         requests = profile.endpoint.requests
         flow = FlowControl(requests, server="The database", clock=clock)
-        client = PostgresClient(Pool(address, requests.concurrency), tables, flow, profile.limits.query_rows)
+        client = PostgresClient(
+            Pool(address, requests.concurrency),
+            tables,
+            flow,
+            profile.limits.query_rows,
+            seconds=profile.cache.ttl_seconds,
+            clock=clock,
+        )
         readers = Readers.of(
             client,
             IriMapping(tables.base, prefixes),

@@ -9,12 +9,13 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import SearchTerms
+from gateway.graph.values import Edge, SearchTerms
 from gateway.postgres.store import PostgresStore
 from gateway.postgres.tables import tables_of
 from gateway.settings.limits import LimitSettings
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
+from gateway.terms.literals import Literal
 from gateway.terms.words import words_of
 from tests.postgres.database import Database
 
@@ -105,6 +106,36 @@ async def test_a_table_that_has_an_edge_many_times_does_not_hide_the_others_unde
         found = (await opened.edges([node], call(), per_id=10))[node]
     assert len(found.edges) <= 10
     assert not found.mark.whole
+
+
+LATER = """
+CREATE TABLE evidence (relationship_id int, metadata_ jsonb);
+INSERT INTO evidence VALUES (1, '{"paper_id": "PMC1"}');
+"""
+
+
+@pytest.mark.parametrize("told_by", ["time", "forget", "schema"])
+async def test_a_table_of_evidence_that_is_made_later_is_read(database: Database, told_by: str) -> None:
+    name = f"later_{told_by}"
+    sql = "ALTER TABLE relationship ADD COLUMN id int; INSERT INTO relationship VALUES ('a', 'p', 'b', 1);"
+    database.make_database(name, TABLES + sql)
+    now = 0.0
+    opened = PostgresStore(database.address_of(name), PostgresSettings(), Profile(), {}, clock=lambda: now)
+    ids, terms = PostgresSettings().base, PostgresSettings().vocabulary
+    edge = Edge(f"{ids}a", f"{terms}p", f"{ids}b")
+    try:
+        assert (await opened.edge_metadata([edge], call()))[edge].assertions == ()
+        database.execute(LATER, name)
+        if told_by == "time":
+            now = Profile().cache.ttl_seconds
+        elif told_by == "forget":
+            opened.forget()
+        else:
+            await opened.schema(call())
+        found = (await opened.edge_metadata([edge], call()))[edge]
+    finally:
+        await opened.close()
+    assert [one.properties for one in found.assertions] == [{f"{terms}paper_id": (Literal("PMC1"),)}]
 
 
 def test_a_column_that_takes_different_texts_for_equal_is_refused() -> None:
