@@ -19,6 +19,9 @@ _NONE = "NULL::text"
 _TEXTS = frozenset({"text", "character varying"})
 """Types of columns that are compared with texts without a cast, so that an index on them serves."""
 
+_OBJECTS = frozenset({"json", "jsonb"})
+"""Types of columns that hold objects; in a text, an object would be a text as any other."""
+
 _UNEQUAL = " of a nondeterministic collation"
 """The end of the type of a column in which different texts are equal (`columns.sql`)."""
 
@@ -177,6 +180,11 @@ class _Chosen:
         name = getattr(self.section, setting)
         if not name or (name not in self.columns and setting not in self.section.model_fields_set):
             return _NONE
+        if setting == "properties" and self.columns[self.needed(name)] not in _OBJECTS:
+            raise self._wrong_type(
+                name,
+                "Properties are `json` or `jsonb`; `properties` may be empty, and `columns` name columns of any type.",
+            )
         return identifier(self.needed(name))
 
     def sql(self, *settings: str) -> dict[str, str]:

@@ -219,6 +219,9 @@ async def test_two_views_with_other_columns_are_a_graph(database: Database) -> N
         (PostgresSettings(nodes=NodeTable(name="title")), "no column 'title'"),
         (PostgresSettings(edges=EdgeTable(columns=("gone",))), "no column 'gone'"),
         (PostgresSettings(edges=EdgeTable(subject="confidence")), "has the type 'double precision'"),
+        (PostgresSettings(nodes=NodeTable(properties="source")), "'source' of 'entity' has the type 'text'"),
+        (PostgresSettings(edges=EdgeTable(properties="predicate")), "of 'relationship' has the type 'text'"),
+        (PostgresSettings(evidence=EvidenceTable(table="entity", edge="source", properties="name")), "the type 'text'"),
         (PostgresSettings(evidence=EvidenceTable(table="nothing")), "no table or view 'nothing'"),
     ],
 )
