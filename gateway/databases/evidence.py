@@ -10,7 +10,7 @@ from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_values import SOURCES, JsonValues, decoded_object
-from gateway.errors import QueryRefused
+from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import Assertion, Edge, Evidence, Iri, Mark
 
@@ -20,17 +20,16 @@ MAX_BYTES = 1 << 16
 
 @dataclass(slots=True)
 class EdgeStatements:
-    """What was read about one edge; `keys` are what evidence refers to."""
+    """What was read about one edge; `keys` are what evidence refers to, `fault` is why some of it could not be read."""
 
     assertions: list[Assertion] = field(default_factory=list)
     keys: set[str | None] = field(default_factory=set)
-    is_too_large: bool = False
+    fault: Fault | None = None
 
     @property
     def evidence(self) -> Evidence:
         """It, as the port has it."""
-        fault = QueryRefused(f"What is stated about an edge has more than {MAX_BYTES:,} bytes.")
-        return Evidence(tuple(self.assertions), Mark(fault) if self.is_too_large else Mark())
+        return Evidence(tuple(self.assertions), Mark(self.fault))
 
 
 class EvidenceReader:
@@ -87,8 +86,14 @@ class EvidenceReader:
     def _add(self, one: EdgeStatements, row: Row) -> None:
         """Add what one row says, if it says anything."""
         is_too_large, properties, columns = row
-        one.is_too_large = one.is_too_large or bool(is_too_large)
-        content = {**decoded_object(columns), **decoded_object(properties)}
+        if is_too_large:
+            one.fault = QueryRefused(f"What is stated about an edge has more than {MAX_BYTES:,} bytes.")
+            return
+        try:
+            content = {**decoded_object(columns), **decoded_object(properties)}
+        except EndpointFault as fault:
+            one.fault = fault
+            return
         assertion = Assertion(self._values.properties(content), self._sources(content.get(SOURCES)))
         if assertion.properties or assertion.sources:
             one.assertions.append(assertion)

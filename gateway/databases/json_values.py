@@ -123,6 +123,15 @@ def decoded(sent: str | Mapping[str, Any] | list[Any] | None) -> Any:
 
 
 def decoded_object(sent: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return the object that a database sent, as JSON or as it is; an empty one where it sent none."""
+    """Return the object that a database sent, as JSON or as it is; an empty one where it sent none.
+
+    Raises:
+        EndpointFault: It is no JSON, or no object.
+    """
     found = decoded(sent)
-    return found if isinstance(found, dict) else {}
+    # Languages that write an empty list for an empty object mean the same.
+    if found is None or found == []:
+        return {}
+    if not isinstance(found, dict):
+        raise EndpointFault("The database has properties that are no JSON object.")
+    return found

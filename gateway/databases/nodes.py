@@ -13,7 +13,7 @@ from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.edges import EdgeReader
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_values import JsonValues, decoded, decoded_object
-from gateway.errors import QueryRefused
+from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import (
     WHOLE,
@@ -54,12 +54,14 @@ class _Node(NamedTuple):
         name: Its name; empty if it has none.
         properties: Its properties and names by predicate, if they were asked for.
         mark: Whether they could be read.
+        types_mark: Whether the types could be read.
     """
 
     types: tuple[Iri, ...] = ()
     name: str = ""
     properties: Properties | None = None
     mark: Mark = WHOLE
+    types_mark: Mark = WHOLE
 
     def with_more(self, other: _Node) -> _Node:
         """Return what this row and another one say."""
@@ -72,8 +74,13 @@ class _Node(NamedTuple):
                 properties[predicate] = (*known, *(value for value in values if value not in known))
         # Which row comes first is the database's choice.
         name = min(filter(None, (self.name, other.name)), default="")
-        mark = other.mark if self.mark.whole else self.mark
-        return _Node(tuple(sorted({*self.types, *other.types})), name, properties, mark)
+        types = tuple(sorted({*self.types, *other.types}))
+        return _Node(types, name, properties, _first(self.mark, other.mark), _first(self.types_mark, other.types_mark))
+
+
+def _first(one: Mark, other: Mark) -> Mark:
+    """Return the first of two marks that something is missing, or that nothing is."""
+    return other if one.whole else one
 
 
 _UNKNOWN = _Node()
@@ -125,7 +132,7 @@ class NodeReader:
 
         def facts(node: _Node) -> NodeFacts:
             described = self._described(node) if descriptions else ""
-            return NodeFacts(node.types, node.name if names else "", description=described)
+            return NodeFacts(node.types, node.name if names else "", node.types_mark, described)
 
         return await self._read(ids, call, facts, lambda mark: NodeFacts(mark=mark), properties=descriptions)
 
@@ -231,7 +238,10 @@ class NodeReader:
     def _named_node(self, row: Row) -> _Node:
         """Return what a row says of types and names, which is all that was asked for."""
         _, types, name, *_ = row
-        return _Node(self._types(types), name or "")
+        try:
+            return _Node(self._types(types), name or "")
+        except EndpointFault as fault:
+            return _Node((), name or "", types_mark=Mark(fault))
 
     def _types(self, sent: str | list[Any] | None) -> tuple[Iri, ...]:
         """Return the types that a database sent as JSON or as a list."""
@@ -249,14 +259,17 @@ class NodeReader:
 
     def _node(self, row: Row) -> _Node:
         """Return what a row says."""
-        _, types, name, is_too_large, properties, synonyms, columns = row
-        listed = self._types(types)
+        node = self._named_node(row)
+        _, _, _, is_too_large, properties, synonyms, columns = row
         if is_too_large:
             fault = QueryRefused(f"The properties of a node have more than {_BYTES:,} bytes.")
-            return _Node(listed, name or "", mark=Mark(fault))
-        content = {**decoded_object(columns), **decoded_object(properties)}
-        named = self._named(self._values.properties(content), name or "", _texts(decoded(synonyms)))
-        return _Node(listed, name or "", named)
+            return node._replace(mark=Mark(fault))
+        try:
+            content = {**decoded_object(columns), **decoded_object(properties)}
+            further = _texts(decoded(synonyms))
+        except EndpointFault as unreadable:
+            return node._replace(mark=Mark(unreadable))
+        return node._replace(properties=self._named(self._values.properties(content), node.name, further))
 
     def _named(self, properties: Properties, name: str, synonyms: Sequence[str]) -> Properties:
         """Return properties with the name and the synonyms, unless they have these by their own predicates."""
