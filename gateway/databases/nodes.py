@@ -132,7 +132,9 @@ class NodeReader:
 
         def facts(node: _Node) -> NodeFacts:
             described = self._described(node) if descriptions else ""
-            return NodeFacts(node.types, node.name if names else "", node.types_mark, described)
+            is_described = bool(described) or node.mark.whole
+            name = node.name if names else ""
+            return NodeFacts(node.types, name, node.types_mark, described, is_described=is_described)
 
         return await self._read(ids, call, facts, lambda mark: NodeFacts(mark=mark), properties=descriptions)
 

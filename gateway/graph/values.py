@@ -168,6 +168,7 @@ class NodeFacts:
         mark: Whether the types could be fetched.
         description: The description; empty if there is none or it was not requested.
         left_out: The number of types left out because they are not IRIs, or too long for IDs.
+        is_described: Whether the description could be read, if it was requested.
     """
 
     types: tuple[Iri, ...] = ()
@@ -175,6 +176,7 @@ class NodeFacts:
     mark: Mark = WHOLE
     description: str = ""
     left_out: int = 0
+    is_described: bool = True
 
     @property
     def are_types_known(self) -> bool:

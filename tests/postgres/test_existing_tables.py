@@ -137,6 +137,24 @@ async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
     assert edge["metadata"]["source_documents"] == sorted({"PMC1", "PMC2", paper})
 
 
+_LARGE = """
+INSERT INTO entity (entity_id, entity_type, name, properties) VALUES
+  ('large', 'drug', 'a large one', json_build_object('text', repeat('x', 300000))),
+  ('small', 'drug', 'a small one', '{"http://www.w3.org/2000/01/rdf-schema#comment": "A small one."}');
+"""
+
+
+async def test_a_description_that_could_not_be_read_is_no_absence(database: Database) -> None:
+    url = database.make_database("large_properties", EXISTING + _LARGE)
+    async with connected(opened(database, url)) as client:
+        large = await asked(client, "search_entities", query="large")
+        small = await asked(client, "search_entities", query="small")
+    assert [(hit["id"], hit["entity_type"]) for hit in large["result"]] == [("id:large", "term:drug")]
+    assert (large["complete"], small["complete"]) == (False, True)
+    assert any("The descriptions of id:large could not be read" in warning for warning in large["warnings"])
+    assert [hit.get("description") for hit in small["result"]] == ["A small one."]
+
+
 _KEYS = """
 DROP TABLE relationship;
 CREATE TABLE relationship (id @edge, subject_id text, predicate text, object_id text);
