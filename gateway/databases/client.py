@@ -49,6 +49,7 @@ class Rows:
 
     _rows: Sequence[Row]
     _is_cut: bool
+    _limited_by: str = "limits.query_rows"
 
     def whole(self) -> Sequence[Row]:
         """Return the rows.
@@ -59,7 +60,7 @@ class Rows:
         if self._is_cut:
             raise AnswerCut(
                 f"The answer has more than {len(self._rows):,} rows.",
-                next_step="Ask for fewer nodes, or set limits.query_rows in the profile higher.",
+                next_step=f"Ask for fewer nodes, or set {self._limited_by} in the profile higher.",
             )
         return self._rows
 
@@ -123,7 +124,7 @@ class DatabaseClient(ABC):
         if len(rows) <= limit:
             return Rows(rows, False)
         call.tally.overflows += 1
-        return Rows(rows[:limit], True)
+        return Rows(rows[:limit], True, "limits.query_rows" if limit == self.query_rows else "limits.body_megabytes")
 
     async def _fetched(
         self, name: str, query: str, arguments: Sequence[object], limit: int, call: Call

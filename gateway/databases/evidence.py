@@ -13,9 +13,10 @@ from gateway.databases.json_values import SOURCES, JsonValues, decoded_object
 from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import Assertion, Edge, Evidence, Iri, Mark
+from gateway.settings.limits import LimitSettings
 
 MAX_BYTES = 1 << 16
-"""Bytes of what one row says about an edge."""
+"""Bytes of what one row says about an edge; one query returns no more rows than have so many bytes in one answer."""
 
 
 @dataclass(slots=True)
@@ -39,15 +40,16 @@ class EvidenceReader:
         client: Sends the queries.
         ids: The IRIs of IDs.
         terms: The IRIs of predicates and names of properties.
-        batch: Edges in one query.
+        limits: How many edges one query asks for, and how many bytes may come.
     """
 
-    def __init__(self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, batch: int) -> None:
+    def __init__(self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms
         self._values = JsonValues(ids, terms)
-        self._batch = batch
+        self._batch = limits.facts_batch
+        self._most_rows = max(1, limits.body_bytes // MAX_BYTES)
 
     async def about(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge; see `GraphStore.edge_metadata`."""
@@ -77,8 +79,8 @@ class EvidenceReader:
             for target in self._ids.texts(edge.object)
         ]
         columns = [list(column) for column in zip(*wanted, strict=True)] or [[], [], []]
-        rows = (await self._client.rows("edge_metadata", call, *columns, MAX_BYTES)).whole()
-        for subject, predicate, target, key, *row in rows:
+        found = await self._client.rows("edge_metadata", call, *columns, MAX_BYTES, at_most=self._most_rows)
+        for subject, predicate, target, key, *row in found.whole():
             one = by_edge[Edge(self._ids.iri(subject), self._terms.iri(predicate), self._ids.iri(target))]
             one.keys.add(f"{subject}:{predicate}:{target}" if by_triple else key)
             self._add(one, row)

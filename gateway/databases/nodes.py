@@ -39,7 +39,7 @@ from gateway.terms.literals import Literal
 Answer = TypeVar("Answer")
 
 _BYTES = 1 << 18
-"""Bytes of the properties of one node; of 500 nodes, no more than an answer of an endpoint may have."""
+"""Bytes of the properties of one node; one query asks for no more nodes than have so many bytes in one answer."""
 
 _MOST_TYPES = 1_000
 _LONGEST_TYPES = 1_000
@@ -108,6 +108,7 @@ class NodeReader:
         self._edges = edges
         self._values = JsonValues(ids, terms)
         self._batch = profile.limits.facts_batch
+        self._with_properties = min(self._batch, max(1, profile.limits.body_bytes // _BYTES))
         # Many nodes have the same few types.
         self._known_types: LRUCache[str, tuple[Iri, ...]] = LRUCache(_MOST_TYPES)
 
@@ -235,7 +236,8 @@ class NodeReader:
                 nodes[iri] = nodes[iri].with_more(node) if iri in nodes else node
             return {iri: answer(nodes.get(iri, _UNKNOWN)) for iri in batch}
 
-        return await in_batches(ids, self._batch, call, ask, failed)
+        size = self._with_properties if properties else self._batch
+        return await in_batches(ids, size, call, ask, failed)
 
     def _named_node(self, row: Row) -> _Node:
         """Return what a row says of types and names, which is all that was asked for."""

@@ -87,7 +87,7 @@ class Readers:
         return cls(
             EdgeReader(client, ids, terms, rule, limits.batch),
             nodes,
-            evidence(client, ids, terms, limits.facts_batch),
+            evidence(client, ids, terms, limits),
             SchemaReader(client, terms, rule, nodes, profile, wall_clock),
             SearchReader(client, ids, terms, expression, index),
             ColumnNameReader(client, ids, nodes, profile.roles),

@@ -68,10 +68,10 @@ class PostgresClient(DatabaseClient):
         """Return a query over the tables; see `DatabaseClient.query`."""
         return (await self.tables(call)).query(name)
 
-    async def evidence(self, call: Call, *arguments: object) -> Rows:
+    async def evidence(self, call: Call, *arguments: object, at_most: int) -> Rows:
         """Ask for rows of evidence; see `rows`."""
         tables = await self.tables(call)
-        return await self._answer("evidence", tables.evidence, arguments, None, call)
+        return await self._answer("evidence", tables.evidence, arguments, at_most, call)
 
     def forget(self) -> None:
         """Look up the columns again with the next question."""

@@ -9,13 +9,14 @@ from gateway.databases.iri_mapping import IriMapping
 from gateway.graph.call import Call
 from gateway.graph.values import Edge
 from gateway.postgres.client import PostgresClient
+from gateway.settings.limits import LimitSettings
 
 
 class TableEvidenceReader(EvidenceReader):
     """Reads the statements about edges from both tables; see `EvidenceReader`."""
 
-    def __init__(self, client: PostgresClient, ids: IriMapping, terms: IriMapping, batch: int) -> None:
-        super().__init__(client, ids, terms, batch)
+    def __init__(self, client: PostgresClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
+        super().__init__(client, ids, terms, limits)
         self._tables = client
 
     async def _read(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
@@ -30,6 +31,7 @@ class TableEvidenceReader(EvidenceReader):
         for one in by_edge.values():
             for key in filter(None, one.keys):
                 by_key.setdefault(key, []).append(one)
-        for key, *row in (await self._tables.evidence(call, list(by_key), MAX_BYTES)).whole():
+        found = await self._tables.evidence(call, list(by_key), MAX_BYTES, at_most=self._most_rows)
+        for key, *row in found.whole():
             for one in by_key[key]:
                 self._add(one, row)

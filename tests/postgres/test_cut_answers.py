@@ -76,11 +76,43 @@ async def test_synonyms_and_columns_that_are_too_large_are_no_absence(database: 
     sql = """
     INSERT INTO entity VALUES ('a', 'T', 'A', to_jsonb(repeat('s', 300000)), null, 'x');
     INSERT INTO entity VALUES ('b', 'T', 'B', null, null, repeat('c', 300000));
+    INSERT INTO entity VALUES ('c', 'T', 'C', to_jsonb(repeat('s', 100000)), to_jsonb('{}'::json), repeat('c', 200000));
+    INSERT INTO entity VALUES ('d', 'T', 'D', to_jsonb(repeat('s', 100000)), to_jsonb('{}'::json), repeat('c', 100000));
     """
     async with store(database, "large", sql) as opened:
-        iris = [f"{PostgresSettings().base}{one}" for one in "ab"]
+        iris = [f"{PostgresSettings().base}{one}" for one in "abcd"]
         found = await opened.node_metadata(iris, call(), blank_nodes=True)
-    assert [found[iri].mark.whole for iri in iris] == [False, False]
+        facts = await opened.nodes(iris, call(), names=True)
+    assert [found[iri].mark.whole for iri in iris] == [False, False, False, True]
+    assert [facts[iri].name for iri in iris] == ["A", "B", "C", "D"]
+    assert all(facts[iri].mark.whole for iri in iris)
+    assert set(found[iris[3]].properties) >= {f"{PostgresSettings().vocabulary}source"}
+
+
+async def test_statements_that_are_too_large_are_no_absence(database: Database) -> None:
+    sql = """
+    ALTER TABLE relationship ADD COLUMN id int, ADD COLUMN properties json, ADD COLUMN confidence text;
+    CREATE TABLE evidence (relationship_id int, paper_id text, metadata_ json);
+    INSERT INTO relationship VALUES
+      ('a', 'p', 'b', 1, json_build_object('x', repeat('x', 40000)), repeat('y', 40000)),
+      ('a', 'p', 'c', 2, '{"x": "y"}', 'z'), ('a', 'p', 'd', 3, null, null);
+    INSERT INTO evidence VALUES
+      (2, 'PMC1', null), (3, repeat('z', 40000), json_build_object('x', repeat('x', 40000)));
+    """
+    ids, terms = PostgresSettings().base, PostgresSettings().vocabulary
+    edges = [Edge(f"{ids}a", f"{terms}p", f"{ids}{one}") for one in "bcd"]
+    async with store(database, "large_statements", sql) as opened:
+        found = await opened.edge_metadata(edges, call())
+    assert [found[edge].mark.whole for edge in edges] == [False, True, False]
+    assert [len(found[edge].assertions) for edge in edges] == [0, 2, 0]
+
+
+async def test_a_long_name_is_listed_by_its_beginning(database: Database) -> None:
+    sql = "INSERT INTO entity VALUES ('a', 'T', repeat('n', 10000), to_jsonb(repeat('s', 10000)));"
+    async with store(database, "long_names", sql) as opened:
+        reader = opened.name_reader()
+        pages = [await reader.page(predicate, "", call()) for predicate in reader.predicates]
+    assert [[one.text for one in page.names] for page in pages] == [["n" * 4_000], ["s" * 4_000]]
 
 
 async def test_more_nodes_than_a_query_may_return_are_asked_for_in_parts(database: Database) -> None:
