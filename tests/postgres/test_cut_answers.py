@@ -102,8 +102,11 @@ async def test_statements_that_are_too_large_are_no_absence(database: Database) 
     ids, terms = PostgresSettings().base, PostgresSettings().vocabulary
     edges = [Edge(f"{ids}a", f"{terms}p", f"{ids}{one}") for one in "bcd"]
     async with store(database, "large_statements", sql) as opened:
-        found = await opened.edge_metadata(edges, call())
+        asking = call()
+        found = await opened.edge_metadata(edges, asking)
     assert [found[edge].mark.whole for edge in edges] == [False, True, False]
+    # What is too large stays at the server.
+    assert asking.tally.answered(complete=True).bytes < 2_000
     assert [len(found[edge].assertions) for edge in edges] == [0, 2, 0]
 
 
