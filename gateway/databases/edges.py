@@ -5,22 +5,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
+from typing import NamedTuple
 
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
-from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.graph.values import (
+    ALL_EDGES,
+    WHOLE,
+    Degree,
+    Edge,
+    EdgeSelection,
+    Iri,
+    Mark,
+    Neighbourhood,
+    Reach,
+)
 
 _FEW = 4_000
 """Rows that become edges in some milliseconds."""
 
 _INSIDE = 20_000
 """Nodes of a set that are sent with a query; of a larger one, all edges are read and compared here."""
+
+
+_FRONTIER = 2_000
+"""Nodes whose neighbours are asked for at once, each neighbour once: of fewer, more would come more than once."""
+
+
+class _Neighbours(NamedTuple):
+    """The distinct neighbours of the nodes of one query, and whether these are all."""
+
+    nodes: frozenset[Iri] = frozenset()
+    mark: Mark = WHOLE
 
 
 class EdgeReader:
@@ -165,14 +187,42 @@ class EdgeReader:
 
         return await in_batches(ids, self._batch, call, ask, failed)
 
-    async def neighbours(self, ids: Sequence[Iri], call: Call) -> frozenset[Iri]:
-        """Return the nodes that are one hop from some nodes.
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node; see `GraphStore.reach`."""
+        async with together() as tasks:
+            running = {node: tasks.create_task(self._within(node, hops, call)) for node in dict.fromkeys(ids)}
+        return {node: task.result() for node, task in running.items()}
 
-        Raises:
-            Fault: They did not all come.
-        """
-        found = await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(ids))
-        return frozenset(self._ids.iri(node) for (node,) in found.whole())
+    async def _within(self, node: Iri, hops: int, call: Call) -> Reach:
+        distances = {node: 0}
+        frontier = [node]
+        for hop in range(1, hops + 1):
+            answers = await self._neighbours(frontier, call)
+            # One answer is about all nodes of a query.
+            distinct = {id(answer): answer for answer in answers.values()}.values()
+            new = frozenset[Iri]().union(*(answer.nodes for answer in distinct)) - distances.keys()
+            distances |= dict.fromkeys(new, hop)
+            for answer in distinct:
+                if not answer.mark.whole:
+                    return Reach(distances, answer.mark)
+            frontier = list(new)
+        return Reach(distances)
+
+    async def _neighbours(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, _Neighbours]:
+        """Return the nodes that are one hop from the nodes of each query."""
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, _Neighbours]:
+            rows = (await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(batch))).whole()
+            nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW)
+            return dict.fromkeys(batch, _Neighbours(nodes))
+
+        def read(rows: Sequence[Row], deadline: Deadline) -> frozenset[Iri]:
+            return frozenset(self._ids.iri(node) for (node,) in deadline.checking(rows))
+
+        def failed(mark: Mark) -> _Neighbours:
+            return _Neighbours(mark=mark)
+
+        return await in_batches(ids, _FRONTIER, call, ask, failed)
 
     async def _neighbourhoods(
         self, batch: Sequence[Iri], rows: Sequence[Row], selection: EdgeSelection, call: Call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,6 @@ from gateway.databases.nodes import NodeReader
 from gateway.databases.rule import Rule
 from gateway.databases.schema import SchemaReader
 from gateway.databases.search import ColumnNameReader, NameIndex, SearchReader
-from gateway.errors import Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline
@@ -32,7 +30,6 @@ from gateway.graph.values import (
     Hits,
     Identities,
     Iri,
-    Mark,
     NamelessNodes,
     Neighbourhood,
     NodeFacts,
@@ -135,21 +132,7 @@ class DatabaseStore:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        nodes = list(dict.fromkeys(ids))
-        found = await asyncio.gather(*(self._around(node, hops, call) for node in nodes))
-        return sendable.reach_of(dict(zip(nodes, found, strict=True)))
-
-    async def _around(self, node: Iri, hops: int, call: Call) -> Reach:
-        distances = {node: 0}
-        frontier = [node]
-        try:
-            for hop in range(1, hops + 1):
-                new = (await self._edges.neighbours(frontier, call)) - distances.keys() if frontier else ()
-                distances |= dict.fromkeys(new, hop)
-                frontier = list(new)
-        except Fault as fault:
-            return Reach(distances, Mark(fault))
-        return Reach(distances)
+        return sendable.reach_of(await self._edges.reach(ids, hops, call))
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
