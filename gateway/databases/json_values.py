@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from gateway.databases.iri_mapping import IriMapping
@@ -52,7 +53,8 @@ class JsonValues:
         found: dict[Iri, dict[Value | int, Value]] = {}
         is_cut = content.get(CUT) is True
         for key, listed in content.items():
-            for value in () if key.startswith("@") else self._values(listed, levels):
+            items = () if key.startswith("@") else without_lists(listed)
+            for value in chain.from_iterable(self._values(item, levels) for item in items):
                 if value is None:
                     is_cut = True
                 else:
@@ -63,11 +65,8 @@ class JsonValues:
         return BlankNode({predicate: tuple(values.values()) for predicate, values in found.items()}, is_cut)
 
     def _values(self, item: Any, levels: int) -> Iterator[Value | None]:
-        """Yield the values of what JSON has, None for one that is nested too deeply; null is no value."""
+        """Yield the value of what JSON has beside lists, None for one that is nested too deeply; null is no value."""
         match item:
-            case list():
-                for inner in item:
-                    yield from self._values(inner, levels)
             case Literal():
                 yield item
             case bool():
@@ -80,6 +79,17 @@ class JsonValues:
                 yield _typed(value, item)
             case dict():
                 yield self._nested(item, levels - 1) if levels else None
+
+
+def without_lists(item: Any) -> Iterator[Any]:
+    """Yield what JSON has in lists, however deep these are in each other; or what is no list."""
+    rest = [item]
+    while rest:
+        last = rest.pop()
+        if isinstance(last, list):
+            rest += reversed(last)
+        else:
+            yield last
 
 
 def _typed(value: Literal | str | bool, item: Mapping[str, Any]) -> Literal:

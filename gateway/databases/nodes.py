@@ -12,7 +12,7 @@ from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.edges import EdgeReader
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import JsonValues, decoded, decoded_object
+from gateway.databases.json_values import JsonValues, decoded, decoded_object, without_lists
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import (
@@ -290,9 +290,7 @@ class NodeReader:
 
 def _texts(found: Any) -> list[str]:
     """Return the texts of JSON: one, or those of lists."""
-    if isinstance(found, str):
-        return [found]
-    return [text for item in found for text in _texts(item)] if isinstance(found, list) else []
+    return [text for text in without_lists(found) if isinstance(text, str)]
 
 
 def _without_blank_nodes(properties: Properties) -> Properties:

@@ -1,6 +1,7 @@
 """Values of the port become JSON and come back."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -63,6 +64,14 @@ def test_an_object_that_is_nested_too_deeply_is_cut_and_says_so() -> None:
     (value,) = VALUES.properties(decoded_object('{"a": {"b": {"c": {"d": {"e": 1}}}}}'))["urn:term:a"]
     assert isinstance(value, BlankNode)
     assert value.cut
+
+
+def test_lists_in_each_other_are_one_list_however_deep() -> None:
+    deep: list[Any] = ["a"]
+    for _ in range(10_000):
+        deep = [deep, "b"]
+    # Some versions of Python read such JSON.
+    assert VALUES.properties({"x": deep}) == {"urn:term:x": (Literal("a"), Literal("b"))}
 
 
 def test_what_is_no_json_is_a_fault() -> None:

@@ -32,6 +32,24 @@ async def test_types_that_cannot_be_read_are_missing_of_their_node_alone(names: 
     assert found[A].types == (f"{TERMS}T",)
 
 
+@pytest.mark.parametrize("depth", [1, 800, 2_000, 9_000])
+async def test_lists_that_are_nested_deeply_are_read_or_missing_of_their_node_alone(depth: int) -> None:
+    deep = "[" * depth + '"T"' + "]" * depth
+    rows = [
+        ["a", '["T"]', "A", False, f'{{"x": {deep}}}', None, None],
+        ["b", deep, "B", False, None, deep, None],
+        ["c", '["T"]', "C", False, '{"x": "T"}', None, None],
+    ]
+    found = await store(lambda *_: rows).node_metadata([A, B, C], call(), blank_nodes=True)
+    facts = await store(lambda *_: rows).nodes([A, B, C], call(), names=True)
+    # How deep lists may be is a matter of Python's version.
+    for node in (A, C):
+        assert not found[node].mark.whole or found[node].properties[f"{TERMS}x"] == (Literal("T"),)
+    assert not facts[B].mark.whole or facts[B].types == (f"{TERMS}T",)
+    assert found[C].mark.whole
+    assert depth > 800 or all(found[node].mark.whole and facts[node].mark.whole for node in (A, B, C))
+
+
 @pytest.mark.parametrize("empty", [None, "null", "{}", "[]", {}])
 async def test_properties_that_are_empty_are_none(empty: Any) -> None:
     rows = [["a", '["T"]', None, False, empty, None, None]]
