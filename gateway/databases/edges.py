@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -159,11 +160,12 @@ class EdgeReader:
             nodes = self._ids.texts_of(batch)
             rows = (await self._client.rows("degrees", call, *self._rule, nodes, *selected, at_most + 1)).whole()
             degrees = dict.fromkeys(batch, Degree())
-            for node, found, is_all in rows:
-                before = degrees[self._ids.iri(node)]
-                count = before.count + found
-                exact = before.exact and is_all and count <= at_most
-                degrees[self._ids.iri(node)] = Degree(min(count, at_most + 1), exact)
+            for text, found, is_all in rows:
+                node = self._ids.iri(text)
+                before = degrees[node]
+                # A node that is written in several ways may have an edge in each: no more than one of them is sure.
+                exact = before.exact and is_all and found <= at_most and not (before.count and found)
+                degrees[node] = Degree(min(max(before.count, found), at_most + 1), exact)
             return degrees
 
         def failed(mark: Mark) -> Degree:
@@ -176,11 +178,20 @@ class EdgeReader:
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, EdgeCounts]:
             rows = (await self._client.rows("edge_counts", call, *self._rule, self._ids.texts_of(batch))).whole()
-            counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
-            for node, predicate, incoming, count, first, last in rows:
-                some = ends(*sorted((self._ids.iri(first), self._ids.iri(last))))
-                counts[self._ids.iri(node)].append(EdgeCount(self._terms.iri(predicate), incoming, count, some))
-            return {node: EdgeCounts(in_order(own)) for node, own in counts.items()}
+            counts: dict[Iri, dict[tuple[Iri, bool], EdgeCount]] = {node: {} for node in batch}
+            doubtful: set[Iri] = set()
+            for text, term, incoming, found, first, last in rows:
+                node, predicate = self._ids.iri(text), self._terms.iri(term)
+                one = EdgeCount(predicate, incoming, found, ends(*sorted((self._ids.iri(first), self._ids.iri(last)))))
+                before = counts[node].get((predicate, incoming))
+                if before is not None:
+                    doubtful.add(node)
+                    one = _surely(before, one)
+                counts[node][predicate, incoming] = one
+            return {
+                node: EdgeCounts(in_order(own.values()), mark=_written_in_several_ways() if node in doubtful else WHOLE)
+                for node, own in counts.items()
+            }
 
         def failed(mark: Mark) -> EdgeCounts:
             return EdgeCounts(mark=mark)
@@ -256,6 +267,20 @@ def _capped(edges: tuple[Edge, ...], most: int, *, is_cut: bool) -> Neighbourhoo
         return Neighbourhood(edges)
     capped = EdgesCapped("A node has more edges than are shown.")
     return Neighbourhood(edges[:most], mark=Mark(capped, min(len(edges), most + 1)))
+
+
+def _surely(one: EdgeCount, other: EdgeCount) -> EdgeCount:
+    """Return what is sure of two counts that may be of the same edges."""
+    neighbours = (*one.neighbours, *other.neighbours)
+    return replace(one, count=max(one.count, other.count), neighbours=ends(min(neighbours), max(neighbours)))
+
+
+def _written_in_several_ways() -> Mark:
+    fault = EndpointFault(
+        "The database writes a node or a predicate in several ways, so that edges which are one were counted apart.",
+        next_step="The operator of this gateway should make a view that writes each ID in one way.",
+    )
+    return Mark(fault)
 
 
 def _compares_otherwise() -> EndpointFault:
