@@ -187,14 +187,15 @@ class NodeReader:
             for parent, found in around.items()
         }
 
-    async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
-        """Return the direct superclasses of each class; none of one about which the database could not be asked."""
+    async def broader(self, ids: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, tuple[Iri, ...]], bool]:
+        """Return the direct superclasses of each class, and whether these are all that there are."""
         predicates = self._profile.types.subclass_of
         if not predicates:
-            return dict.fromkeys(ids, ())
+            return dict.fromkeys(ids, ()), True
         outgoing = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
         around = await self._edges.around(ids, call, outgoing)
-        return {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}
+        above = {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}
+        return above, all(found.mark.whole for found in around.values())
 
     async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
         """Return the IRIs by which other graphs may know each node; see `GraphStore.identities`."""

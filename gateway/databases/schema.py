@@ -115,9 +115,18 @@ class SchemaReader:
         return replace(schema, hubs=await self._types_of_hubs(call))
 
     async def _schema(self, found: TermCounts, basis: Basis, reason: str, call: Call) -> Schema:
-        above = await superclasses_of(list(found.types), self._nodes.broader, call)
+        is_whole = True
+
+        async def broader(classes: Sequence[Iri], asking: Call) -> Mapping[Iri, tuple[Iri, ...]]:
+            nonlocal is_whole
+            above, are_all = await self._nodes.broader(classes, asking)
+            is_whole = is_whole and are_all
+            return above
+
+        above = await superclasses_of(list(found.types), broader, call)
         schema = await schema_of(found, basis, reason, self._nodes.labels, call, superclasses=above)
-        return replace(schema, names=self._profile.roles.name[:1])
+        # Lists without all labels are read again soon; those with a part of the hierarchy should be, too.
+        return replace(schema, names=self._profile.roles.name[:1], labelled=schema.labelled and is_whole)
 
     async def _counts(self, query: str, call: Call, *arguments: object) -> _Counts:
         """Return how many rows each term has, of the most frequent terms.

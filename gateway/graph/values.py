@@ -373,7 +373,8 @@ class Schema:
         types: All entity types found.
         predicates: All edge predicates found.
         exact: Whether every triple was read.
-        labelled: Whether all labels of types and predicates could be fetched.
+        labelled: Whether all labels of types and predicates, and of a database all superclasses, could be fetched. If
+            not, the schema is read again soon.
         reason: Why it is not exact.
         version: A hash of types, predicates, counts and superclasses.
         basis: How it was read.
