@@ -94,7 +94,7 @@ class EdgeReader:
             own: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             for row, edge in zip(rows, self._edges((row[2:] for row in rows), call.deadline), strict=True):
                 own[self._ids.iri(row[0])][edge] = None
-            # A table may have an edge many times: rows up to the bound may hide others.
+            # A database may have an edge many times: rows up to the bound may hide others.
             ends = Counter((text, is_incoming) for text, is_incoming, *_ in rows)
             hiding = {self._ids.iri(text) for (text, _), count in ends.items() if count > most}
             return {node: _capped(tuple(edges), most, is_cut=node in hiding) for node, edges in own.items()}

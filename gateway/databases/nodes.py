@@ -1,4 +1,4 @@
-"""Reads what the tables say about nodes: existence, types, names, properties, identities."""
+"""Reads what a database says about nodes: existence, types, names, properties, identities."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class NodeReader:
         return self._ids.iri(text)
 
     async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool) -> Mapping[Iri, Existence]:
-        """Return which nodes are in a table; see `GraphStore.existing`."""
+        """Return which nodes the database has; see `GraphStore.existing`."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Existence]:
             rows = await self._client.rows("existing", call, self._ids.texts_of(batch), not as_subjects)

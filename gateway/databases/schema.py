@@ -23,7 +23,7 @@ _QUICK_SECONDS = 1.4
 """Time for counting all rows when the first answer should come within two seconds."""
 
 _SAMPLE = 20_000
-"""Rows of each table in a sample."""
+"""Nodes and edges in a sample."""
 
 _TERMS = 20_000
 """Types or predicates that are listed at most."""
@@ -93,7 +93,7 @@ class SchemaReader:
             without_counts(predicates.counts),
             is_cut=types.is_cut or predicates.is_cut,
         )
-        reason = f"only {read:,} rows of a large table of edges were read"
+        reason = f"only {read:,} edges of a large database were read"
         return await self._schema(seen, Basis(("sampled",), began, read, None), reason, call)
 
     async def read(self, call: Call) -> Schema:

@@ -165,7 +165,7 @@ class ColumnNameReader:
         return int(found)
 
     async def page(self, predicate: Iri, after: str, call: Call) -> NamesPage:
-        """Return the names that come after an ID as the table has it; the first ones where that is empty."""
+        """Return the names that come after an ID as the database has it; the first ones where that is empty."""
         is_synonym = predicate in self._synonym
         rows, is_cut = (await self._client.rows("names_page", call, is_synonym, after or None)).part()
         if is_cut:
