@@ -92,7 +92,7 @@ class QueryTooLong(QueryRefused):
 
 
 class EndpointFault(Fault):
-    """The endpoint or the database answered, but what it sent is not a whole answer."""
+    """The endpoint or the database answered, but not with a whole answer that can be read."""
 
 
 class AnswerCut(EndpointFault):

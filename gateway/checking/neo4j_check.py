@@ -16,7 +16,7 @@ from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled
 from gateway.neo4j.full_text import MOST_INDEXES, FullTextIndex, best_index, name_properties
 from gateway.neo4j.graph_model import MOST_LABELS, GraphModel
-from gateway.neo4j.identifiers import identifier, identifiers
+from gateway.neo4j.quoting import identifier, identifiers
 from gateway.settings.neo4j import Neo4jSettings
 
 _ROWS = 2_000

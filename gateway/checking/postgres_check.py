@@ -13,8 +13,8 @@ from gateway.databases.client import Row
 from gateway.errors import Fault
 from gateway.graph.deadline import Deadline
 from gateway.postgres.connection import Address, Pool
-from gateway.postgres.identifiers import identifier
 from gateway.postgres.indexes import Index, WantedIndex, wanted_indexes
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled, load
 from gateway.postgres.tables import Columns, evidence_table, names_of_tables, tables_of
 from gateway.settings.postgres import PostgresSettings

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from sys import getsizeof
 from typing import Any, Protocol
 
 from gateway.errors import AnswerCut
@@ -14,12 +13,32 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.telemetry.tally import QueryTimer
+from gateway.terms.literals import Literal
 
 _RECENT_SECONDS = 5.0
 """A database that answered within so many seconds is reachable without being asked."""
 
+_NUMBER = 8
+"""Bytes of a number, a truth value or a null."""
+
 Row = Sequence[Any]
 """A row, whose values a reader checks by their types."""
+
+
+def _size_of(values: Iterable[Any]) -> int:
+    """Return about how many bytes values had on their way: drivers do not say."""
+    return sum(len(value) if type(value) is str else _size_of_other(value) for value in values)
+
+
+def _size_of_other(value: Any) -> int:
+    match value:
+        case Literal():
+            return len(value.value)
+        case Mapping():
+            return _size_of(value) + _size_of(value.values())
+        case list() | tuple():
+            return _size_of(value)
+    return _NUMBER
 
 
 class Pool(Protocol):
@@ -49,6 +68,7 @@ class Rows:
 
     _rows: Sequence[Row]
     _is_cut: bool
+    _limited_by: str = "limits.query_rows"
 
     def whole(self) -> Sequence[Row]:
         """Return the rows.
@@ -59,7 +79,7 @@ class Rows:
         if self._is_cut:
             raise AnswerCut(
                 f"The answer has more than {len(self._rows):,} rows.",
-                next_step="Ask for fewer nodes, or set limits.query_rows in the profile higher.",
+                next_step=f"Ask for fewer nodes, or set {self._limited_by} in the profile higher.",
             )
         return self._rows
 
@@ -96,6 +116,10 @@ class DatabaseClient(ABC):
             Fault: The database could not be asked for what the text depends on.
         """
 
+    @abstractmethod
+    def forget(self) -> None:
+        """Look up again, with the next question, what the graph is made of."""
+
     async def rows(self, name: str, call: Call, *arguments: object, at_most: int | None = None) -> Rows:
         """Ask one question.
 
@@ -119,7 +143,7 @@ class DatabaseClient(ABC):
         if len(rows) <= limit:
             return Rows(rows, False)
         call.tally.overflows += 1
-        return Rows(rows[:limit], True)
+        return Rows(rows[:limit], True, "limits.query_rows" if limit == self.query_rows else "limits.body_megabytes")
 
     async def _fetched(
         self, name: str, query: str, arguments: Sequence[object], limit: int, call: Call
@@ -135,7 +159,7 @@ class DatabaseClient(ABC):
         with timer.sending():
             async with self.flow.sending(deadline):
                 rows = await self._pool.fetch(query, arguments, deadline)
-            timer.received(sum(map(getsizeof, rows)))
+            timer.received(sum(map(_size_of, rows)))
             timer.decoded(len(rows))
         return rows
 

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
+from typing import NamedTuple
 
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
-from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.graph.values import (
+    ALL_EDGES,
+    WHOLE,
+    Degree,
+    Edge,
+    EdgeSelection,
+    Iri,
+    Mark,
+    Neighbourhood,
+    Reach,
+)
 
 _FEW = 4_000
 """Rows that become edges in some milliseconds."""
 
 _INSIDE = 20_000
 """Nodes of a set that are sent with a query; of a larger one, all edges are read and compared here."""
+
+
+_FRONTIER = 2_000
+"""Nodes whose neighbours are asked for at once, each neighbour once: of fewer, more would come more than once."""
+
+
+class _Neighbours(NamedTuple):
+    """The distinct neighbours of the nodes of one query, and whether these are all."""
+
+    nodes: frozenset[Iri] = frozenset()
+    mark: Mark = WHOLE
 
 
 class EdgeReader:
@@ -34,7 +57,9 @@ class EdgeReader:
         batch: Nodes in one query.
     """
 
-    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, rule: Sequence[object], batch: int) -> None:
+    def __init__(
+        self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, rule: Sequence[object], batch: int
+    ) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms
@@ -69,7 +94,7 @@ class EdgeReader:
             own: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             for row, edge in zip(rows, self._edges((row[2:] for row in rows), call.deadline), strict=True):
                 own[self._ids.iri(row[0])][edge] = None
-            # A table may have an edge many times: rows up to the bound may hide others.
+            # A database may have an edge many times: rows up to the bound may hide others.
             ends = Counter((text, is_incoming) for text, is_incoming, *_ in rows)
             hiding = {self._ids.iri(text) for (text, _), count in ends.items() if count > most}
             return {node: _capped(tuple(edges), most, is_cut=node in hiding) for node, edges in own.items()}
@@ -135,11 +160,12 @@ class EdgeReader:
             nodes = self._ids.texts_of(batch)
             rows = (await self._client.rows("degrees", call, *self._rule, nodes, *selected, at_most + 1)).whole()
             degrees = dict.fromkeys(batch, Degree())
-            for node, found, is_all in rows:
-                before = degrees[self._ids.iri(node)]
-                count = before.count + found
-                exact = before.exact and is_all and count <= at_most
-                degrees[self._ids.iri(node)] = Degree(min(count, at_most + 1), exact)
+            for text, found, is_all in rows:
+                node = self._ids.iri(text)
+                before = degrees[node]
+                # A node that is written in several ways may have an edge in each: no more than one of them is sure.
+                exact = before.exact and is_all and found <= at_most and not (before.count and found)
+                degrees[node] = Degree(min(max(before.count, found), at_most + 1), exact)
             return degrees
 
         def failed(mark: Mark) -> Degree:
@@ -152,25 +178,62 @@ class EdgeReader:
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, EdgeCounts]:
             rows = (await self._client.rows("edge_counts", call, *self._rule, self._ids.texts_of(batch))).whole()
-            counts: dict[Iri, list[EdgeCount]] = {node: [] for node in batch}
-            for node, predicate, incoming, count, first, last in rows:
-                some = ends(*sorted((self._ids.iri(first), self._ids.iri(last))))
-                counts[self._ids.iri(node)].append(EdgeCount(self._terms.iri(predicate), incoming, count, some))
-            return {node: EdgeCounts(in_order(own)) for node, own in counts.items()}
+            counts: dict[Iri, dict[tuple[Iri, bool], EdgeCount]] = {node: {} for node in batch}
+            doubtful: set[Iri] = set()
+            for text, term, incoming, found, first, last in rows:
+                node, predicate = self._ids.iri(text), self._terms.iri(term)
+                one = EdgeCount(predicate, incoming, found, ends(*sorted((self._ids.iri(first), self._ids.iri(last)))))
+                before = counts[node].get((predicate, incoming))
+                if before is not None:
+                    doubtful.add(node)
+                    one = _surely(before, one)
+                counts[node][predicate, incoming] = one
+            return {
+                node: EdgeCounts(in_order(own.values()), mark=_written_in_several_ways() if node in doubtful else WHOLE)
+                for node, own in counts.items()
+            }
 
         def failed(mark: Mark) -> EdgeCounts:
             return EdgeCounts(mark=mark)
 
         return await in_batches(ids, self._batch, call, ask, failed)
 
-    async def neighbours(self, ids: Sequence[Iri], call: Call) -> frozenset[Iri]:
-        """Return the nodes that are one hop from some nodes.
+    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
+        """Return the nodes within some hops of each node; see `GraphStore.reach`."""
+        async with together() as tasks:
+            running = {node: tasks.create_task(self._within(node, hops, call)) for node in dict.fromkeys(ids)}
+        return {node: task.result() for node, task in running.items()}
 
-        Raises:
-            Fault: They did not all come.
-        """
-        found = await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(ids))
-        return frozenset(self._ids.iri(node) for (node,) in found.whole())
+    async def _within(self, node: Iri, hops: int, call: Call) -> Reach:
+        distances = {node: 0}
+        frontier = [node]
+        for hop in range(1, hops + 1):
+            answers = await self._neighbours(frontier, call)
+            # One answer is about all nodes of a query.
+            distinct = {id(answer): answer for answer in answers.values()}.values()
+            new = frozenset[Iri]().union(*(answer.nodes for answer in distinct)) - distances.keys()
+            distances |= dict.fromkeys(new, hop)
+            for answer in distinct:
+                if not answer.mark.whole:
+                    return Reach(distances, answer.mark)
+            frontier = list(new)
+        return Reach(distances)
+
+    async def _neighbours(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, _Neighbours]:
+        """Return the nodes that are one hop from the nodes of each query."""
+
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, _Neighbours]:
+            rows = (await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(batch))).whole()
+            nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW)
+            return dict.fromkeys(batch, _Neighbours(nodes))
+
+        def read(rows: Sequence[Row], deadline: Deadline) -> frozenset[Iri]:
+            return frozenset(self._ids.iri(node) for (node,) in deadline.checking(rows))
+
+        def failed(mark: Mark) -> _Neighbours:
+            return _Neighbours(mark=mark)
+
+        return await in_batches(ids, _FRONTIER, call, ask, failed)
 
     async def _neighbourhoods(
         self, batch: Sequence[Iri], rows: Sequence[Row], selection: EdgeSelection, call: Call
@@ -204,6 +267,20 @@ def _capped(edges: tuple[Edge, ...], most: int, *, is_cut: bool) -> Neighbourhoo
         return Neighbourhood(edges)
     capped = EdgesCapped("A node has more edges than are shown.")
     return Neighbourhood(edges[:most], mark=Mark(capped, min(len(edges), most + 1)))
+
+
+def _surely(one: EdgeCount, other: EdgeCount) -> EdgeCount:
+    """Return what is sure of two counts that may be of the same edges."""
+    neighbours = (*one.neighbours, *other.neighbours)
+    return replace(one, count=max(one.count, other.count), neighbours=ends(min(neighbours), max(neighbours)))
+
+
+def _written_in_several_ways() -> Mark:
+    fault = EndpointFault(
+        "The database writes a node or a predicate in several ways, so that edges which are one were counted apart.",
+        next_step="The operator of this gateway should make a view that writes each ID in one way.",
+    )
+    return Mark(fault)
 
 
 def _compares_otherwise() -> EndpointFault:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EndpointFault
 from gateway.graph.values import BlankNode, Iri, Properties, Resource, Value
 from gateway.terms.known_iris import XSD
@@ -39,7 +40,7 @@ class JsonValues:
         terms: The IRIs of names of properties.
     """
 
-    def __init__(self, ids: Names, terms: Names) -> None:
+    def __init__(self, ids: IriMapping, terms: IriMapping) -> None:
         self._ids = ids
         self._terms = terms
 
@@ -52,7 +53,8 @@ class JsonValues:
         found: dict[Iri, dict[Value | int, Value]] = {}
         is_cut = content.get(CUT) is True
         for key, listed in content.items():
-            for value in () if key.startswith("@") else self._values(listed, levels):
+            items = () if key.startswith("@") else without_lists(listed)
+            for value in chain.from_iterable(self._values(item, levels) for item in items):
                 if value is None:
                     is_cut = True
                 else:
@@ -63,11 +65,8 @@ class JsonValues:
         return BlankNode({predicate: tuple(values.values()) for predicate, values in found.items()}, is_cut)
 
     def _values(self, item: Any, levels: int) -> Iterator[Value | None]:
-        """Yield the values of what JSON has, None for one that is nested too deeply; null is no value."""
+        """Yield the value of what JSON has beside lists, None for one that is nested too deeply; null is no value."""
         match item:
-            case list():
-                for inner in item:
-                    yield from self._values(inner, levels)
             case Literal():
                 yield item
             case bool():
@@ -80,6 +79,17 @@ class JsonValues:
                 yield _typed(value, item)
             case dict():
                 yield self._nested(item, levels - 1) if levels else None
+
+
+def without_lists(item: Any) -> Iterator[Any]:
+    """Yield what JSON has in lists, however deep these are in each other; or what is no list."""
+    rest = [item]
+    while rest:
+        last = rest.pop()
+        if isinstance(last, list):
+            rest += reversed(last)
+        else:
+            yield last
 
 
 def _typed(value: Literal | str | bool, item: Mapping[str, Any]) -> Literal:
@@ -123,6 +133,15 @@ def decoded(sent: str | Mapping[str, Any] | list[Any] | None) -> Any:
 
 
 def decoded_object(sent: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return the object that a database sent, as JSON or as it is; an empty one where it sent none."""
+    """Return the object that a database sent, as JSON or as it is; an empty one where it sent none.
+
+    Raises:
+        EndpointFault: It is no JSON, or no object.
+    """
     found = decoded(sent)
-    return found if isinstance(found, dict) else {}
+    # Languages that write an empty list for an empty object mean the same.
+    if found is None or found == []:
+        return {}
+    if not isinstance(found, dict):
+        raise EndpointFault("The database has properties that are no JSON object.")
+    return found

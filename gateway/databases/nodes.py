@@ -1,4 +1,4 @@
-"""Reads what the tables say about nodes: existence, types, names, properties, identities."""
+"""Reads what a database says about nodes: existence, types, names, properties, identities."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cachetools import LRUCache
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.edges import EdgeReader
-from gateway.databases.json_values import JsonValues, decoded, decoded_object
-from gateway.databases.names import Names
-from gateway.errors import QueryRefused
+from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.json_values import JsonValues, decoded, decoded_object, without_lists
+from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import (
     WHOLE,
@@ -39,7 +39,7 @@ from gateway.terms.literals import Literal
 Answer = TypeVar("Answer")
 
 _BYTES = 1 << 18
-"""Bytes of the properties of one node; of 500 nodes, no more than an answer of an endpoint may have."""
+"""Bytes of the properties of one node; one query asks for no more nodes than have so many bytes in one answer."""
 
 _MOST_TYPES = 1_000
 _LONGEST_TYPES = 1_000
@@ -54,12 +54,14 @@ class _Node(NamedTuple):
         name: Its name; empty if it has none.
         properties: Its properties and names by predicate, if they were asked for.
         mark: Whether they could be read.
+        types_mark: Whether the types could be read.
     """
 
     types: tuple[Iri, ...] = ()
     name: str = ""
     properties: Properties | None = None
     mark: Mark = WHOLE
+    types_mark: Mark = WHOLE
 
     def with_more(self, other: _Node) -> _Node:
         """Return what this row and another one say."""
@@ -72,8 +74,13 @@ class _Node(NamedTuple):
                 properties[predicate] = (*known, *(value for value in values if value not in known))
         # Which row comes first is the database's choice.
         name = min(filter(None, (self.name, other.name)), default="")
-        mark = other.mark if self.mark.whole else self.mark
-        return _Node(tuple(sorted({*self.types, *other.types})), name, properties, mark)
+        types = tuple(sorted({*self.types, *other.types}))
+        return _Node(types, name, properties, _first(self.mark, other.mark), _first(self.types_mark, other.types_mark))
+
+
+def _first(one: Mark, other: Mark) -> Mark:
+    """Return the first of two marks that something is missing, or that nothing is."""
+    return other if one.whole else one
 
 
 _UNKNOWN = _Node()
@@ -91,7 +98,9 @@ class NodeReader:
         edges: Reads edges of any predicate.
     """
 
-    def __init__(self, client: DatabaseClient, ids: Names, terms: Names, profile: Profile, edges: EdgeReader) -> None:
+    def __init__(
+        self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, profile: Profile, edges: EdgeReader
+    ) -> None:
         self._client = client
         self._ids = ids
         self._terms = terms
@@ -99,6 +108,7 @@ class NodeReader:
         self._edges = edges
         self._values = JsonValues(ids, terms)
         self._batch = profile.limits.facts_batch
+        self._with_properties = min(self._batch, max(1, profile.limits.body_bytes // _BYTES))
         # Many nodes have the same few types.
         self._known_types: LRUCache[str, tuple[Iri, ...]] = LRUCache(_MOST_TYPES)
 
@@ -107,7 +117,7 @@ class NodeReader:
         return self._ids.iri(text)
 
     async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool) -> Mapping[Iri, Existence]:
-        """Return which nodes are in a table; see `GraphStore.existing`."""
+        """Return which nodes the database has; see `GraphStore.existing`."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Existence]:
             rows = await self._client.rows("existing", call, self._ids.texts_of(batch), not as_subjects)
@@ -123,7 +133,9 @@ class NodeReader:
 
         def facts(node: _Node) -> NodeFacts:
             described = self._described(node) if descriptions else ""
-            return NodeFacts(node.types, node.name if names else "", description=described)
+            is_described = bool(described) or node.mark.whole
+            name = node.name if names else ""
+            return NodeFacts(node.types, name, node.types_mark, described, is_described=is_described)
 
         return await self._read(ids, call, facts, lambda mark: NodeFacts(mark=mark), properties=descriptions)
 
@@ -175,14 +187,15 @@ class NodeReader:
             for parent, found in around.items()
         }
 
-    async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
-        """Return the direct superclasses of each class; none of one about which the database could not be asked."""
+    async def broader(self, ids: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, tuple[Iri, ...]], bool]:
+        """Return the direct superclasses of each class, and whether these are all that there are."""
         predicates = self._profile.types.subclass_of
         if not predicates:
-            return dict.fromkeys(ids, ())
+            return dict.fromkeys(ids, ()), True
         outgoing = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
         around = await self._edges.around(ids, call, outgoing)
-        return {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}
+        above = {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}
+        return above, all(found.mark.whole for found in around.values())
 
     async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
         """Return the IRIs by which other graphs may know each node; see `GraphStore.identities`."""
@@ -224,12 +237,16 @@ class NodeReader:
                 nodes[iri] = nodes[iri].with_more(node) if iri in nodes else node
             return {iri: answer(nodes.get(iri, _UNKNOWN)) for iri in batch}
 
-        return await in_batches(ids, self._batch, call, ask, failed)
+        size = self._with_properties if properties else self._batch
+        return await in_batches(ids, size, call, ask, failed)
 
     def _named_node(self, row: Row) -> _Node:
         """Return what a row says of types and names, which is all that was asked for."""
         _, types, name, *_ = row
-        return _Node(self._types(types), name or "")
+        try:
+            return _Node(self._types(types), name or "")
+        except EndpointFault as fault:
+            return _Node((), name or "", types_mark=Mark(fault))
 
     def _types(self, sent: str | list[Any] | None) -> tuple[Iri, ...]:
         """Return the types that a database sent as JSON or as a list."""
@@ -247,14 +264,17 @@ class NodeReader:
 
     def _node(self, row: Row) -> _Node:
         """Return what a row says."""
-        _, types, name, is_too_large, properties, synonyms, columns = row
-        listed = self._types(types)
+        node = self._named_node(row)
+        _, _, _, is_too_large, properties, synonyms, columns = row
         if is_too_large:
             fault = QueryRefused(f"The properties of a node have more than {_BYTES:,} bytes.")
-            return _Node(listed, name or "", mark=Mark(fault))
-        content = {**decoded_object(columns), **decoded_object(properties)}
-        named = self._named(self._values.properties(content), name or "", _texts(decoded(synonyms)))
-        return _Node(listed, name or "", named)
+            return node._replace(mark=Mark(fault))
+        try:
+            content = {**decoded_object(columns), **decoded_object(properties)}
+            further = _texts(decoded(synonyms))
+        except EndpointFault as unreadable:
+            return node._replace(mark=Mark(unreadable))
+        return node._replace(properties=self._named(self._values.properties(content), node.name, further))
 
     def _named(self, properties: Properties, name: str, synonyms: Sequence[str]) -> Properties:
         """Return properties with the name and the synonyms, unless they have these by their own predicates."""
@@ -271,9 +291,7 @@ class NodeReader:
 
 def _texts(found: Any) -> list[str]:
     """Return the texts of JSON: one, or those of lists."""
-    if isinstance(found, str):
-        return [found]
-    return [text for item in found for text in _texts(item)] if isinstance(found, list) else []
+    return [text for text in without_lists(found) if isinstance(text, str)]
 
 
 def _without_blank_nodes(properties: Properties) -> Properties:

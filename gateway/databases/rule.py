@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.settings.vocabulary import EdgeSettings
 
 
@@ -26,7 +26,7 @@ class Rule:
     objects: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, edges: EdgeSettings, ids: Names, terms: Names) -> Rule:
+    def of(cls, edges: EdgeSettings, ids: IriMapping, terms: IriMapping) -> Rule:
         """Return the rule of a profile.
 
         Raises:
@@ -40,5 +40,5 @@ class Rule:
         )
 
 
-def _beginnings(names: Names, namespaces: Iterable[str]) -> list[str]:
-    return [text for namespace in namespaces for text in names.beginnings(namespace)]
+def _beginnings(mapping: IriMapping, namespaces: Iterable[str]) -> list[str]:
+    return [text for namespace in namespaces for text in mapping.beginnings(namespace)]

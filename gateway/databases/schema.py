@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from gateway.databases.client import DatabaseClient
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
@@ -22,7 +23,7 @@ _QUICK_SECONDS = 1.4
 """Time for counting all rows when the first answer should come within two seconds."""
 
 _SAMPLE = 20_000
-"""Rows of each table in a sample."""
+"""Nodes and edges in a sample."""
 
 _TERMS = 20_000
 """Types or predicates that are listed at most."""
@@ -36,6 +37,16 @@ _HUBS = 20
 _COUNTED = 200_000
 _SAMPLED = 200
 """Edges up to which the ends of all are looked at for names, and edges of a larger graph that are."""
+
+
+_CUT = "the graph has more than {:,} types or predicates"
+
+
+class _Counts(NamedTuple):
+    """The rows of each term, and whether there are more terms."""
+
+    counts: Mapping[Iri, int]
+    is_cut: bool
 
 
 class SchemaReader:
@@ -53,7 +64,7 @@ class SchemaReader:
     def __init__(
         self,
         client: DatabaseClient,
-        terms: Names,
+        terms: IriMapping,
         rule: Sequence[object],
         nodes: NodeReader,
         profile: Profile,
@@ -76,13 +87,17 @@ class SchemaReader:
         began = self._wall_clock()
         types = await self._counts("sampled_types", call, _SAMPLE)
         predicates = await self._counts("sampled_predicates", call, *self._rule, _SAMPLE)
-        seen = TermCounts(without_counts(_entity_types(types)), without_counts(predicates))
-        read = sum(predicates.values())
-        reason = f"only {read:,} rows of a large table of edges were read"
+        read = sum(predicates.counts.values())
+        seen = TermCounts(
+            without_counts(_entity_types(types.counts)),
+            without_counts(predicates.counts),
+            is_cut=types.is_cut or predicates.is_cut,
+        )
+        reason = f"only {read:,} edges of a large database were read"
         return await self._schema(seen, Basis(("sampled",), began, read, None), reason, call)
 
     async def read(self, call: Call) -> Schema:
-        """Return the schema by counting every row.
+        """Return the schema by counting every row, or of a graph with very many types or predicates, a part of it.
 
         Raises:
             Fault: They could not be counted, in this time or at all.
@@ -90,27 +105,40 @@ class SchemaReader:
         began = self._wall_clock()
         types = await self._counts("type_counts", call)
         predicates = await self._counts("predicate_counts", call, *self._rule)
-        found = TermCounts(by_frequency(_entity_types(types)), by_frequency(predicates))
-        basis = Basis(("enumerated",), began, 0, sum(predicates.values()))
-        schema = await self._schema(found, basis, "", call)
+        is_cut = types.is_cut or predicates.is_cut
+        found = TermCounts(by_frequency(_entity_types(types.counts)), by_frequency(predicates.counts), is_cut)
+        edges = sum(predicates.counts.values())
+        basis = Basis(("sampled",), began, edges, None) if is_cut else Basis(("enumerated",), began, 0, edges)
+        schema = await self._schema(
+            found, basis, _CUT.format(min(_TERMS, self._client.query_rows)) if is_cut else "", call
+        )
         return replace(schema, hubs=await self._types_of_hubs(call))
 
     async def _schema(self, found: TermCounts, basis: Basis, reason: str, call: Call) -> Schema:
-        above = await superclasses_of(list(found.types), self._nodes.broader, call)
-        schema = await schema_of(found, basis, reason, self._nodes.labels, call, superclasses=above)
-        return replace(schema, names=self._profile.roles.name[:1])
+        is_whole = True
 
-    async def _counts(self, query: str, call: Call, *arguments: object) -> dict[Iri, int]:
-        """Return how many rows each term has.
+        async def broader(classes: Sequence[Iri], asking: Call) -> Mapping[Iri, tuple[Iri, ...]]:
+            nonlocal is_whole
+            above, are_all = await self._nodes.broader(classes, asking)
+            is_whole = is_whole and are_all
+            return above
+
+        above = await superclasses_of(list(found.types), broader, call)
+        schema = await schema_of(found, basis, reason, self._nodes.labels, call, superclasses=above)
+        # Lists without all labels are read again soon; those with a part of the hierarchy should be, too.
+        return replace(schema, names=self._profile.roles.name[:1], labelled=schema.labelled and is_whole)
+
+    async def _counts(self, query: str, call: Call, *arguments: object) -> _Counts:
+        """Return how many rows each term has, of the most frequent terms.
 
         Raises:
-            Fault: They could not be counted, or there are too many terms.
+            Fault: They could not be counted.
         """
-        rows = (await self._client.rows(query, call, *arguments, at_most=_TERMS)).whole()
+        rows, is_cut = (await self._client.rows(query, call, *arguments, at_most=_TERMS)).part()
         counts: Counter[Iri] = Counter()
         for text, count in rows:
             counts[self._terms.iri(text)] += count
-        return dict(counts)
+        return _Counts(counts, is_cut)
 
     async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
         """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
@@ -136,5 +164,5 @@ class SchemaReader:
         return NamelessNodes(nameless, found, exact=is_whole)
 
 
-def _entity_types(counts: dict[Iri, int]) -> dict[Iri, int]:
+def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
     return {iri: count for iri, count in counts.items() if is_entity_type(iri)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from gateway.databases.client import DatabaseClient, Rows
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
@@ -23,7 +23,10 @@ _CANDIDATES = 5_000
 
 
 class NameIndex(Protocol):
-    """An index of names in a database, which may miss some."""
+    """An index of names in a database, which may miss some.
+
+    The query `search_index` also has a row without an entity, which says whether the index gave as many as it may.
+    """
 
     async def parameters(self, words: Sequence[str], call: Call, *, every: bool, at_most: int) -> Sequence[object]:
         """Return the further parameters of the query `search_index`; none if a search is to compare all names.
@@ -54,8 +57,8 @@ class SearchReader:
     def __init__(
         self,
         client: DatabaseClient,
-        ids: Names,
-        terms: Names,
+        ids: IriMapping,
+        terms: IriMapping,
         expression: Callable[[str], str],
         index: NameIndex | None = None,
     ) -> None:
@@ -81,7 +84,7 @@ class SearchReader:
         wanted = whole if every else ["|".join(whole)]
         by_index: Sequence[object] = ()
         if self._index is not None:
-            by_index = await self._index.parameters(words, call, every=every, at_most=_CANDIDATES)
+            by_index = await self._index.parameters(words, call, every=every, at_most=_CANDIDATES + 1)
         if by_index:
             how = f"the full-text index of the database, which may miss some; {how}"
         found = await self._client.rows(
@@ -91,7 +94,8 @@ class SearchReader:
             wanted,
             self._types(types),
             *by_index,
-            at_most=_CANDIDATES,
+            # One row of an index is about no entity.
+            at_most=_CANDIDATES + bool(by_index),
         )
         hits, is_cut = self._hits(found)
         # A pattern may have a part of its word only, and ignores more marks than a comparison does.
@@ -119,16 +123,22 @@ class SearchReader:
         return self._terms.texts_of(types) if types else None
 
     def _hits(self, found: Rows) -> tuple[tuple[Hit, ...], bool]:
-        """Return the hits, and whether there are more."""
+        """Return the hits, and whether there are, or may be, more."""
         rows, is_cut = found.part()
-        hits = (Hit(self._ids.iri(node), text, is_synonym) for node, text, is_synonym in rows)
-        return tuple(dict.fromkeys(hits)), is_cut
+        hits: dict[Hit, None] = {}
+        for node, text, flag in rows:
+            if node is None:
+                # An index has more entities than it gave, and those may be the ones with the types asked for.
+                is_cut = is_cut or flag
+            else:
+                hits[Hit(self._ids.iri(node), text, is_synonym=flag)] = None
+        return tuple(hits), is_cut
 
 
 class ColumnNameReader:
     """Lists the names and the synonyms of one graph; see `gateway.graph.store.NameReader`."""
 
-    def __init__(self, client: DatabaseClient, ids: Names, nodes: NodeReader, roles: RoleSettings) -> None:
+    def __init__(self, client: DatabaseClient, ids: IriMapping, nodes: NodeReader, roles: RoleSettings) -> None:
         self._client = client
         self._ids = ids
         self._nodes = nodes
@@ -155,7 +165,7 @@ class ColumnNameReader:
         return int(found)
 
     async def page(self, predicate: Iri, after: str, call: Call) -> NamesPage:
-        """Return the names that come after an ID as the table has it; the first ones where that is empty."""
+        """Return the names that come after an ID as the database has it; the first ones where that is empty."""
         is_synonym = predicate in self._synonym
         rows, is_cut = (await self._client.rows("names_page", call, is_synonym, after or None)).part()
         if is_cut:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.databases.client import DatabaseClient
 from gateway.databases.edges import EdgeReader
 from gateway.databases.evidence import EvidenceReader
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.databases.rule import Rule
 from gateway.databases.schema import SchemaReader
 from gateway.databases.search import ColumnNameReader, NameIndex, SearchReader
-from gateway.errors import Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline
@@ -32,7 +30,6 @@ from gateway.graph.values import (
     Hits,
     Identities,
     Iri,
-    Mark,
     NamelessNodes,
     Neighbourhood,
     NodeFacts,
@@ -58,8 +55,8 @@ class Readers:
     def of(
         cls,
         client: DatabaseClient,
-        ids: Names,
-        terms: Names,
+        ids: IriMapping,
+        terms: IriMapping,
         profile: Profile,
         *,
         parameters: Callable[[Rule], Sequence[object]],
@@ -87,7 +84,7 @@ class Readers:
         return cls(
             EdgeReader(client, ids, terms, rule, limits.batch),
             nodes,
-            evidence(client, ids, terms, limits.facts_batch),
+            evidence(client, ids, terms, limits),
             SchemaReader(client, terms, rule, nodes, profile, wall_clock),
             SearchReader(client, ids, terms, expression, index),
             ColumnNameReader(client, ids, nodes, profile.roles),
@@ -135,21 +132,7 @@ class DatabaseStore:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        nodes = list(dict.fromkeys(ids))
-        found = await asyncio.gather(*(self._around(node, hops, call) for node in nodes))
-        return sendable.reach_of(dict(zip(nodes, found, strict=True)))
-
-    async def _around(self, node: Iri, hops: int, call: Call) -> Reach:
-        distances = {node: 0}
-        frontier = [node]
-        try:
-            for hop in range(1, hops + 1):
-                new = (await self._edges.neighbours(frontier, call)) - distances.keys() if frontier else ()
-                distances |= dict.fromkeys(new, hop)
-                frontier = list(new)
-        except Fault as fault:
-            return Reach(distances, Mark(fault))
-        return Reach(distances)
+        return sendable.reach_of(await self._edges.reach(ids, hops, call))
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
@@ -203,11 +186,13 @@ class DatabaseStore:
         return sendable.evidence_of(await self._evidence.about(edges, call))
 
     async def quick_schema(self, call: Call) -> Schema:
-        """Return the types and edge predicates that a short reading finds."""
+        """Return the types and edge predicates that a short reading finds, in what the graph is made of now."""
+        self._client.forget()
         return await self._schema.quick_schema(call)
 
     async def schema(self, call: Call) -> Schema:
-        """Return the types and edge predicates of the graph."""
+        """Return the types and edge predicates of the graph, of what it is made of now."""
+        self._client.forget()
         return await self._schema.read(call)
 
     def name_reader(self) -> NameReader:
@@ -241,7 +226,8 @@ class DatabaseStore:
         """Return at once: there is no background work."""
 
     def forget(self) -> None:
-        """Nothing to forget: what was read is not stored here."""
+        """Look up again what the graph is made of; nothing else that was read is stored here."""
+        self._client.forget()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -376,6 +376,11 @@ def names_left_out(count: int) -> str:
     return f"{count} names that fit are left out: {_NOT_SENDABLE}."
 
 
+def descriptions_not_read(listed: str) -> str:
+    """Return a warning: entities may have descriptions that could not be read."""
+    return f"The descriptions of {listed} could not be read; they may have one."
+
+
 def entities_gone(count: int) -> str:
     """Return a warning: the graph does not have entities that an index of names has."""
     return f"{count} of the entities that were found by name are not in the graph any more."

@@ -15,6 +15,9 @@ __all__ = ["Clock", "Deadline", "deadline_passed"]
 
 Item = TypeVar("Item")
 
+_EARLY = 0.01
+"""Seconds by which a timer that was set for a deadline may come before it, and more."""
+
 _UNCHECKED = 1_000
 """Items of a long loop between two looks at the clock: some milliseconds."""
 
@@ -44,6 +47,11 @@ class Deadline:
     def seconds_left(self) -> float:
         """Seconds left, never negative."""
         return max(0.0, self.at - self.clock())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a timer that has just ended may be that of this deadline, and not of something shorter."""
+        return self.seconds_left <= _EARLY
 
     def check(self) -> None:
         """Raise when the time is up.

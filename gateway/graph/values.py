@@ -179,6 +179,7 @@ class NodeFacts:
         mark: Whether the types could be fetched.
         description: The description; empty if there is none or it was not requested.
         left_out: The number of types left out because they are not IRIs, or too long for IDs.
+        is_described: Whether the description could be read, if it was requested.
     """
 
     types: tuple[Iri, ...] = ()
@@ -186,6 +187,7 @@ class NodeFacts:
     mark: Mark = WHOLE
     description: str = ""
     left_out: int = 0
+    is_described: bool = True
 
     @property
     def are_types_known(self) -> bool:
@@ -382,7 +384,8 @@ class Schema:
         types: All entity types found.
         predicates: All edge predicates found.
         exact: Whether every triple was read.
-        labelled: Whether all labels of types and predicates could be fetched.
+        labelled: Whether all labels of types and predicates, and of a database all superclasses, could be fetched. If
+            not, the schema is read again soon.
         reason: Why it is not exact.
         version: A hash of types, predicates, counts and superclasses.
         basis: How it was read.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from gateway.databases.client import DatabaseClient
+from gateway.databases.lookup import Lookup
 from gateway.errors import ConfigurationError, EndpointFault, quoted
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.neo4j.connection import DriverPool
 from gateway.neo4j.cypher import filled
 from gateway.neo4j.full_text import MOST_INDEXES, FullTextIndex, best_index, lucene_query
@@ -22,33 +25,52 @@ _IDS = 1_000
 
 
 class Neo4jClient(DatabaseClient):
-    """Sends the queries of `queries/neo4j/` to one database."""
+    """Sends the queries of `queries/neo4j/` to one database.
 
-    def __init__(self, pool: DriverPool, settings: Neo4jSettings, flow: FlowControl, query_rows: int) -> None:
+    Args:
+        pool: The connections.
+        settings: The section of the profile.
+        flow: The flow control of the database.
+        query_rows: Rows that one query may return.
+        seconds: How long labels and indexes are used before they are looked up again.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        pool: DriverPool,
+        settings: Neo4jSettings,
+        flow: FlowControl,
+        query_rows: int,
+        *,
+        seconds: float,
+        clock: Clock,
+    ) -> None:
         super().__init__(pool, flow, query_rows, filled("alive"))
         self._settings = settings
-        self._model: GraphModel | None = None
-        self._index: FullTextIndex | None = None
-        self._is_index_known = False
+        self._model: Lookup[GraphModel] = Lookup(seconds, clock)
+        self._index: Lookup[FullTextIndex | None] = Lookup(seconds, clock)
+        self._has_warned = False
 
     async def query(self, name: str, call: Call) -> str:
         """Return a query over the labels and properties; see `DatabaseClient.query`."""
         return (await self.model(call)).query(name)
 
     async def model(self, call: Call) -> GraphModel:
-        """Return what the graph is made of, which is looked up once.
+        """Return what the graph is made of, which is looked up once in a while.
 
         Raises:
             Fault: The database could not be asked, or has no node that can be asked for.
         """
-        if self._model is None:
-            try:
-                model = GraphModel(self._settings, self._settings.nodes.labels or await self._labels(call))
-            except ConfigurationError as error:
-                raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
-            await self._check_ids(model, call)
-            self._model = model
-        return self._model
+        return await self._model.found(partial(self._looked_up, call))
+
+    async def _looked_up(self, call: Call) -> GraphModel:
+        try:
+            model = GraphModel(self._settings, self._settings.nodes.labels or await self._labels(call))
+        except ConfigurationError as error:
+            raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
+        await self._check_ids(model, call)
+        return model
 
     async def _labels(self, call: Call) -> list[str]:
         rows = await self._fetched("labels", filled("labels"), [], MOST_LABELS + 1, call)
@@ -62,7 +84,8 @@ class Neo4jClient(DatabaseClient):
     async def _check_ids(self, model: GraphModel, call: Call) -> None:
         """Raise a fault if no node has a text as its ID: the graph would look as if it were empty."""
         ((found, texts),) = await self._fetched("sample_ids", model.query("sample_ids"), [_IDS], 1, call)
-        if texts < found:
+        if texts < found and not self._has_warned:
+            self._has_warned = True
             _log.warning(
                 "of %d nodes with an ID, %d have none that is a text: these and their edges are not in the graph",
                 found,
@@ -78,11 +101,9 @@ class Neo4jClient(DatabaseClient):
             )
 
     async def parameters(self, words: Sequence[str], call: Call, *, every: bool, at_most: int) -> Sequence[object]:
-        """Return what asks the full-text index, which is looked up once; see `NameIndex`."""
-        if not self._is_index_known:
-            self._index = await self._index_if_large(call)
-            self._is_index_known = True
-        return () if self._index is None else (self._index.name, lucene_query(words, every=every), at_most)
+        """Return what asks the full-text index, which is looked up once in a while; see `NameIndex`."""
+        index = await self._index.found(partial(self._index_if_large, call))
+        return () if index is None else (index.name, lucene_query(words, every=every), at_most)
 
     async def _index_if_large(self, call: Call) -> FullTextIndex | None:
         """Return the index that a search asks; None if there is none, or comparing all names takes no longer."""
@@ -95,5 +116,5 @@ class Neo4jClient(DatabaseClient):
 
     def forget(self) -> None:
         """Look up the labels and the indexes again with the next question."""
-        self._model = None
-        self._is_index_known = False
+        self._model.forget()
+        self._index.forget()

@@ -60,7 +60,8 @@ def fault_of(error: Exception, deadline: Deadline) -> Fault:
         deadline: Of the query.
     """
     code = (error.code or "") if isinstance(error, Neo4jError) else ""
-    if isinstance(error, TimeoutError) or (deadline.seconds_left <= 0 and code.startswith(_TIMED_OUT)):
+    # The operating system, too, ends connections by a TimeoutError, which may come long before.
+    if deadline.is_over and (isinstance(error, TimeoutError) or code.startswith(_TIMED_OUT)):
         return deadline_passed()
     if isinstance(error, Neo4jError):
         for beginning, kind, wrong, next_step in _KNOWN:

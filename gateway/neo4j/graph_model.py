@@ -8,7 +8,7 @@ from functools import cache
 
 from gateway.errors import ConfigurationError
 from gateway.neo4j.cypher import filled
-from gateway.neo4j.identifiers import identifier, identifiers
+from gateway.neo4j.quoting import identifier, identifiers
 from gateway.settings.neo4j import Neo4jSettings
 
 MOST_LABELS = 200
@@ -61,8 +61,8 @@ class GraphModel:
             "rule": filled("parts/rule", id=node_id),
             "size_of_n": filled("parts/size", of="n"),
             "size_of_r": filled("parts/size", of="r"),
-            "json_of_n": _text_of("n", nodes.properties),
-            "json_of_r": _text_of("r", edges.properties),
+            "json_of_n": _property("n", nodes.properties),
+            "json_of_r": _property("r", edges.properties),
             "without_of_n": _without([*read_apart, *nodes.left_out]),
             "without_of_r": _without([edges.properties, *edges.left_out]),
         }
@@ -78,12 +78,8 @@ def _no_types(labels: Iterable[str]) -> str:
     return ", ".join(f"{identifier(label)}: 0" for label in labels)
 
 
-def _text_of(owner: str, name: str) -> str:
-    """Return a property as Cypher if it is a text, else null."""
-    if not name:
-        return "null"
-    of = f"{owner}.{identifier(name)}"
-    return f"CASE WHEN {of} IS :: STRING NOT NULL THEN {of} END"
+def _property(owner: str, name: str) -> str:
+    return f"{owner}.{identifier(name)}" if name else "null"
 
 
 def _without(names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.rule import Rule
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
@@ -40,11 +40,18 @@ class Neo4jStore(DatabaseStore):
     ) -> None:
         requests = profile.endpoint.requests
         flow = FlowControl(requests, server="The database", clock=clock)
-        client = Neo4jClient(DriverPool(address, requests.concurrency), settings, flow, profile.limits.query_rows)
+        client = Neo4jClient(
+            DriverPool(address, requests.concurrency),
+            settings,
+            flow,
+            profile.limits.query_rows,
+            seconds=profile.cache.ttl_seconds,
+            clock=clock,
+        )
         readers = Readers.of(
             client,
-            Names(settings.base, prefixes),
-            Names(settings.vocabulary, prefixes),
+            IriMapping(settings.base, prefixes),
+            IriMapping(settings.vocabulary, prefixes),
             profile,
             parameters=_parameters,
             expression=_expression,
@@ -52,11 +59,6 @@ class Neo4jStore(DatabaseStore):
             wall_clock=wall_clock,
         )
         super().__init__(client, readers)
-        self._model = client
-
-    def forget(self) -> None:
-        """Look up the labels again: the graph may have got others."""
-        self._model.forget()
 
 
 def _parameters(rule: Rule) -> Sequence[object]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gateway.databases.client import DatabaseClient, Rows
+from gateway.databases.lookup import Lookup
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
+from gateway.graph.deadline import Clock
 from gateway.postgres.connection import Pool
-from gateway.postgres.identifiers import identifier
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import load
 from gateway.postgres.tables import Tables, names_of_tables, tables_of
 from gateway.settings.postgres import PostgresSettings
@@ -17,35 +21,58 @@ _COLUMNS = 2_000
 
 
 class PostgresClient(DatabaseClient):
-    """Sends the queries of `queries/postgres/` to one database."""
+    """Sends the queries of `queries/postgres/` to one database.
 
-    def __init__(self, pool: Pool, settings: PostgresSettings, flow: FlowControl, query_rows: int) -> None:
+    Args:
+        pool: The connections.
+        settings: The section of the profile.
+        flow: The flow control of the database.
+        query_rows: Rows that one query may return.
+        seconds: How long columns are used before they are looked up again.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        settings: PostgresSettings,
+        flow: FlowControl,
+        query_rows: int,
+        *,
+        seconds: float,
+        clock: Clock,
+    ) -> None:
         super().__init__(pool, flow, query_rows, load("alive"))
         self._settings = settings
-        self._tables: Tables | None = None
+        self._tables: Lookup[Tables] = Lookup(seconds, clock)
 
     async def tables(self, call: Call) -> Tables:
-        """Return the tables of the graph, which are looked up once.
+        """Return the tables of the graph, whose columns are looked up once in a while.
 
         Raises:
             Fault: The database could not be asked, or lacks a table or column that the profile names.
         """
-        if self._tables is None:
-            found = {}
-            for name in names_of_tables(self._settings):
-                rows = await self._fetched("columns", load("columns"), [identifier(name)], _COLUMNS, call)
-                found[name] = {str(column): str(kind) for column, kind in rows}
-            try:
-                self._tables = tables_of(self._settings, found)
-            except ConfigurationError as error:
-                raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
-        return self._tables
+        return await self._tables.found(partial(self._looked_up, call))
+
+    async def _looked_up(self, call: Call) -> Tables:
+        found = {}
+        for name in names_of_tables(self._settings):
+            rows = await self._fetched("columns", load("columns"), [identifier(name)], _COLUMNS, call)
+            found[name] = {str(column): str(kind) for column, kind in rows}
+        try:
+            return tables_of(self._settings, found)
+        except ConfigurationError as error:
+            raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
 
     async def query(self, name: str, call: Call) -> str:
         """Return a query over the tables; see `DatabaseClient.query`."""
         return (await self.tables(call)).query(name)
 
-    async def evidence(self, call: Call, *arguments: object) -> Rows:
+    async def evidence(self, call: Call, *arguments: object, at_most: int) -> Rows:
         """Ask for rows of evidence; see `rows`."""
         tables = await self.tables(call)
-        return await self._answer("evidence", tables.evidence, arguments, None, call)
+        return await self._answer("evidence", tables.evidence, arguments, at_most, call)
+
+    def forget(self) -> None:
+        """Look up the columns again with the next question."""
+        self._tables.forget()

@@ -46,9 +46,8 @@ def fault_of(error: Exception, deadline: Deadline) -> Fault:
         error: A `TimeoutError`, an `OSError`, or an error of asyncpg.
         deadline: Of the query.
     """
-    if isinstance(error, TimeoutError) or (
-        deadline.seconds_left <= 0 and isinstance(error, asyncpg.QueryCanceledError)
-    ):
+    # A connection has a time-out of its own, which may come long before.
+    if deadline.is_over and isinstance(error, (TimeoutError, asyncpg.QueryCanceledError)):
         return deadline_passed()
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""

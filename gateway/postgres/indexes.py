@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gateway.postgres.identifiers import identifier
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled
 from gateway.settings.postgres import EvidenceTable, PostgresSettings
 

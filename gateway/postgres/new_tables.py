@@ -12,8 +12,8 @@ import asyncpg
 
 from gateway.graph.deadline import Deadline
 from gateway.postgres.connection import Address, connected
-from gateway.postgres.identifiers import identifier
 from gateway.postgres.loading_faults import loading_fault_of
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled
 from gateway.settings.postgres import PostgresSettings
 

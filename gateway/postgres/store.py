@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Clock
@@ -41,11 +41,18 @@ class PostgresStore(DatabaseStore):
     ) -> None:
         requests = profile.endpoint.requests
         flow = FlowControl(requests, server="The database", clock=clock)
-        client = PostgresClient(Pool(address, requests.concurrency), tables, flow, profile.limits.query_rows)
+        client = PostgresClient(
+            Pool(address, requests.concurrency),
+            tables,
+            flow,
+            profile.limits.query_rows,
+            seconds=profile.cache.ttl_seconds,
+            clock=clock,
+        )
         readers = Readers.of(
             client,
-            Names(tables.base, prefixes),
-            Names(tables.vocabulary, prefixes),
+            IriMapping(tables.base, prefixes),
+            IriMapping(tables.vocabulary, prefixes),
             profile,
             parameters=parameters_of,
             expression=expression,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.postgres.identifiers import identifier
+from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled
 from gateway.settings.postgres import EvidenceTable, PostgresSettings
 from gateway.settings.section import Section
@@ -18,6 +18,12 @@ _NONE = "NULL::text"
 
 _TEXTS = frozenset({"text", "character varying"})
 """Types of columns that are compared with texts without a cast, so that an index on them serves."""
+
+_OBJECTS = frozenset({"json", "jsonb"})
+"""Types of columns that hold objects; in a text, an object would be a text as any other."""
+
+_UNEQUAL = " of a nondeterministic collation"
+"""The end of the type of a column in which different texts are equal (`columns.sql`)."""
 
 _BUNDLE = ("bundle_evidence", "relationship_key", ("document_id", "section", "text_span", "confidence", "supports"))
 """The other table of evidence that the reference implementation knows: its name, key and columns."""
@@ -105,8 +111,7 @@ def _evidence(settings: PostgresSettings, found: Mapping[str, Columns], edges: _
     texts = {
         **chosen.sql("properties"),
         "key": identifier(chosen.needed(refers_by)),
-        # As the database itself writes the type.
-        "key_type": chosen.columns[refers_by],
+        "key_type": chosen.key_type(refers_by),
     }
     return filled("evidence", **texts), bool(evidence.key)
 
@@ -141,11 +146,16 @@ class _Chosen:
         for setting in self.texts:
             name = self.needed(getattr(self.section, setting))
             if self.columns[name] not in _TEXTS:
-                raise ConfigurationError(
-                    f"The column {quoted(name)} of {quoted(self.table)} has the type {quoted(self.columns[name])}.",
-                    valid="IDs and predicates are `text` or `varchar`, with a deterministic collation.",
-                    next_step="Make a view that casts it, with an index on the expression, and name it in [postgres].",
+                raise self._wrong_type(
+                    name, "IDs and predicates are `text` or `varchar`, with a deterministic collation."
                 )
+
+    def _wrong_type(self, name: str, valid: str) -> ConfigurationError:
+        return ConfigurationError(
+            f"The column {quoted(name)} of {quoted(self.table)} has the type {quoted(self.columns[name])}.",
+            valid=valid,
+            next_step="Make a view that casts it, with an index on the expression, and name it in [postgres].",
+        )
 
     def needed(self, name: str) -> str:
         """Return the name of a column that is there."""
@@ -158,11 +168,23 @@ class _Chosen:
             )
         return name
 
+    def key_type(self, name: str) -> str:
+        """Return the type of a column of keys, as the database writes it."""
+        kind = self.columns[name]
+        if kind.endswith(_UNEQUAL):
+            raise self._wrong_type(name, "A key has any type, with a deterministic collation.")
+        return kind
+
     def column(self, setting: str) -> str:
         """Return a column as SQL: null where the profile names none, or the table lacks one that is the default."""
         name = getattr(self.section, setting)
         if not name or (name not in self.columns and setting not in self.section.model_fields_set):
             return _NONE
+        if setting == "properties" and self.columns[self.needed(name)] not in _OBJECTS:
+            raise self._wrong_type(
+                name,
+                "Properties are `json` or `jsonb`; `properties` may be empty, and `columns` name columns of any type.",
+            )
         return identifier(self.needed(name))
 
     def sql(self, *settings: str) -> dict[str, str]:

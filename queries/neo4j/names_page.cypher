@@ -5,7 +5,7 @@
 MATCH (n:{labels})
 WHERE n.{id} > coalesce($2, '') OR $2 IS NULL AND n.{id} = ''
 UNWIND CASE WHEN $1 THEN {synonyms} WHEN coalesce({name}, '') <> '' THEN [{name}] ELSE [] END AS text
-WITH n.{id} AS id, text
+WITH n.{id} AS id, left(text, 4000) AS text
 ORDER BY id
 LIMIT $3
 WITH [id, text] AS row

@@ -1,4 +1,4 @@
-// summary: How many edges each predicate has; relationships that say the same are one.
+// summary: How many edges each predicate has; relationships that say the same are one, the most frequent first.
 // $5 INTEGER: Rows at most.
 CALL () {{
   MATCH (n:{labels})
@@ -24,6 +24,7 @@ CALL (has_shared_ids) {{
   RETURN predicate, count(*) AS found
 }}
 WITH predicate, found
+ORDER BY found DESC
 LIMIT $5
 WITH [predicate, found] AS row
 {chunks}

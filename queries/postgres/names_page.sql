@@ -2,7 +2,7 @@
 -- $1 boolean: Whether synonyms are asked for, not names.
 -- $2 text: The ID after which the page begins; null: the first page.
 -- $3 bigint: Rows at most.
-SELECT n.id AS n, f.text FROM {nodes} AS n
+SELECT n.id AS n, left(f.text, 4000) AS text FROM {nodes} AS n
 CROSS JOIN LATERAL (
   SELECT n.name AS text WHERE n.name <> '' AND NOT $1::boolean
   UNION ALL

@@ -1,4 +1,4 @@
--- summary: The types of some nodes, with how many of these have them.
+-- summary: The types of some nodes, with how many of these have them, the most frequent first.
 -- $1 bigint: Nodes that are looked at, at most.
 -- $2 bigint: Rows at most.
 SELECT t.type, count(*) AS found
@@ -8,4 +8,5 @@ CROSS JOIN LATERAL (
   FROM jsonb_path_query(jsonb_build_array(n.type, n.properties -> '@type'), '$[*][*] ? (@.type() == "string")') AS v
 ) AS t
 GROUP BY t.type
+ORDER BY found DESC
 LIMIT $2

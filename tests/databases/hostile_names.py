@@ -12,7 +12,7 @@ from typing import Final
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
@@ -95,8 +95,8 @@ class World:
     fill: Callable[[list[str]], Awaitable[object]]
     store: GraphStore
     statements: dict[str, set[str]] = field(default_factory=dict)
-    ids: Names = field(default_factory=lambda: Names(PostgresSettings().base, {}))
-    terms: Names = field(default_factory=lambda: Names(PostgresSettings().vocabulary, {}))
+    ids: IriMapping = field(default_factory=lambda: IriMapping(PostgresSettings().base, {}))
+    terms: IriMapping = field(default_factory=lambda: IriMapping(PostgresSettings().vocabulary, {}))
 
     def check(self, names: list[str]) -> None:
         """Fail if an answer about a ring is wrong, or a query has another text than before."""

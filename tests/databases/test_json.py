@@ -1,20 +1,23 @@
 """Values of the port become JSON and come back."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_encoding import encoded_assertion, encoded_properties
 from gateway.databases.json_values import JsonValues, decoded, decoded_object
-from gateway.databases.names import Names
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
-VALUES = JsonValues(Names("urn:id:", {"ex": "http://example.org/"}), Names("urn:term:", {"ex": "http://example.org/"}))
+VALUES = JsonValues(
+    IriMapping("urn:id:", {"ex": "http://example.org/"}), IriMapping("urn:term:", {"ex": "http://example.org/"})
+)
 
 IRIS = st.sampled_from([f"http://example.org/{name}" for name in "abc"])
 LEXICAL = st.one_of(
@@ -61,6 +64,14 @@ def test_an_object_that_is_nested_too_deeply_is_cut_and_says_so() -> None:
     (value,) = VALUES.properties(decoded_object('{"a": {"b": {"c": {"d": {"e": 1}}}}}'))["urn:term:a"]
     assert isinstance(value, BlankNode)
     assert value.cut
+
+
+def test_lists_in_each_other_are_one_list_however_deep() -> None:
+    deep: list[Any] = ["a"]
+    for _ in range(10_000):
+        deep = [deep, "b"]
+    # Some versions of Python read such JSON.
+    assert VALUES.properties({"x": deep}) == {"urn:term:x": (Literal("a"), Literal("b"))}
 
 
 def test_what_is_no_json_is_a_fault() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import neo4j
 import pytest
 
 from gateway.errors import EndpointFault, InputError
@@ -14,6 +15,7 @@ from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
 from tests.calls import asked, connected
 from tests.neo4j.opening import access, opened
+from tests.servers.neo4j import PASSWORD, USER
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
@@ -111,6 +113,32 @@ async def test_nodes_with_one_id_are_one_node_and_its_edges_are_counted_once(add
     assert {edge.object for edge in around[first].edges} == {second, third}
     assert [degrees[node].count for node in (first, second)] == [2, 1]
     assert [[count.count for count in counts[node].counts] for node in (first, second)] == [[2], [1]]
+
+
+@pytest.mark.parametrize("told_by", ["time", "forget", "schema"])
+async def test_a_label_that_is_added_later_is_read(address: Address, told_by: str) -> None:
+    label, now = f"Later {told_by}", 0.0
+    # Without labels in the profile, all of the database are read, and looked up.
+    store = Neo4jStore(address, Neo4jSettings(), Profile(), {}, clock=lambda: now)
+    elsewhere = f"{Neo4jSettings().base}elsewhere"
+    call = Call(Deadline.after(60), 100, 100_000, 100_000)
+    with neo4j.GraphDatabase.driver(address.url, auth=(USER, PASSWORD)) as driver:
+        try:
+            assert (await store.edges([elsewhere], call))[elsewhere].mark.whole
+            driver.execute_query(
+                f"MATCH (n:Elsewhere {{id: 'elsewhere'}}) CREATE (n)-[:next]->(:`{label}` {{id: 'later'}})"
+            )
+            if told_by == "time":
+                now = Profile().cache.ttl_seconds
+            elif told_by == "forget":
+                store.forget()
+            else:
+                await store.quick_schema(call)
+            found = (await store.edges([elsewhere], call))[elsewhere]
+        finally:
+            driver.execute_query(f"MATCH (n:`{label}`) DETACH DELETE n")
+            await store.close()
+    assert f"{Neo4jSettings().base}later" in {edge.object for edge in found.edges}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
-from gateway.errors import ConfigurationError, DeadlinePassed, EndpointFault, Fault, QueryRefused
+from gateway.errors import ConfigurationError, DeadlinePassed, EndpointFault, Fault, NetworkFault, QueryRefused
 from gateway.graph.deadline import Deadline
 from gateway.neo4j.connection import Address, DriverPool
+from gateway.neo4j.faults import fault_of
 from gateway.settings.load import load_profile
 from gateway.settings.neo4j import NodesInNeo4j
 from tests.databases.chain import around, near
@@ -59,6 +60,11 @@ async def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     async with opened(free_port(), access(tmp_path), LINKS) as gateway:
         with pytest.raises(Fault, match="could not be reached"):
             await around(gateway, 1)
+
+
+def test_a_time_out_is_that_of_the_call_only_where_its_time_is_up() -> None:
+    assert isinstance(fault_of(TimeoutError(), Deadline.after(0)), DeadlinePassed)
+    assert isinstance(fault_of(TimeoutError(), Deadline.after(60)), NetworkFault)
 
 
 async def test_a_query_that_takes_too_long_ends_with_its_call(port: int, tmp_path: Path) -> None:

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.graph.values import SearchTerms
 from gateway.neo4j.connection import Address
 from gateway.neo4j.full_text import FullTextIndex, best_index, lucene_query
-from gateway.settings.neo4j import NodesInNeo4j
+from gateway.neo4j.store import Neo4jStore
+from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
+from gateway.settings.profile import Profile
 from gateway.terms.words import words_of
 from tests.calls import asked, connected
 from tests.neo4j.opening import access, opened
@@ -61,6 +66,25 @@ async def test_all_names_are_compared_where_there_are_few_nodes_or_no_index(
         found = await asked(client, "search_entities", query="nothing has this name")
     assert found["result"] == []
     assert "full-text" not in str(found)
+
+
+@pytest.mark.anyio
+@pytest.mark.server
+async def test_an_index_that_has_more_entities_than_it_gave_leaves_hits_that_are_truncated(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Neo4jStore(address, Neo4jSettings(nodes=LARGE), Profile(), {})
+    both = SearchTerms("cushing desmopressin", ("cushing", "desmopressin"))
+    call, drugs = Call(Deadline.after(60), 100, 1_000, 1_000), [f"{Neo4jSettings().vocabulary}Drug"]
+    try:
+        whole = await store.search(both, drugs, call)
+        monkeypatch.setattr("gateway.databases.search._CANDIDATES", 1)
+        few = await store.search(both, [f"{Neo4jSettings().vocabulary}Disease"], call)
+        one = await store.search(SearchTerms("desmopressin", ("desmopressin",)), drugs, call)
+    finally:
+        await store.close()
+    assert [hits.truncated for hits in (whole, few, one)] == [False, True, False]
+    assert [len(hits.hits) for hits in (whole, one)] == [1, 1]
 
 
 @given(st.text(), st.booleans())

@@ -115,6 +115,14 @@ def test_a_database_without_the_tables_is_an_error(check: Run, database: Databas
     assert said in ran.err
 
 
+def test_properties_that_are_no_json_are_an_error(check: Run, database: Database) -> None:
+    url = database.make_database("text_properties", BARE + "ALTER TABLE entity ADD COLUMN properties text;")
+    ran = check(url)
+    assert (ran.status, ran.out) == (2, "")
+    assert "The column 'properties' of 'entity' has the type 'text'" in ran.err
+    assert "json" in ran.err
+
+
 def test_a_wrong_password_is_an_error_that_does_not_show_it(run: Run, database: Database, tmp_path: Path) -> None:  # noqa: F811 - the fixture
     wrong = tmp_path / "wrong"
     wrong.write_text("not the password")

@@ -9,12 +9,13 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import SearchTerms
+from gateway.graph.values import Edge, SearchTerms
 from gateway.postgres.store import PostgresStore
 from gateway.postgres.tables import tables_of
 from gateway.settings.limits import LimitSettings
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
+from gateway.terms.literals import Literal
 from gateway.terms.words import words_of
 from tests.postgres.database import Database
 
@@ -75,11 +76,46 @@ async def test_synonyms_and_columns_that_are_too_large_are_no_absence(database: 
     sql = """
     INSERT INTO entity VALUES ('a', 'T', 'A', to_jsonb(repeat('s', 300000)), null, 'x');
     INSERT INTO entity VALUES ('b', 'T', 'B', null, null, repeat('c', 300000));
+    INSERT INTO entity VALUES ('c', 'T', 'C', to_jsonb(repeat('s', 100000)), to_jsonb('{}'::json), repeat('c', 200000));
+    INSERT INTO entity VALUES ('d', 'T', 'D', to_jsonb(repeat('s', 100000)), to_jsonb('{}'::json), repeat('c', 100000));
     """
     async with store(database, "large", sql) as opened:
-        iris = [f"{PostgresSettings().base}{one}" for one in "ab"]
+        iris = [f"{PostgresSettings().base}{one}" for one in "abcd"]
         found = await opened.node_metadata(iris, call(), blank_nodes=True)
-    assert [found[iri].mark.whole for iri in iris] == [False, False]
+        facts = await opened.nodes(iris, call(), names=True)
+    assert [found[iri].mark.whole for iri in iris] == [False, False, False, True]
+    assert [facts[iri].name for iri in iris] == ["A", "B", "C", "D"]
+    assert all(facts[iri].mark.whole for iri in iris)
+    assert set(found[iris[3]].properties) >= {f"{PostgresSettings().vocabulary}source"}
+
+
+async def test_statements_that_are_too_large_are_no_absence(database: Database) -> None:
+    sql = """
+    ALTER TABLE relationship ADD COLUMN id int, ADD COLUMN properties json, ADD COLUMN confidence text;
+    CREATE TABLE evidence (relationship_id int, paper_id text, metadata_ json);
+    INSERT INTO relationship VALUES
+      ('a', 'p', 'b', 1, json_build_object('x', repeat('x', 40000)), repeat('y', 40000)),
+      ('a', 'p', 'c', 2, '{"x": "y"}', 'z'), ('a', 'p', 'd', 3, null, null);
+    INSERT INTO evidence VALUES
+      (2, 'PMC1', null), (3, repeat('z', 40000), json_build_object('x', repeat('x', 40000)));
+    """
+    ids, terms = PostgresSettings().base, PostgresSettings().vocabulary
+    edges = [Edge(f"{ids}a", f"{terms}p", f"{ids}{one}") for one in "bcd"]
+    async with store(database, "large_statements", sql) as opened:
+        asking = call()
+        found = await opened.edge_metadata(edges, asking)
+    assert [found[edge].mark.whole for edge in edges] == [False, True, False]
+    # What is too large stays at the server.
+    assert asking.tally.answered(complete=True).bytes < 2_000
+    assert [len(found[edge].assertions) for edge in edges] == [0, 2, 0]
+
+
+async def test_a_long_name_is_listed_by_its_beginning(database: Database) -> None:
+    sql = "INSERT INTO entity VALUES ('a', 'T', repeat('n', 10000), to_jsonb(repeat('s', 10000)));"
+    async with store(database, "long_names", sql) as opened:
+        reader = opened.name_reader()
+        pages = [await reader.page(predicate, "", call()) for predicate in reader.predicates]
+    assert [[one.text for one in page.names] for page in pages] == [["n" * 4_000], ["s" * 4_000]]
 
 
 async def test_more_nodes_than_a_query_may_return_are_asked_for_in_parts(database: Database) -> None:
@@ -107,10 +143,50 @@ async def test_a_table_that_has_an_edge_many_times_does_not_hide_the_others_unde
     assert not found.mark.whole
 
 
+LATER = """
+CREATE TABLE evidence (relationship_id int, metadata_ jsonb);
+INSERT INTO evidence VALUES (1, '{"paper_id": "PMC1"}');
+"""
+
+
+@pytest.mark.parametrize("told_by", ["time", "forget", "schema"])
+async def test_a_table_of_evidence_that_is_made_later_is_read(database: Database, told_by: str) -> None:
+    name = f"later_{told_by}"
+    sql = "ALTER TABLE relationship ADD COLUMN id int; INSERT INTO relationship VALUES ('a', 'p', 'b', 1);"
+    database.make_database(name, TABLES + sql)
+    now = 0.0
+    opened = PostgresStore(database.address_of(name), PostgresSettings(), Profile(), {}, clock=lambda: now)
+    ids, terms = PostgresSettings().base, PostgresSettings().vocabulary
+    edge = Edge(f"{ids}a", f"{terms}p", f"{ids}b")
+    try:
+        assert (await opened.edge_metadata([edge], call()))[edge].assertions == ()
+        database.execute(LATER, name)
+        if told_by == "time":
+            now = Profile().cache.ttl_seconds
+        elif told_by == "forget":
+            opened.forget()
+        else:
+            await opened.schema(call())
+        found = (await opened.edge_metadata([edge], call()))[edge]
+    finally:
+        await opened.close()
+    assert [one.properties for one in found.assertions] == [{f"{terms}paper_id": (Literal("PMC1"),)}]
+
+
 def test_a_column_that_takes_different_texts_for_equal_is_refused() -> None:
     # The server of the tests is built without such collations.
     found = {name: dict.fromkeys(columns, "text") for name, columns in COLUMNS.items()}
     assert tables_of(PostgresSettings(), found).edges
     found["relationship"]["object_id"] = "text of a nondeterministic collation"
+    with pytest.raises(ConfigurationError, match="nondeterministic"):
+        tables_of(PostgresSettings(), found)
+
+
+def test_a_key_of_evidence_that_is_equal_to_other_keys_is_refused() -> None:
+    found = {name: dict.fromkeys(columns, "text") for name, columns in COLUMNS.items()}
+    found["relationship"]["id"] = "uuid"
+    found["evidence"] = {"relationship_id": "uuid"}
+    assert tables_of(PostgresSettings(), found).evidence
+    found["evidence"]["relationship_id"] = "text of a nondeterministic collation"
     with pytest.raises(ConfigurationError, match="nondeterministic"):
         tables_of(PostgresSettings(), found)

@@ -55,6 +55,9 @@ INSERT INTO bundle_evidence VALUES
   ('RxNorm:3251:TREATS:MeSH:D003480', 'PMC9', 'results', 1, 5, 'it did', 0.7, true);
 """
 
+UUID = "5d0c5d2e-3a0f-4a2b-9b63-6f6c2b0c8a1"
+"""One without its last digit."""
+
 OTHER = """
 CREATE SCHEMA "My graph";
 CREATE VIEW "My graph"."Things" AS SELECT entity_id AS "the id", name AS title FROM entity;
@@ -159,6 +162,59 @@ async def test_each_row_of_evidence_is_an_assertion_beside_that_of_the_edge(
     assert edge["metadata"]["source_documents"] == sorted({"PMC1", "PMC2", paper})
 
 
+_LARGE = """
+INSERT INTO entity (entity_id, entity_type, name, properties) VALUES
+  ('large', 'drug', 'a large one', json_build_object('text', repeat('x', 300000))),
+  ('small', 'drug', 'a small one', '{"http://www.w3.org/2000/01/rdf-schema#comment": "A small one."}');
+"""
+
+
+async def test_a_description_that_could_not_be_read_is_no_absence(database: Database) -> None:
+    url = database.make_database("large_properties", EXISTING + _LARGE)
+    async with connected(opened(database, url)) as client:
+        large = await asked(client, "search_entities", query="large")
+        small = await asked(client, "search_entities", query="small")
+    assert [(hit["id"], hit["entity_type"]) for hit in large["result"]] == [("id:large", "term:drug")]
+    assert (large["complete"], small["complete"]) == (False, True)
+    assert any("The descriptions of id:large could not be read" in warning for warning in large["warnings"])
+    assert [hit.get("description") for hit in small["result"]] == ["A small one."]
+
+
+_KEYS = """
+DROP TABLE relationship;
+CREATE TABLE relationship (id @edge, subject_id text, predicate text, object_id text);
+CREATE TABLE evidence (relationship_id @evidence, paper_id text);
+INSERT INTO relationship VALUES
+  ('@first', 'RxNorm:3251', 'TREATS', 'MeSH:D003480'), ('@second', 'RxNorm:3251', 'CAUSES', 'MeSH:D003480');
+INSERT INTO evidence VALUES ('@other', 'PMC1'), ('@second', 'PMC2');
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "edge", "evidence", "keys"),
+    [
+        ("upper", "text", "uuid", (f"{UUID.upper()}1", f"{UUID}2", f"{UUID}1")),
+        ("char", "uuid", "char(36)", (f"{UUID}1", f"{UUID}2", f"{UUID}1")),
+        ("padded", "char(40)", "varchar(40)", (f"{UUID}1", f"{UUID}2", f"{UUID}1")),
+        ("scaled", "int", "numeric(9, 2)", ("1", "2", "1.00")),
+        ("short", "text", "char(3)", ("abcd", "abc", "ab")),
+    ],
+)
+async def test_evidence_is_found_by_a_key_that_its_table_writes_in_another_way(
+    database: Database, name: str, edge: str, evidence: str, keys: tuple[str, str, str]
+) -> None:
+    sql = _KEYS.replace("@edge", edge).replace("@evidence", evidence)
+    for place, key in zip(("@first", "@second", "@other"), keys, strict=True):
+        sql = sql.replace(place, key)
+    url = database.make_database(f"keys_{name}", EXISTING + sql)
+    async with connected(opened(database, url)) as client:
+        answer = await asked(client, "bfs_query", seeds=["RxNorm:3251"], max_hops=1)
+    assert "degraded" not in answer
+    documents = {edge["predicate"]: edge.get("metadata", {}).get("source_documents") for edge in answer["edges"]}
+    # No evidence has the key of the first edge there; it only begins as that of the second one does.
+    assert documents == {"term:TREATS": None if name == "short" else ["PMC1"], "term:CAUSES": ["PMC2"]}
+
+
 _TWICE = """
 ALTER TABLE entity DROP CONSTRAINT entity_pkey;
 INSERT INTO entity (entity_id, entity_type, name, properties) VALUES
@@ -206,6 +262,9 @@ async def test_two_views_with_other_columns_are_a_graph(database: Database) -> N
         (PostgresSettings(nodes=NodeTable(name="title")), "no column 'title'"),
         (PostgresSettings(edges=EdgeTable(columns=("gone",))), "no column 'gone'"),
         (PostgresSettings(edges=EdgeTable(subject="confidence")), "has the type 'double precision'"),
+        (PostgresSettings(nodes=NodeTable(properties="source")), "'source' of 'entity' has the type 'text'"),
+        (PostgresSettings(edges=EdgeTable(properties="predicate")), "of 'relationship' has the type 'text'"),
+        (PostgresSettings(evidence=EvidenceTable(table="entity", edge="source", properties="name")), "the type 'text'"),
         (PostgresSettings(evidence=EvidenceTable(table="nothing")), "no table or view 'nothing'"),
     ],
 )

@@ -17,6 +17,7 @@ from gateway.errors import (
     DeadlinePassed,
     EndpointFault,
     Fault,
+    NetworkFault,
     QueryRefused,
     Throttled,
 )
@@ -27,7 +28,7 @@ from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
 from tests.databases.chain import around, near
 from tests.postgres.database import Database, running_database
-from tests.servers.loopback import free_port
+from tests.servers.loopback import HOST, free_port
 from tests.servers.postgres import PASSWORD, USER
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
@@ -90,6 +91,26 @@ async def test_a_server_that_is_not_there_is_told(database: Database) -> None:
     async with opened(f"postgresql://127.0.0.1:{free_port()}/chain", database.access()) as gateway:
         with pytest.raises(Fault, match="could not be reached"):
             await around(gateway, 1)
+
+
+async def test_a_server_that_does_not_answer_is_told_before_the_time_of_the_call_is_up() -> None:
+    ends = asyncio.Event()
+
+    async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await ends.wait()
+        writer.close()
+
+    async with await asyncio.start_server(silent, HOST, 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        pool = Pool(Address(HOST, port, "chain", USER, tls=False, connect_seconds=0.2), 1)
+        try:
+            with pytest.raises(NetworkFault, match="could not be reached"):
+                await pool.fetch("SELECT 1", [], Deadline.after(60))
+            with pytest.raises(DeadlinePassed):
+                await pool.fetch("SELECT 1", [], Deadline.after(0.01))
+        finally:
+            await pool.close()
+            ends.set()
 
 
 async def test_a_table_that_is_gone_is_told(database: Database) -> None:

@@ -175,6 +175,9 @@ class EntitySearcher:
         if gone:
             shown = [one for one in shown if one.hit.iri not in gone]
             question.warnings.append(messages.entities_gone(len(gone)))
+        undescribed = [one.hit.iri for one in shown if not facts[one.hit.iri].is_described]
+        if undescribed:
+            question.warnings.append(messages.descriptions_not_read(self._prefixes.listed(undescribed)))
         return shown, facts
 
     def _page(

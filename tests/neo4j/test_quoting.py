@@ -11,7 +11,7 @@ from gateway import resources
 from gateway.errors import ConfigurationError
 from gateway.neo4j.cypher import load
 from gateway.neo4j.graph_model import GraphModel
-from gateway.neo4j.identifiers import identifier
+from gateway.neo4j.quoting import identifier
 from gateway.settings.neo4j import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 
 FOLDER = resources.folder("queries") / "neo4j"

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.databases.names import Names
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import ConfigurationError
 from gateway.terms.iri import is_iri
 
 BASE = "urn:x-bfsql:id:"
 PREFIXES = {"MeSH": "http://id.nlm.nih.gov/mesh/", "ex": "http://example.org/", "near": "http://example.org/near/"}
-NAMES = Names(BASE, PREFIXES)
+MAPPING = IriMapping(BASE, PREFIXES)
 
 ANY_TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 IDS = st.one_of(
@@ -24,28 +24,28 @@ IDS = st.one_of(
 
 @given(IDS)
 def test_every_text_has_an_iri_that_leads_back_to_it(text: str) -> None:
-    iri = NAMES.iri(text)
+    iri = MAPPING.iri(text)
     assert is_iri(iri)
-    assert text in NAMES.texts(iri)
+    assert text in MAPPING.texts(iri)
 
 
 @given(IDS, IDS)
 def test_two_texts_have_one_iri_only_where_one_is_a_curie_for_it(one: str, other: str) -> None:
-    if one != other and NAMES.iri(one) == NAMES.iri(other):
-        assert NAMES.iri(one) in {one, other} or {one.partition(":")[0], other.partition(":")[0]} <= PREFIXES.keys()
+    if one != other and MAPPING.iri(one) == MAPPING.iri(other):
+        assert MAPPING.iri(one) in {one, other} or {one.partition(":")[0], other.partition(":")[0]} <= PREFIXES.keys()
 
 
 @given(IDS)
 def test_what_an_iri_leads_back_to_has_that_iri(text: str) -> None:
-    assert all(NAMES.iri(found) == text for found in NAMES.texts(text))
+    assert all(MAPPING.iri(found) == text for found in MAPPING.texts(text))
 
 
 @given(IDS)
 def test_every_text_that_has_an_iri_is_found(text: str) -> None:
-    iri = NAMES.iri(text)
+    iri = MAPPING.iri(text)
     curies = {f"{prefix}:{iri.removeprefix(begin)}" for prefix, begin in PREFIXES.items() if iri.startswith(begin)}
-    assert set(NAMES.texts(iri)) == {found for found in {text, iri, *curies} if NAMES.iri(found) == iri}
-    assert NAMES.iri_by_text([iri]) == dict.fromkeys(NAMES.texts(iri), iri)
+    assert set(MAPPING.texts(iri)) == {found for found in {text, iri, *curies} if MAPPING.iri(found) == iri}
+    assert MAPPING.iri_by_text([iri]) == dict.fromkeys(MAPPING.texts(iri), iri)
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_every_text_that_has_an_iri_is_found(text: str) -> None:
     ],
 )
 def test_iris_and_declared_curies_stay_and_other_ids_are_encoded(text: str, iri: str) -> None:
-    assert NAMES.iri(text) == iri
+    assert MAPPING.iri(text) == iri
 
 
 def test_an_iri_that_no_text_has_leads_to_none() -> None:
-    assert NAMES.texts(f"{BASE}%00") == NAMES.texts(f"{BASE}%ff") == NAMES.texts(f"{BASE}a%20b%2") == []
+    assert MAPPING.texts(f"{BASE}%00") == MAPPING.texts(f"{BASE}%ff") == MAPPING.texts(f"{BASE}a%20b%2") == []
 
 
 def test_a_namespace_begins_iris_and_the_curies_for_them() -> None:
-    assert NAMES.beginnings("http://example.org/") == ["http://example.org/", "ex:", "near:"]
-    assert NAMES.beginnings("http://example.org/near/") == ["http://example.org/near/", "ex:near/", "near:"]
-    assert NAMES.beginnings(f"{BASE}drug%3A") == ["drug:"]
+    assert MAPPING.beginnings("http://example.org/") == ["http://example.org/", "ex:", "near:"]
+    assert MAPPING.beginnings("http://example.org/near/") == ["http://example.org/near/", "ex:near/", "near:"]
+    assert MAPPING.beginnings(f"{BASE}drug%3A") == ["drug:"]
     with pytest.raises(ConfigurationError, match="all names of the database"):
-        NAMES.beginnings("urn:")
+        MAPPING.beginnings("urn:")

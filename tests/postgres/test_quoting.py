@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.postgres.identifiers import identifier
+from gateway.postgres.quoting import identifier
 
 
 @given(st.text())

@@ -16,7 +16,7 @@ _MOST_STEMS = 1_000
 """Beginnings of IRIs that are remembered."""
 
 
-class Names:
+class IriMapping:
     """The IRIs of one kind of texts in a database: of IDs, or of types, predicates and names of properties.
 
     No two texts have the same IRI, except a CURIE and the IRI that it stands for.

@@ -1,0 +1,68 @@
+"""A database whose answers a test writes down."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gateway.databases.client import DatabaseClient, Row
+from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.store import DatabaseStore, Readers
+from gateway.flow.control import FlowControl
+from gateway.graph.call import Call
+from gateway.graph.deadline import Deadline
+from gateway.settings.load import load_profile
+from gateway.settings.profile import Profile
+
+Answers = Callable[[str, Sequence[Any]], Sequence[Row]]
+"""Returns the rows of a query, by its name and its parameters."""
+
+IDS, TERMS = "urn:x-bfsql:id:", "urn:x-bfsql:term:"
+
+
+class FakePool:
+    """Connections to a database that answers at once."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+
+    async def fetch(self, query: str, arguments: Sequence[object], deadline: Deadline) -> Sequence[Row]:
+        """Return the rows that the test has for a query."""
+        deadline.check()
+        return self._answers(query, arguments)
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+class FakeClient(DatabaseClient):
+    """Sends the names of queries in their place."""
+
+    async def query(self, name: str, call: Call) -> str:  # noqa: ARG002 - nothing is looked up
+        """Return the name."""
+        return name
+
+    def forget(self) -> None:
+        """Forget nothing."""
+
+
+def store(answers: Answers, *, profile: Profile | None = None, prefixes: dict[str, str] | None = None) -> DatabaseStore:
+    """Return a store over a database that gives these answers; a rule for edges has three parameters."""
+    profile = profile or load_profile("bfsql-postgres")
+    client = FakeClient(
+        FakePool(answers), FlowControl(profile.endpoint.requests), profile.limits.query_rows, alive="alive"
+    )
+    readers = Readers.of(
+        client,
+        IriMapping(IDS, prefixes or {}),
+        IriMapping(TERMS, prefixes or {}),
+        profile,
+        parameters=lambda rule: (rule.excepted, rule.allowed, rule.objects),
+        expression=str,
+        wall_clock=time.time,
+    )
+    return DatabaseStore(client, readers)
+
+
+def call() -> Call:
+    """Return a call with time and rows enough."""
+    return Call(Deadline.after(60), 1_000, 1_000_000, 1_000_000)

@@ -1,0 +1,49 @@
+"""The schema of a database says what it lacks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gateway.databases.client import Row
+from gateway.errors import QueryRefused
+from gateway.settings.load import load_profile
+from tests.databases.fakes import TERMS, call, store
+
+pytestmark = pytest.mark.anyio
+
+
+def _many_types(query: str, arguments: Sequence[Any]) -> Sequence[Row]:
+    match query:
+        case "type_counts" | "sampled_types":
+            return [[f"t{number}", 1] for number in range(min(arguments[-1], 30_000))]
+        case "predicate_counts" | "sampled_predicates":
+            return [["p", 7]]
+    return []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_schema_without_all_superclasses_is_to_be_read_again_soon(fails: bool) -> None:
+    above = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
+
+    def answers(query: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        if query != "edges":
+            return [["T", 2]] if query == "type_counts" else []
+        if fails:
+            raise QueryRefused("The database refused a query of this gateway.")
+        return [["urn:x-bfsql:term:T", above, "urn:x-bfsql:term:U"]] if "urn:x-bfsql:term:T" in arguments[3] else []
+
+    profile = load_profile("bfsql-postgres")
+    types = profile.types.model_copy(update={"subclass_of": (above,)})
+    schema = await store(answers, profile=profile.model_copy(update={"types": types})).schema(call())
+    assert schema.exact
+    assert schema.labelled is not fails
+    assert bool(schema.superclasses) is not fails
+
+
+@pytest.mark.parametrize("reading", ["quick_schema", "schema"])
+async def test_more_types_than_are_listed_are_told_and_the_others_are_there(reading: str) -> None:
+    schema = await getattr(store(_many_types), reading)(call())
+    assert (len(schema.types), [(term.iri, term.count) for term in schema.predicates]) == (20_000, [(f"{TERMS}p", 7)])
+    assert (schema.exact, schema.is_cut, schema.basis.triples) == (False, True, None)
+    assert schema.reason == "the graph has more than 20,000 types or predicates"
