@@ -87,7 +87,7 @@ class PostgresCheck:
         return await self._pool.fetch(query, [*arguments, _ROWS], Deadline.after(self._seconds_each))
 
     async def _columns(self, table: str) -> Columns:
-        return {str(name): str(kind) for name, kind in await self._rows(load("columns"), identifier(table))}
+        return {str(name): str(kind) for _, name, kind in await self._rows(load("columns"), [identifier(table)])}
 
     async def _server(self) -> dict[str, Claim]:
         """Return what is known of the server; the first query, so that it raises what keeps this user out."""

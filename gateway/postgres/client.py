@@ -16,8 +16,8 @@ from gateway.postgres.sql import load
 from gateway.postgres.tables import Tables, names_of_tables, tables_of
 from gateway.settings.postgres import PostgresSettings
 
-_COLUMNS = 2_000
-"""Columns of a table; PostgreSQL allows 1,600."""
+_COLUMNS = 10_000
+"""Columns of all tables of a graph, of which there are four at most; PostgreSQL allows 1,600 in each."""
 
 
 class PostgresClient(DatabaseClient):
@@ -55,10 +55,10 @@ class PostgresClient(DatabaseClient):
         return await self._tables.found(partial(self._looked_up, call))
 
     async def _looked_up(self, call: Call) -> Tables:
-        found = {}
-        for name in names_of_tables(self._settings):
-            rows = await self._fetched("columns", load("columns"), [identifier(name)], _COLUMNS, call)
-            found[name] = {str(column): str(kind) for column, kind in rows}
+        quoted = {identifier(name): name for name in names_of_tables(self._settings)}
+        found: dict[str, dict[str, str]] = {name: {} for name in quoted.values()}
+        for table, column, kind in await self._fetched("columns", load("columns"), [list(quoted)], _COLUMNS, call):
+            found[quoted[str(table)]][str(column)] = str(kind)
         try:
             return tables_of(self._settings, found)
         except ConfigurationError as error:
