@@ -210,13 +210,17 @@ class EdgeReader:
         for hop in range(1, hops + 1):
             answers = await self._neighbours(frontier, call)
             # One answer is about all nodes of a query.
-            distinct = {id(answer): answer for answer in answers.values()}.values()
-            new = frozenset[Iri]().union(*(answer.nodes for answer in distinct)) - distances.keys()
+            distinct = list({id(answer): answer for answer in answers.values()}.values())
+            few = sum(len(answer.nodes) for answer in distinct) <= _FEW
+            try:
+                new = await in_thread(call, partial(_not_known, distinct, distances), unless=few)
+            except Fault as fault:
+                return Reach(distances, Mark(fault))
             distances |= dict.fromkeys(new, hop)
             for answer in distinct:
                 if not answer.mark.whole:
                     return Reach(distances, answer.mark)
-            frontier = list(new)
+            frontier = new
         return Reach(distances)
 
     async def _neighbours(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, _Neighbours]:
@@ -259,6 +263,12 @@ class EdgeReader:
         node: Callable[[str], Iri] = cache(self._ids.iri)
         predicate: Callable[[str], Iri] = cache(self._terms.iri)
         return [Edge(node(s), predicate(p), node(o)) for s, p, o in deadline.checking(rows)]
+
+
+def _not_known(answers: Iterable[_Neighbours], known: Mapping[Iri, int], deadline: Deadline) -> list[Iri]:
+    """Return the neighbours that are not known, each once."""
+    found = (node for answer in answers for node in deadline.checking(answer.nodes) if node not in known)
+    return list(dict.fromkeys(found))
 
 
 def _capped(edges: tuple[Edge, ...], most: int, *, is_cut: bool) -> Neighbourhood:
