@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -25,19 +25,31 @@ Row = Sequence[Any]
 """A row, whose values a reader checks by their types."""
 
 
-def _size_of(values: Iterable[Any]) -> int:
-    """Return about how many bytes values had on their way: drivers do not say."""
-    return sum(len(value) if type(value) is str else _size_of_other(value) for value in values)
+_TEXTS = frozenset[type]({str, type(None)})
 
 
-def _size_of_other(value: Any) -> int:
+def _size_of(rows: Sequence[Row]) -> int:
+    """Return about how many bytes rows had on their way: drivers do not say."""
+    return sum(map(_size_of_column, zip(*rows, strict=True)))
+
+
+def _size_of_column(values: Collection[Any]) -> int:
+    # Most columns are of texts, and a large answer has tens of thousands of these.
+    if _TEXTS.issuperset(map(type, values)):
+        return sum(map(len, filter(None, values))) + _NUMBER * sum(value is None for value in values)
+    return sum(map(_size_of_value, values))
+
+
+def _size_of_value(value: Any) -> int:
     match value:
+        case str():
+            return len(value)
         case Literal():
             return len(value.value)
         case Mapping():
-            return _size_of(value) + _size_of(value.values())
+            return _size_of_column(value.keys()) + _size_of_column(value.values())
         case list() | tuple():
-            return _size_of(value)
+            return _size_of_column(value)
     return _NUMBER
 
 
@@ -159,7 +171,7 @@ class DatabaseClient(ABC):
         with timer.sending():
             async with self.flow.sending(deadline):
                 rows = await self._pool.fetch(query, arguments, deadline)
-            timer.received(sum(map(_size_of, rows)))
+            timer.received(_size_of(rows))
             timer.decoded(len(rows))
         return rows
 

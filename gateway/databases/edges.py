@@ -26,6 +26,7 @@ from gateway.graph.values import (
     Mark,
     Neighbourhood,
     Reach,
+    edges_of,
 )
 
 _FEW = 4_000
@@ -246,7 +247,7 @@ class EdgeReader:
             around: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             is_all, selects = selection.is_all, selection.selects
             for edge in self._edges(rows, deadline):
-                subject, target = edge.subject, edge.object
+                subject, _, target = edge
                 outgoing, incoming = around.get(subject), around.get(target)
                 if outgoing is None and incoming is None:
                     raise _compares_otherwise()
@@ -262,7 +263,11 @@ class EdgeReader:
         # Thousands of edges have the same few predicates and ends.
         node: Callable[[str], Iri] = cache(self._ids.iri)
         predicate: Callable[[str], Iri] = cache(self._terms.iri)
-        return [Edge(node(s), predicate(p), node(o)) for s, p, o in deadline.checking(rows)]
+        edges: list[Edge] = []
+        for some in deadline.slices(rows):
+            subjects, predicates, objects = zip(*some, strict=True)
+            edges += edges_of(map(node, subjects), map(predicate, predicates), map(node, objects))
+        return edges
 
 
 def _not_known(answers: Iterable[_Neighbours], known: Mapping[Iri, int], deadline: Deadline) -> list[Iri]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
+from sys import getsizeof
 from typing import Any, NamedTuple, TypeVar
-
-from cachetools import LRUCache
 
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
@@ -32,6 +31,7 @@ from gateway.graph.values import (
 from gateway.settings.identity import VALUE_MARK
 from gateway.settings.profile import Profile
 from gateway.terms.best_text import best_text
+from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.folding import compact
 from gateway.terms.iri import is_sendable, is_skolem, local_name
 from gateway.terms.literals import Literal
@@ -41,9 +41,8 @@ Answer = TypeVar("Answer")
 _BYTES = 1 << 18
 """Bytes of the properties of one node; one query asks for no more nodes than have so many bytes in one answer."""
 
-_MOST_TYPES = 1_000
-_LONGEST_TYPES = 1_000
-"""Lists of types that are remembered, and characters of each."""
+_KNOWN_TYPES_BYTES = 1 << 20
+"""Memory for lists of types as databases write them: many nodes have the same few."""
 
 
 class _Node(NamedTuple):
@@ -109,8 +108,7 @@ class NodeReader:
         self._values = JsonValues(ids, terms)
         self._batch = profile.limits.facts_batch
         self._with_properties = min(self._batch, max(1, profile.limits.body_bytes // _BYTES))
-        # Many nodes have the same few types.
-        self._known_types: LRUCache[str, tuple[Iri, ...]] = LRUCache(_MOST_TYPES)
+        self._known_types: BoundedMap[str, tuple[Iri, ...]] = BoundedMap(_KNOWN_TYPES_BYTES)
 
     def iri(self, text: str) -> Iri:
         """Return the IRI of an ID."""
@@ -130,13 +128,26 @@ class NodeReader:
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
     ) -> Mapping[Iri, NodeFacts]:
         """Return types, names and descriptions; see `GraphStore.nodes`."""
+        # Thousands of nodes have the same few types and no name: one answer is enough for all of them.
+        shared: dict[tuple[tuple[Iri, ...], str], NodeFacts] = {}
 
-        def facts(node: _Node) -> NodeFacts:
-            described = self._described(node) if descriptions else ""
-            is_described = bool(described) or node.mark.whole
-            name = node.name if names else ""
-            return NodeFacts(node.types, name, node.types_mark, described, is_described=is_described)
+        def named(node: _Node) -> NodeFacts:
+            types, name = node.types, node.name if names else ""
+            if node.types_mark is not WHOLE:
+                return NodeFacts(types, name, node.types_mark)
+            return shared.get((types, name)) or shared.setdefault((types, name), NodeFacts(types, name))
 
+        def described(node: _Node) -> NodeFacts:
+            text = self._described(node)
+            return NodeFacts(
+                node.types,
+                node.name if names else "",
+                node.types_mark,
+                text,
+                is_described=bool(text) or node.mark.whole,
+            )
+
+        facts = described if descriptions else named
         return await self._read(ids, call, facts, lambda mark: NodeFacts(mark=mark), properties=descriptions)
 
     def _described(self, node: _Node) -> str:
@@ -252,11 +263,10 @@ class NodeReader:
         """Return the types that a database sent as JSON or as a list."""
         if not isinstance(sent, str):
             return self._listed(_texts(sent))
-        found = self._known_types.get(sent)
+        found = self._known_types.known.get(sent)
         if found is None:
             found = self._listed(_texts(decoded(sent)))
-            if len(sent) <= _LONGEST_TYPES:
-                self._known_types[sent] = found
+            self._known_types.add(sent, found, getsizeof(sent) + sum(map(getsizeof, found)))
         return found
 
     def _listed(self, texts: Iterable[str]) -> tuple[Iri, ...]:

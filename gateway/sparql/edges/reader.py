@@ -10,7 +10,7 @@ from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
-from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, edges_of
 from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
@@ -18,7 +18,6 @@ from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import predicate_parameters, selected_predicates, selection_parameters
 from gateway.sparql.engines.probes import LateralProbe
 from gateway.sparql.results.columns import UnexpectedRows, edge, integer, iri, literal, read, term
-from gateway.sparql.results.columns import edges as edges_of
 from gateway.sparql.results.rows import EndedEarly, Overflow
 from gateway.sparql.results.table import EMPTY, Table
 from gateway.sparql.results.terms import BlankTerm, IriTerm

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
 from typing import Any, TypeVar, overload
 
 from gateway.errors import EndpointFault
-from gateway.graph.values import Edge, Iri
+from gateway.graph.values import Edge, Iri, edges_of
 from gateway.sparql.results.table import Table
 from gateway.sparql.results.terms import LiteralTerm, Term, TypedLiteralTerm
 from gateway.sparql.results.terms import literal as literal_of
@@ -78,13 +77,7 @@ def integer(variable: str) -> Column[int]:
 
 def edge(rows: Table) -> Iterable[Edge]:
     """Return the edge that ?s, ?p and ?o of each row are."""
-    return edges(*(iri(variable)(rows) for variable in "spo"))
-
-
-def edges(subjects: Iterable[Iri], predicates: Iterable[Iri], objects: Iterable[Iri]) -> Iterable[Edge]:
-    """Return the edges of which these are the terms."""
-    # As `Edge` does it, without a call of Python code for each.
-    return map(tuple.__new__, repeat(Edge), zip(subjects, predicates, objects, strict=True))
+    return edges_of(*(iri(variable)(rows) for variable in "spo"))
 
 
 @overload
