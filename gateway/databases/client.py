@@ -26,6 +26,7 @@ Row = Sequence[Any]
 
 
 _TEXTS = frozenset[type]({str, type(None)})
+_NUMBERS = frozenset[type]({int, float, bool, type(None)})
 
 
 def _size_of(rows: Sequence[Row]) -> int:
@@ -34,9 +35,13 @@ def _size_of(rows: Sequence[Row]) -> int:
 
 
 def _size_of_column(values: Collection[Any]) -> int:
-    # Most columns are of texts, and a large answer has tens of thousands of these.
-    if _TEXTS.issuperset(map(type, values)):
-        return sum(map(len, filter(None, values))) + _NUMBER * sum(value is None for value in values)
+    # Most columns are of texts or of numbers alone, and a large answer has tens of thousands of these.
+    kinds = {*map(type, values)}
+    if kinds <= _TEXTS:
+        texts = [*filter(None, values)]
+        return sum(map(len, texts)) + _NUMBER * (len(values) - len(texts))
+    if kinds <= _NUMBERS:
+        return _NUMBER * len(values)
     return sum(map(_size_of_value, values))
 
 

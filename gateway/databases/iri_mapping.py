@@ -7,7 +7,7 @@ from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.terms.iri import is_iri
+from gateway.terms.iri import are_ordinary, is_iri
 
 _SCHEMES = ("urn:", "tag:", "info:")
 """Schemes of IRIs without `//`; a text with another one may as well be a CURIE whose prefix nobody declared."""
@@ -47,11 +47,12 @@ class IriMapping:
 
     def texts(self, iri: str) -> list[str]:
         """Return the texts that have an IRI: one, and each CURIE that stands for it; none where no text has it."""
+        return self._texts_of_legal(iri) if is_iri(iri) else []
+
+    def _texts_of_legal(self, iri: str) -> list[str]:
         if iri.startswith(self._base):
             text = unquote(iri[len(self._base) :], errors="replace")
             return [text] if "\0" not in text and self.iri(text) == iri else []
-        if not is_iri(iri):
-            return []
         written_out, curies = self._ways(iri[: iri.rfind("/") + 1] or iri[: iri.index(":") + 1])
         texts = [iri] if written_out else []
         texts += [begin + iri[len(namespace) :] for begin, namespace in curies if iri.startswith(namespace)]
@@ -81,7 +82,9 @@ class IriMapping:
 
     def iri_by_text(self, iris: Iterable[str]) -> dict[str, str]:
         """Return the texts of all IRIs, each with its IRI."""
-        return {text: iri for iri in iris for text in self.texts(iri)}
+        distinct = list(iris)
+        texts_of = self._texts_of_legal if are_ordinary(distinct) else self.texts
+        return {text: iri for iri in distinct for text in texts_of(iri)}
 
     def beginnings(self, namespace: str) -> list[str]:
         """Return how the texts begin whose IRIs begin with a namespace.

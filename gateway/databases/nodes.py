@@ -41,6 +41,9 @@ Answer = TypeVar("Answer")
 _BYTES = 1 << 18
 """Bytes of the properties of one node; one query asks for no more nodes than have so many bytes in one answer."""
 
+_NAMES = 4
+"""How many times `limits.facts_batch` nodes one query asks for, where only types and names are wanted: short rows."""
+
 _KNOWN_TYPES_BYTES = 1 << 20
 """Memory for lists of types as databases write them: many nodes have the same few."""
 
@@ -248,7 +251,7 @@ class NodeReader:
                 nodes[iri] = nodes[iri].with_more(node) if iri in nodes else node
             return {iri: answer(nodes.get(iri, _UNKNOWN)) for iri in batch}
 
-        size = self._with_properties if properties else self._batch
+        size = self._with_properties if properties else _NAMES * self._batch
         return await in_batches(ids, size, call, ask, failed)
 
     def _named_node(self, row: Row) -> _Node:
