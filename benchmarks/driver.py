@@ -21,8 +21,9 @@ import gateway
 from gateway.api import open_gateway
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal.breadth_first import BreadthFirstSearch
-from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.node_expander import NodeExpander
+
+# Older commits have the rule beside the expander, and newer ones import it there.
+from gateway.engine.traversal.node_expander import HubRule, NodeExpander  # type: ignore[attr-defined]
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
@@ -30,8 +31,13 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
-from gateway.stores.endpoints import connect, store_over
 from gateway.terms.prefixes import PrefixMap
+
+try:
+    from gateway.stores.endpoints import connect, store_over
+except ModuleNotFoundError:
+    # Older commits have these functions elsewhere.
+    from gateway.api import connect, store_over  # type: ignore[attr-defined,no-redef]
 
 _PROFILE = "wikidata-local"
 _LIMITS = LimitSettings(deadline_seconds=120, requests=1_000, query_rows=9_000)
