@@ -7,6 +7,7 @@ the client. It also reads lines of any length, and raises an error when the clie
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import logging
 import os
@@ -140,11 +141,15 @@ class _Reader:
         except RuntimeError:
             work.close()
             raise _LoopClosedError from None
-        future.result()
+        try:
+            future.result()
+        except concurrent.futures.CancelledError:
+            # The loop cancels what is left at its end.
+            raise _LoopClosedError from None
 
 
 class _LoopClosedError(Exception):
-    """The event loop of the server is closed."""
+    """The event loop of the server is closed, or about to be."""
 
 
 class _Writer:

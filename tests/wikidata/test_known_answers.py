@@ -48,8 +48,8 @@ async def test_traversals_of_one_two_and_three_hops(client: Client, seed: str, e
     answers = [
         await asked(client, "bfs_query", seeds=[seed], max_hops=hops, topology_only=True, limit=1) for hops in (1, 2, 3)
     ]
+    assert not [answer["incomplete"] for answer in answers if not answer["complete"]]
     assert [counts(answer) for answer in answers] == expected
-    assert all(answer["complete"] is True for answer in answers)
 
 
 async def test_two_hops_that_stop_at_hubs(client: Client) -> None:
@@ -150,7 +150,7 @@ async def test_an_intersection_is_named(client: Client) -> None:
     }
     assert answer["nodes"][0]["entity_type"] == "wd:Q6256"
     assert answer["labels"]["wd:Q6256"] == "country"
-    assert counts(far) == (5976, 37394)
+    assert (far.get("incomplete"), counts(far)) == (None, (5976, 37394))
 
 
 async def test_a_session_names_whatever_it_mentions(client: Client) -> None:
