@@ -27,7 +27,8 @@ class Corpus:
 
     def as_stored(self, question: Asked) -> Asked:
         """Return a question with its seeds as the engine was given them."""
-        seeds = tuple(map(self.column.as_stored, question.seeds))
+        # Two that the engine takes for one are one seed.
+        seeds = tuple(dict.fromkeys(map(self.column.as_stored, question.seeds)))
         if isinstance(question, IntersectionQuestion):
             assume(len(set(seeds)) > 1)
         return replace(question, seeds=seeds)
