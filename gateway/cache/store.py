@@ -53,7 +53,7 @@ def _question(primitive: str, bound: int | None, selection: EdgeSelection) -> tu
     if selection.is_all:
         return (primitive, bound)
     text = repr((selection.outgoing, selection.incoming)).encode()
-    return (primitive, bound, blake2b(text, digest_size=16).hexdigest())
+    return (primitive, bound, blake2b(text, digest_size=16).digest())
 
 
 @dataclass(frozen=True, slots=True)
