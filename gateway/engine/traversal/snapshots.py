@@ -6,24 +6,31 @@ from collections.abc import Hashable
 
 from cachetools import TTLCache
 
+from gateway.cache.memory import memory_size
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.deadline import Clock
 from gateway.graph.freshness import Epoch, Freshness
 from gateway.graph.values import Iri, Schema
 
-_Stored = tuple[Topology, float]
-"""A topology, and when it expires on the clock."""
+_Stored = tuple[Topology, float, int]
+"""A topology, when it expires on the clock, and the bytes of both it and its question."""
+
+_ENTRY_BYTES = 600
+"""Bytes of an entry beside its topology and its question."""
 
 
 class Snapshots:
-    """Stores topologies by normalised question, bounded in bytes, each for one time to live."""
+    """Stores topologies by normalised question, bounded in bytes, each for one time to live.
+
+    `tests/engine/traversal/test_snapshots.py` compares the bytes counted with what Python allocates.
+    """
 
     def __init__(self, megabytes: int, ttl_seconds: float, clock: Clock) -> None:
         self._topologies: TTLCache[Hashable, _Stored] = TTLCache(
             maxsize=megabytes << 20,
             ttl=ttl_seconds,
             timer=clock,
-            getsizeof=lambda stored: stored[0].size_bytes,
+            getsizeof=lambda stored: stored[2],
         )
         self._ttl = ttl_seconds
         self._clock = clock
@@ -37,6 +44,11 @@ class Snapshots:
         """The time until snapshots are dropped or become outdated; `put` takes it as it was before the traversal."""
         return self._epoch
 
+    @property
+    def bytes(self) -> int:
+        """Bytes in use."""
+        return int(self._topologies.currsize)
+
     def get(self, question: Hashable, freshness: Freshness, *, continues: bool) -> Topology | None:
         """Return the stored topology, and note until when it holds; None where there is none that may be used.
 
@@ -45,7 +57,7 @@ class Snapshots:
         stored = self._topologies.get(question)
         if stored is None:
             return None
-        topology, until = stored
+        topology, until, _ = stored
         if not continues and (not topology.complete or question in self._outdated):
             return None
         freshness.used(until, self._clock, self._epoch)
@@ -53,8 +65,9 @@ class Snapshots:
 
     def put(self, question: Hashable, topology: Topology, epoch: Epoch) -> None:
         """Store a topology, unless it alone is larger than the bound, or was begun in another epoch."""
-        if topology.size_bytes <= self._topologies.maxsize and epoch is self._epoch:
-            self._topologies[question] = (topology, self._clock() + self._ttl)
+        size = _ENTRY_BYTES + topology.size_bytes + memory_size(question)
+        if size <= self._topologies.maxsize and epoch is self._epoch:
+            self._topologies[question] = (topology, self._clock() + self._ttl, size)
             self._outdated.discard(question)
 
     def compare(self, schema: Schema) -> None:

@@ -1,13 +1,17 @@
 """What is stored between the pages of one answer (docs/contract.md, "Pages")."""
 
 import asyncio
+import gc
 import itertools
+import tracemalloc
 
 import pytest
 from pyoxigraph import NamedNode, Quad
 
 from gateway.engine.traversal.edge_table import EdgeTable
+from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.snapshots import Snapshots
+from gateway.engine.traversal.steering import PredicateChoice, Steering
 from gateway.engine.traversal.topology import Topology
 from gateway.errors import EndpointFault
 from gateway.graph.deadline import Deadline
@@ -60,6 +64,30 @@ def test_the_bytes_counted_for_an_answer_are_no_fewer_than_its_names_take() -> N
         (names[0],), dict.fromkeys(names, 1), EdgeTable.of(names, (), Deadline.after(60.0)), facts, (), (), 0
     )
     assert answer.size_bytes >= sum(len(one.name) for one in facts.values())
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("predicates", [0, 50])
+@pytest.mark.parametrize("nodes", [1, 2, 30, 1_000])
+def test_what_is_counted_is_no_less_than_is_allocated_and_no_more_than_twice_that(nodes: int, predicates: int) -> None:
+    snapshots = Snapshots(1_000, 60.0, lambda: 0.0)
+    # Whatever is made at first use is made before the count begins.
+    snapshots.put("first", topology(3), snapshots.epoch)
+    before = snapshots.bytes
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            namespace = f"https://example.org/a/namespace/of/ordinary/length/{number}/"
+            answer = topology(nodes, iri=namespace)
+            followed = tuple(PredicateChoice(f"{namespace}predicate-{each}") for each in range(predicates))
+            question = ("bfs_query", answer.seeds, 2, HubRule(100), Steering((followed,)))
+            snapshots.put(question, answer, snapshots.epoch)
+        gc.collect()
+        allocated, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert allocated <= snapshots.bytes - before <= 2 * allocated
 
 
 def test_an_answer_lives_for_its_time_and_no_longer() -> None:
