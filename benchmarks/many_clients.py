@@ -22,6 +22,8 @@ from benchmarks.served import Served
 
 CLIENTS: Final = 64
 _SAMPLE_SECONDS: Final = 1.0
+_WARM_UP_SAMPLES: Final = 300
+"""Samples of the size until what is stored is as much as it will be: answers are stored for 300 s."""
 _SHOWN: Final = 300
 """Characters of an error."""
 
@@ -65,10 +67,13 @@ class Load:
 
     @property
     def growth(self) -> float:
-        """The resident size in the last quarter of the time over that in the second."""
-        quarter = max(1, len(self.sizes) // 4)
-        second, last = self.sizes[quarter : 2 * quarter] or self.sizes, self.sizes[-quarter:]
-        return statistics.mean(last) / statistics.mean(second)
+        """The resident size in the last quarter of the time after the warm-up over that in the first.
+
+        Where the clients called for less than ten minutes, half of the time is warm-up, so caches may still fill.
+        """
+        settled = self.sizes[min(_WARM_UP_SAMPLES, len(self.sizes) // 2) :]
+        quarter = max(1, len(settled) // 4)
+        return statistics.mean(settled[-quarter:]) / statistics.mean(settled[:quarter])
 
     @property
     def curve(self) -> str:

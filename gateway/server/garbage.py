@@ -1,8 +1,9 @@
-"""When the garbage collector of a server looks at all objects: between calls, not during them.
+"""When the garbage collector of a server looks at objects: at few at once, and at all of them rarely.
 
-A full collection looks at every object: a tenth of a second and more while the edges of a large traversal are in
-memory, in which no thread runs and no client is answered. What calls leave behind is freed at once, except for cycles,
-which are few: most stem from errors.
+A look at every object takes half a second and more while the cache is full, in which no thread runs and no client is
+answered. So the old objects are looked at soon, while the new ones among them are few, and what is left is frozen: kept
+out of later collections. What calls leave behind is freed at once, frozen or not, except for cycles. Cycles of objects
+that were in use when they were frozen stay until all objects are looked at.
 """
 
 from __future__ import annotations
@@ -17,41 +18,70 @@ _YOUNG: Final = 2_000
 _MIDDLE: Final = 10
 _NEVER: Final = 1 << 30
 """The thresholds: objects made until the young ones are looked at; such collections until the middle generation is; and
-those until all are, which this module does instead."""
+those until the old ones are, which this module does instead."""
 
 _MIDDLE_AGED: Final = 1
-"""The number of the middle generation: a collection of it moves what is left, 20,000 objects at most, to the old."""
+_OLD: Final = 2
+"""The numbers of generations. A collection of the middle one moves what is left, 20,000 objects at most, to the old."""
 
-DUE: Final = 10
-"""Such collections after which all objects are looked at when no call runs."""
+DUE: Final = 3
+"""Such collections after which the old objects are looked at when no call runs."""
 
-OVERDUE: Final = 300
-"""Those after which they are looked at in any case: cycles of all of them might take a gigabyte."""
+OVERDUE: Final = 5
+"""Those after which they are looked at in any case. Beside a cache that is being filled there are 50,000 new objects
+then, and some 8,000 later: a look of 20 ms."""
+
+MOST_LEFT: Final = 15_000
+"""Old objects left during calls from which they are frozen: more would make the next look a long one, and the cycles of
+the calls that run then are lost until all objects are looked at."""
+
+TOO_MANY: Final = 30_000
+"""Old objects from which they are frozen without a look during calls, which would take 40 ms and more: they are the
+edges of a large traversal, and free when it ends."""
+
+THOROUGH: Final = 500
+"""Looks at old objects after which the next one without calls is at the frozen objects too."""
+
+THOROUGH_IN_ANY_CASE: Final = 1_500
+"""Those after which it is during calls too: an hour on a server that is never idle."""
 
 _SECONDS: Final = 1.0
 """How often it is looked whether a collection is due."""
 
 
-class FullCollections:
-    """Full collections of one process.
+class Collector:
+    """What this module has Python's garbage collector do."""
+
+    def collect(self) -> None:
+        """Look at all objects that are not frozen."""
+        gc.collect()
+
+    def left(self) -> int:
+        """Return how many old objects there are that are not frozen."""
+        return len(gc.get_objects(generation=_OLD))
+
+    def freeze(self) -> None:
+        """Keep all objects out of collections from now on."""
+        gc.freeze()
+
+    def unfreeze(self) -> None:
+        """Let collections look at frozen objects again."""
+        gc.unfreeze()
+
+
+class OldCollections:
+    """The collections of old objects of one process.
 
     Args:
         is_idle: Tells whether no call runs.
-        collect: Collects all objects.
-        freeze: Keeps what is left after the first collection out of later ones: modules and classes, for the most part.
+        collector: Does what this decides.
     """
 
-    def __init__(
-        self,
-        is_idle: Callable[[], bool],
-        collect: Callable[[], object] = gc.collect,
-        freeze: Callable[[], object] = gc.freeze,
-    ) -> None:
+    def __init__(self, is_idle: Callable[[], bool], collector: Collector) -> None:
         self._is_idle = is_idle
-        self._collect = collect
-        self._freeze = freeze
+        self._collector = collector
         self._since = 0
-        self._is_first = True
+        self._without_frozen = 0
 
     def note(self, phase: str, info: Mapping[str, Any]) -> None:
         """Count a collection; Python calls this at the start and at the stop of each."""
@@ -59,23 +89,33 @@ class FullCollections:
             self._since += 1
 
     def collect_if_due(self) -> None:
-        """Collect all objects if enough of them have become old, and no call runs or it cannot wait any more."""
-        if self._since >= OVERDUE or (self._since >= DUE and self._is_idle()):
-            self._since = 0
-            self._collect()
-            if self._is_first and self._is_idle():
-                self._is_first = False
-                self._freeze()
+        """Collect old objects if there are enough new ones, and no call runs or it cannot wait any more."""
+        if self._since < DUE:
+            return
+        is_idle = self._is_idle()
+        if not is_idle and self._since < OVERDUE:
+            return
+        self._since = 0
+        self._without_frozen += 1
+        is_thorough = self._without_frozen >= (THOROUGH if is_idle else THOROUGH_IN_ANY_CASE)
+        if is_thorough:
+            self._without_frozen = 0
+            self._collector.unfreeze()
+        if is_idle or is_thorough or self._collector.left() < TOO_MANY:
+            self._collector.collect()
+        # Without calls nothing is in use that will be garbage soon.
+        if is_idle or self._collector.left() >= MOST_LEFT:
+            self._collector.freeze()
 
 
 @asynccontextmanager
 async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[None]:
-    """Let the garbage collector look at all objects between calls while the block runs.
+    """Let the garbage collector look at few objects at once, and between calls where it can, while the block runs.
 
-    What there is when it begins, modules and classes for the most part, is kept out of every collection: a server that
-    is never idle would otherwise hold all clients while it looks at that.
+    What there is when it begins, modules and classes for the most part, is frozen too.
     """
-    collections, thresholds = FullCollections(is_idle), gc.get_threshold()
+    collector, thresholds = Collector(), gc.get_threshold()
+    collections = OldCollections(is_idle, collector)
 
     async def look() -> None:
         while True:
@@ -84,7 +124,7 @@ async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[
 
     gc.callbacks.append(collections.note)
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
-    gc.freeze()
+    collector.freeze()
     looking = asyncio.create_task(look())
     try:
         yield

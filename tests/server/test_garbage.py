@@ -1,31 +1,62 @@
-"""The garbage collector looks at all objects when no call runs."""
+"""The garbage collector of a server looks at few objects at once, and at all of them rarely."""
 
 import gc
+import weakref
 
 import pytest
 
 from gateway.server.calls import Calls
-from gateway.server.garbage import DUE, OVERDUE, FullCollections, collected_between_calls
+from gateway.server.garbage import (
+    DUE,
+    MOST_LEFT,
+    OVERDUE,
+    THOROUGH,
+    THOROUGH_IN_ANY_CASE,
+    TOO_MANY,
+    Collector,
+    OldCollections,
+    collected_between_calls,
+)
 
 pytestmark = pytest.mark.anyio
 
 
-class Server:
-    """A server that is idle or not, and notes full collections."""
+class Noted(Collector):
+    """A collector that notes what it is to do."""
 
     def __init__(self) -> None:
-        self.is_idle = True
-        self.collected = 0
-        self.frozen_after: list[int] = []
-        self.collections = FullCollections(lambda: self.is_idle, self.collect, self.freeze)
+        self.done: list[str] = []
+        self.objects_left = 0
 
     def collect(self) -> None:
-        """Note a full collection."""
-        self.collected += 1
+        """Note it."""
+        self.done.append("collect")
+
+    def left(self) -> int:
+        """Return what the test says."""
+        return self.objects_left
 
     def freeze(self) -> None:
-        """Note after which full collection objects are frozen."""
-        self.frozen_after.append(self.collected)
+        """Note it."""
+        self.done.append("freeze")
+
+    def unfreeze(self) -> None:
+        """Note it."""
+        self.done.append("unfreeze")
+
+
+class Server:
+    """A server that is idle or not."""
+
+    def __init__(self, *, is_idle: bool = True) -> None:
+        self.is_idle = is_idle
+        self.collector = Noted()
+        self.collections = OldCollections(lambda: self.is_idle, self.collector)
+
+    @property
+    def collected(self) -> int:
+        """How often old objects were looked at."""
+        return self.collector.done.count("collect")
 
     def grow_old(self, times: int) -> None:
         """Let objects become old so many times, and look after each."""
@@ -36,7 +67,7 @@ class Server:
             self.collections.collect_if_due()
 
 
-def test_all_objects_are_looked_at_once_enough_have_become_old() -> None:
+def test_old_objects_are_looked_at_once_there_are_enough_new_ones() -> None:
     server = Server()
     server.grow_old(DUE - 1)
     assert server.collected == 0
@@ -47,8 +78,7 @@ def test_all_objects_are_looked_at_once_enough_have_become_old() -> None:
 
 
 def test_during_calls_they_wait_until_no_call_runs() -> None:
-    server = Server()
-    server.is_idle = False
+    server = Server(is_idle=False)
     server.grow_old(OVERDUE - 1)
     assert server.collected == 0
     server.is_idle = True
@@ -57,20 +87,80 @@ def test_during_calls_they_wait_until_no_call_runs() -> None:
 
 
 def test_they_do_not_wait_for_ever() -> None:
-    server = Server()
-    server.is_idle = False
+    server = Server(is_idle=False)
     server.grow_old(OVERDUE)
     assert server.collected == 1
 
 
-def test_what_the_first_collection_without_calls_leaves_is_frozen_once() -> None:
+def test_what_a_collection_without_calls_leaves_is_kept_out_of_the_next_ones() -> None:
     server = Server()
-    server.is_idle = False
+    server.grow_old(2 * DUE)
+    assert server.collector.done == ["collect", "freeze", "collect", "freeze"]
+
+
+def test_during_calls_it_is_kept_out_only_where_it_is_much() -> None:
+    server = Server(is_idle=False)
+    server.collector.objects_left = MOST_LEFT - 1
     server.grow_old(OVERDUE)
-    assert (server.collected, server.frozen_after) == (1, [])
+    server.collector.objects_left = MOST_LEFT
+    server.grow_old(OVERDUE)
+    assert server.collector.done == ["collect", "collect", "freeze"]
+
+
+def test_during_calls_too_many_objects_are_kept_out_without_a_look() -> None:
+    server = Server(is_idle=False)
+    server.collector.objects_left = TOO_MANY
+    server.grow_old(OVERDUE)
+    assert server.collector.done == ["freeze"]
     server.is_idle = True
-    server.grow_old(3 * DUE)
-    assert (server.collected, server.frozen_after) == (4, [2])
+    server.grow_old(DUE)
+    assert server.collector.done == ["freeze", "collect", "freeze"]
+
+
+@pytest.mark.parametrize(("is_idle", "every", "looks"), [(True, DUE, THOROUGH), (False, OVERDUE, THOROUGH_IN_ANY_CASE)])
+def test_frozen_objects_are_looked_at_now_and_then(is_idle: bool, every: int, looks: int) -> None:
+    server = Server(is_idle=is_idle)
+    server.grow_old(every * (looks - 1))
+    assert "unfreeze" not in server.collector.done
+    server.grow_old(every)
+    unfrozen = server.collector.done.index("unfreeze")
+    assert server.collector.done[unfrozen + 1] == "collect"
+    server.grow_old(every * looks)
+    assert server.collector.done.count("unfreeze") == 2
+
+
+def test_objects_are_left_until_they_are_frozen() -> None:
+    collector = Collector()
+    collector.freeze()
+    objects: list[list[object]] = [[] for _ in range(5_000)]
+    try:
+        collector.collect()
+        assert len(objects) <= collector.left() < 2 * len(objects)
+        collector.freeze()
+        assert collector.left() < len(objects)
+    finally:
+        collector.unfreeze()
+
+
+def test_what_was_garbage_when_it_was_frozen_is_collected_when_frozen_objects_are_looked_at() -> None:
+    class Node:
+        pass
+
+    def garbage() -> weakref.ref[Node]:
+        node = Node()
+        node.itself = node  # type: ignore[attr-defined]
+        return weakref.ref(node)
+
+    collector = Collector()
+    dropped = garbage()
+    try:
+        collector.freeze()
+        collector.collect()
+        assert dropped() is not None
+    finally:
+        collector.unfreeze()
+    collector.collect()
+    assert dropped() is None
 
 
 async def test_a_server_leaves_the_collector_as_it_was() -> None:
