@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
@@ -16,17 +16,18 @@ from gateway.engine.schema.view import SchemaView
 from gateway.engine.tools.id_reader import IdReader
 from gateway.engine.tools.steering_reader import SteeringReader
 from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.redirects import Redirects
+from gateway.engine.traversal.redirects import Redirects, ResolvedSeeds
 from gateway.engine.traversal.snapshots import Snapshots
 from gateway.engine.traversal.steering import Steering, reverse
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
 from gateway.errors import InputError
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Clock
+from gateway.graph.freshness import Freshness
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, EdgeSelection, Iri
+from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, listed_ids
 
@@ -77,21 +78,27 @@ class Traverser:
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
         steering, notes = await self._checked(arguments, len(seeds), call)
-        resolved = await self._redirects.resolved(seeds, call)
+        rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
+        epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
+        question = (arguments.tool, tuple(seeds), hops, rule, steering)
+        is_new = self._snapshots.get(question, Freshness(), continues=continues) is None
+        resolved, read_ahead = await self._resolved(
+            seeds, rule, steering, call, reads_ahead=is_new and isinstance(arguments, BfsQuery)
+        )
         seeds = resolved.seeds
         if isinstance(arguments, IntersectSubgraphs):
             _check_two(seeds)
-        rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         if steering.is_listed and isinstance(arguments, IntersectSubgraphs) and len(steering.lists) != len(seeds):
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
         question = (arguments.tool, tuple(seeds), hops, rule, steering)
-        epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
         topology = self._snapshots.get(question, call.freshness, continues=continues)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 if isinstance(arguments, BfsQuery):
-                    topology = await self._topology_builder.neighbourhood(seeds, hops, rule, call, steering)
+                    topology = await self._topology_builder.neighbourhood(
+                        seeds, hops, rule, call, steering, read_ahead=read_ahead
+                    )
                 else:
                     topology = await self._topology_builder.intersection(
                         seeds, hops, rule, call, via=via, steering=steering
@@ -112,6 +119,21 @@ class Traverser:
             *other_way[:_WARNED],
         ]
         return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), shape, call)
+
+    async def _resolved(
+        self, seeds: Sequence[Iri], rule: HubRule, steering: Steering, call: Call, *, reads_ahead: bool
+    ) -> tuple[ResolvedSeeds, Mapping[Iri, Neighbourhood]]:
+        """Return the seeds, merged ones replaced, and what was read meanwhile of those that were not merged.
+
+        Few seeds were merged, so a far endpoint is asked one time less after the other.
+        """
+        if not (reads_ahead and self._redirects.are_asked_for):
+            return await self._redirects.resolved(seeds, call), {}
+        async with together() as tasks:
+            reading = tasks.create_task(self._topology_builder.read_ahead(seeds, rule, call, steering))
+            resolved = await self._redirects.resolved(seeds, call)
+        read = reading.result()
+        return resolved, {seed: read[seed] for seed in resolved.seeds if seed in read}
 
     async def _measure(self, topology: Topology, call: Call) -> None:
         """Measure a topology, and so make what all its pages need; a large one in a thread.

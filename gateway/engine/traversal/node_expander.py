@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from gateway.engine import messages
 from gateway.engine.traversal.gaps import GapCollector
@@ -20,12 +21,28 @@ class NodeExpander:
         gaps: What could not be expanded.
     """
 
-    def __init__(self, store: GraphStore, rule: HubRule, call: Call, seeds: Collection[Iri]) -> None:
-        """Expand nodes of one question; its seeds are expanded whatever their degree."""
+    def __init__(
+        self,
+        store: GraphStore,
+        rule: HubRule,
+        call: Call,
+        seeds: Collection[Iri],
+        read_ahead: Mapping[Iri, Neighbourhood] = MappingProxyType({}),
+    ) -> None:
+        """Expand nodes of one question; its seeds are expanded whatever their degree.
+
+        Args:
+            store: The graph.
+            rule: What is done with hubs.
+            call: The call that asks.
+            seeds: The seeds of the question.
+            read_ahead: What was read of them before, as the first hop reads it.
+        """
         self._store = store
         self._rule = rule
         self._call = call
         self._seeds = frozenset(seeds)
+        self._read_ahead = dict(read_ahead)
         self._capped: set[Iri] = set()
         self.gaps = GapCollector()
 
@@ -42,7 +59,9 @@ class NodeExpander:
         # Without a cap, a seed is expanded whatever its degree.
         counted = [] if rule.is_off else [node for node in frontier if rule.max_edges or node not in self._seeds]
         left_out, capped = await self._by_degree(counted, selection, answers) if counted else (set(), [])
-        whole = [node for node in frontier if node not in left_out and node not in capped]
+        # Once: a later hop may follow other edges of a seed.
+        answers |= {node: self._read_ahead.pop(node) for node in frontier if node in self._read_ahead}
+        whole = [node for node in frontier if node not in left_out and node not in capped and node not in answers]
         if whole:
             answers |= await self._store.edges(whole, self._call, selection=selection, on_answers=on_answers)
         if capped:

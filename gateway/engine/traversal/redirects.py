@@ -57,6 +57,11 @@ class Redirects:
         self._predicates = profile.edges.redirects
         self._prefixes = prefixes
 
+    @property
+    def are_asked_for(self) -> bool:
+        """Whether the graph is asked about each seed."""
+        return bool(self._predicates)
+
     async def resolved(self, seeds: Sequence[Iri], call: Call) -> ResolvedSeeds:
         """Return the seeds, merged ones replaced."""
         in_prose = self._prefixes.in_prose

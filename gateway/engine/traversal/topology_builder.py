@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import filterfalse
+from types import MappingProxyType
 from typing import Self
 
 from gateway.engine import messages
@@ -24,7 +26,7 @@ from gateway.engine.traversal.topology import (
     paths_to_seeds,
 )
 from gateway.engine.traversal.walk import WalkSearch
-from gateway.errors import BudgetSpent, DeadlinePassed, quoted
+from gateway.errors import BudgetSpent, DeadlinePassed, Fault, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW, in_thread
 from gateway.graph.store import GraphStore
@@ -70,19 +72,44 @@ class TopologyBuilder:
         self._trusted = profile.endpoint.trusted
         self._other_graph = profile.endpoint.other_graph
 
+    async def read_ahead(
+        self, seeds: Sequence[Iri], rule: HubRule, call: Call, steering: Steering
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return what the first hop of `neighbourhood` reads of the seeds; nothing where that needs degrees first."""
+        if rule.max_edges is not None:
+            return {}
+        with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS), contextlib.suppress(Fault):
+            return await self._store.edges(seeds, call, selection=steering.selections[0])
+        return {}
+
     async def neighbourhood(
-        self, seeds: Sequence[Iri], max_hops: int, rule: HubRule, call: Call, steering: Steering = UNSTEERED
+        self,
+        seeds: Sequence[Iri],
+        max_hops: int,
+        rule: HubRule,
+        call: Call,
+        steering: Steering = UNSTEERED,
+        *,
+        read_ahead: Mapping[Iri, Neighbourhood] = MappingProxyType({}),
     ) -> Topology:
         """Return the union of the seeds' neighbourhoods; its edges touch an expanded node.
 
         With one list of predicates a hop, it has the nodes and edges on walks through all hops.
+
+        Args:
+            seeds: The seeds.
+            max_hops: The largest distance from a seed.
+            rule: What is done with hubs.
+            call: The call that asks.
+            steering: Which edges are followed.
+            read_ahead: What `read_ahead` returned for some of the seeds.
 
         Raises:
             InputError: No seed exists.
             Fault: Nothing could be learnt about any seed.
         """
         async with FactsPrefetch(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
-            expander = NodeExpander(self._store, rule, call, seeds)
+            expander = NodeExpander(self._store, rule, call, seeds, read_ahead)
             search = (
                 WalkSearch(self._store, seeds, steering.selections, expander, call)
                 if steering.is_listed
