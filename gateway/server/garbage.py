@@ -39,11 +39,15 @@ TOO_MANY: Final = 30_000
 """Old objects from which they are frozen without a look during calls, which would take 40 ms and more: they are the
 edges of a large traversal, and free when it ends."""
 
-THOROUGH: Final = 500
-"""Looks at old objects after which the next one without calls is at the frozen objects too."""
+MORE_FROZEN: Final = 100_000
+"""While no call runs, all objects are looked at where more than half as many again are frozen, and so many more, as the
+last such look left."""
 
-THOROUGH_IN_ANY_CASE: Final = 1_500
-"""Those after which it is during calls too: an hour on a server that is never idle."""
+MUCH_MORE_FROZEN: Final = 1_000_000
+"""They are in any case where more than three times as many are frozen, and so many more: cycles of some 200 MB."""
+
+COUNTED_EVERY: Final = 10
+"""Looks between two counts of the frozen objects, which take 10 ms where these are a million."""
 
 _SECONDS: Final = 1.0
 """How often it is looked whether a collection is due."""
@@ -59,6 +63,10 @@ class Collector:
     def left(self) -> int:
         """Return how many old objects there are that are not frozen."""
         return len(gc.get_objects(generation=_OLD))
+
+    def frozen(self) -> int:
+        """Return how many objects are frozen and still in use, or cycles."""
+        return gc.get_freeze_count()
 
     def freeze(self) -> None:
         """Keep all objects out of collections from now on."""
@@ -81,7 +89,8 @@ class OldCollections:
         self._is_idle = is_idle
         self._collector = collector
         self._since = 0
-        self._without_frozen = 0
+        self._looks = 0
+        self._frozen_before = collector.frozen()
 
     def note(self, phase: str, info: Mapping[str, Any]) -> None:
         """Count a collection; Python calls this at the start and at the stop of each."""
@@ -96,16 +105,26 @@ class OldCollections:
         if not is_idle and self._since < OVERDUE:
             return
         self._since = 0
-        self._without_frozen += 1
-        is_thorough = self._without_frozen >= (THOROUGH if is_idle else THOROUGH_IN_ANY_CASE)
-        if is_thorough:
-            self._without_frozen = 0
+        self._looks += 1
+        if self._are_many_frozen(is_idle=is_idle):
             self._collector.unfreeze()
-        if is_idle or is_thorough or self._collector.left() < TOO_MANY:
+            self._collector.collect()
+            self._collector.freeze()
+            self._frozen_before = self._collector.frozen()
+            return
+        if is_idle or self._collector.left() < TOO_MANY:
             self._collector.collect()
         # Without calls nothing is in use that will be garbage soon.
         if is_idle or self._collector.left() >= MOST_LEFT:
             self._collector.freeze()
+
+    def _are_many_frozen(self, *, is_idle: bool) -> bool:
+        """Return whether so many objects are frozen that many may be cycles."""
+        if self._looks % COUNTED_EVERY:
+            return False
+        before = self._frozen_before
+        most = before + before // 2 + MORE_FROZEN if is_idle else 3 * before + MUCH_MORE_FROZEN
+        return self._collector.frozen() > most
 
 
 @asynccontextmanager
@@ -115,6 +134,7 @@ async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[
     What there is when it begins, modules and classes for the most part, is frozen too.
     """
     collector, thresholds = Collector(), gc.get_threshold()
+    collector.freeze()
     collections = OldCollections(is_idle, collector)
 
     async def look() -> None:
@@ -124,7 +144,6 @@ async def collected_between_calls(is_idle: Callable[[], bool]) -> AsyncIterator[
 
     gc.callbacks.append(collections.note)
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
-    collector.freeze()
     looking = asyncio.create_task(look())
     try:
         yield

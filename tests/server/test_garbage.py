@@ -7,11 +7,12 @@ import pytest
 
 from gateway.server.calls import Calls
 from gateway.server.garbage import (
+    COUNTED_EVERY,
     DUE,
+    MORE_FROZEN,
     MOST_LEFT,
+    MUCH_MORE_FROZEN,
     OVERDUE,
-    THOROUGH,
-    THOROUGH_IN_ANY_CASE,
     TOO_MANY,
     Collector,
     OldCollections,
@@ -27,6 +28,7 @@ class Noted(Collector):
     def __init__(self) -> None:
         self.done: list[str] = []
         self.objects_left = 0
+        self.objects_frozen = 0
 
     def collect(self) -> None:
         """Note it."""
@@ -35,6 +37,10 @@ class Noted(Collector):
     def left(self) -> int:
         """Return what the test says."""
         return self.objects_left
+
+    def frozen(self) -> int:
+        """Return what the test says."""
+        return self.objects_frozen
 
     def freeze(self) -> None:
         """Note it."""
@@ -48,9 +54,9 @@ class Noted(Collector):
 class Server:
     """A server that is idle or not."""
 
-    def __init__(self, *, is_idle: bool = True) -> None:
+    def __init__(self, *, is_idle: bool = True, collector: Noted | None = None) -> None:
         self.is_idle = is_idle
-        self.collector = Noted()
+        self.collector = collector or Noted()
         self.collections = OldCollections(lambda: self.is_idle, self.collector)
 
     @property
@@ -117,16 +123,24 @@ def test_during_calls_too_many_objects_are_kept_out_without_a_look() -> None:
     assert server.collector.done == ["freeze", "collect", "freeze"]
 
 
-@pytest.mark.parametrize(("is_idle", "every", "looks"), [(True, DUE, THOROUGH), (False, OVERDUE, THOROUGH_IN_ANY_CASE)])
-def test_frozen_objects_are_looked_at_now_and_then(is_idle: bool, every: int, looks: int) -> None:
-    server = Server(is_idle=is_idle)
-    server.grow_old(every * (looks - 1))
-    assert "unfreeze" not in server.collector.done
-    server.grow_old(every)
-    unfrozen = server.collector.done.index("unfreeze")
-    assert server.collector.done[unfrozen + 1] == "collect"
-    server.grow_old(every * looks)
-    assert server.collector.done.count("unfreeze") == 2
+@pytest.mark.parametrize(
+    ("is_idle", "every", "most"), [(True, DUE, 150 + MORE_FROZEN), (False, OVERDUE, 300 + MUCH_MORE_FROZEN)]
+)
+def test_all_objects_are_looked_at_where_many_more_are_frozen_than_after_the_last_such_look(
+    is_idle: bool, every: int, most: int
+) -> None:
+    collector = Noted()
+    collector.objects_frozen = 100
+    server = Server(is_idle=is_idle, collector=collector)
+    collector.objects_frozen = most
+    server.grow_old(every * COUNTED_EVERY)
+    assert "unfreeze" not in collector.done
+    collector.objects_frozen = most + 1
+    server.grow_old(every * COUNTED_EVERY)
+    assert collector.done[-3:] == ["unfreeze", "collect", "freeze"]
+    # What is left is in use, and no reason to look again.
+    server.grow_old(every * COUNTED_EVERY)
+    assert collector.done.count("unfreeze") == 1
 
 
 def test_objects_are_left_until_they_are_frozen() -> None:
