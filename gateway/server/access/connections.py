@@ -94,6 +94,8 @@ class _Connection(H11Protocol):
         self._end_timer()
         self._waiting.remove(self)
         super().connection_lost(exc)
+        # uvicorn leaves the timer where the client broke off, and with it this object, its buffers and its request.
+        self._unset_keepalive_if_required()
 
     @property
     def _is_between_requests(self) -> bool:
