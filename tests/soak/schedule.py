@@ -12,8 +12,8 @@ from tests.faults.injected import InjectedFault
 from tests.faults.proxy import Plan, at
 from tests.soak.questions import Expected, Question
 
-FAULTS_A_CALL = {0: 0.25, 1: 0.25, 2: 0.25, 3: 0.25}
-"""How many faults are planned, and for which share of the calls."""
+FAULTS_A_CALL = {0: 0.2, 1: 0.15, 2: 0.3, 3: 0.35}
+"""How many faults are planned, and for which share of the calls; two thirds of them happen before their calls end."""
 
 
 @dataclass(frozen=True)
