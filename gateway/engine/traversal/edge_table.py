@@ -116,6 +116,10 @@ class EdgeTable(Sequence[Edge]):
         """The nodes with outgoing edges."""
         return {self.nodes[position] for position in set(self._subjects)}
 
+    def prepare_pages(self) -> None:
+        """Compute what every page needs of the whole table, so that no page has to."""
+        _ = self.predicate_counts, self._by_end, self._begun_before
+
     @property
     def size_bytes(self) -> int:
         """The memory that it takes beside its IRIs; what pages need is made for it."""

@@ -29,6 +29,7 @@ from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import BudgetSpent, DeadlinePassed, Fault, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
 from gateway.settings.profile import Profile
@@ -276,13 +277,15 @@ class TopologyBuilder:
         call: Call,
         among: Sequence[Neighbourhood] | None = None,
     ) -> _Ordered:
-        """Return nodes and edges in order."""
+        """Return nodes and edges in order; a thread makes what pages need too, while facts are on their way."""
+
+        def ordered(deadline: Deadline) -> _Ordered:
+            nodes, table = in_order(seeds, distance, found, self._prefixes, deadline, among)
+            table.prepare_pages()
+            return nodes, table
+
         edges = found.edges_read + sum(len(neighbourhood.edges) for neighbourhood in among or ())
-        return await in_thread(
-            call,
-            lambda end: in_order(seeds, distance, found, self._prefixes, end, among),
-            unless=len(distance) + edges <= FEW,
-        )
+        return await in_thread(call, ordered, unless=len(distance) + edges <= FEW)
 
     def _topology(
         self,
