@@ -22,9 +22,9 @@ from gateway.graph.deadline import Clock, Deadline
 
 Result = TypeVar("Result")
 
-_THREADS: Final = 2
-"""Computations of all calls that run at once. One interpreter runs one at a time: more would only make the event loop
-wait longer for its turn. A second lets short ones pass a long one."""
+_THREADS: Final = 1
+"""Computations of all calls that run at once. One interpreter runs one at a time: a second passes the interpreter to the
+first and back, and the event loop waits for both."""
 
 FEW: Final = 2_000
 """Nodes and edges of a traversal that are looked at in a millisecond or two: too little work for a thread."""

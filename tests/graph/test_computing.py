@@ -77,18 +77,16 @@ async def test_work_of_a_call_that_was_given_up_stops() -> None:
 
 
 async def test_work_that_waits_for_a_thread_when_its_call_is_given_up_never_runs() -> None:
-    busy = [Work() for _ in range(2)]
-    running = [asyncio.create_task(in_thread(call(), work)) for work in busy]
-    for work in busy:
-        assert await waited(work.began)
+    busy = Work()
+    running = asyncio.create_task(in_thread(call(), busy))
+    assert await waited(busy.began)
     waiting = Work()
     task = asyncio.create_task(in_thread(call(), waiting))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    for one in running:
-        one.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
     assert await in_thread(call(), lambda _: True)
     assert not waiting.began.is_set()
