@@ -23,8 +23,8 @@ from gateway.graph.deadline import Clock, Deadline
 Result = TypeVar("Result")
 
 _THREADS: Final = 1
-"""Computations of all calls that run at once. One interpreter runs one at a time: a second passes the interpreter to the
-first and back, and the event loop waits for both."""
+"""Computations of all calls that run at once. One interpreter runs one at a time: two threads would pass it to each
+other, and the event loop would wait for both."""
 
 FEW: Final = 2_000
 """Nodes and edges of a traversal that are looked at in a millisecond or two: too little work for a thread."""
