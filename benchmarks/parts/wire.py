@@ -9,7 +9,7 @@ from typing import Final
 
 from benchmarks.contenders.asking import plain_client
 from benchmarks.contenders.bare import resend
-from benchmarks.contenders.base import Run, Size
+from benchmarks.contenders.base import Run, Size, WrongAnswerError
 from benchmarks.contenders.ours import connected, size_of
 from benchmarks.contenders.reading import RowReader
 from benchmarks.measure import interleaved
@@ -28,6 +28,9 @@ ALL_AT_ONCE: Final = "bare client, all requests at once"
 IN_STEPS: Final = "bare client, in the gateway's steps"
 ROWS: Final = "bare client, in steps, that reads rows"
 READING: Final = "the bodies read into rows, nothing else"
+
+_SHOWN: Final = 1_000
+"""Characters of an error that shows an answer."""
 
 _FLOOR: Final = 3.0
 _OVER_BARE: Final = 1.5
@@ -90,6 +93,8 @@ async def _race(site: Site, *, far: bool) -> Race:
 
 
 def _told(answer: Mapping[str, object]) -> Size:
+    if not answer.get("complete"):
+        raise WrongAnswerError(f"incomplete: {answer.get('incomplete') or answer}"[:_SHOWN])
     nodes, edges = answer.get("node_count"), answer.get("edge_count")
     return Size(nodes if isinstance(nodes, int) else 0, edges if isinstance(edges, int) else 0)
 
