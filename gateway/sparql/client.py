@@ -67,6 +67,15 @@ _KNOWN_IRIS_BYTES = 4 << 20
 """Memory for what it said."""
 
 
+_CUTS_BY_ROWS = 2
+"""Answers to one query that may be cut at a number of rows that the endpoint names, before it is sent a last time."""
+
+
+def _rows_below(cap: int) -> int:
+    """Return how many rows to ask for where the endpoint sends so many at most, the sentinel among them."""
+    return max(10, min(cap * 9 // 10, cap - 2))
+
+
 def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
     """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
     return QueryRefused(
@@ -199,12 +208,7 @@ class SparqlClient:
                 template.load(name), await self._known_engine(call), partial(self._has_wikibase, call)
             )
         try:
-            try:
-                return await self._rows(name, call, parameters, at_most)
-            except AnswerCut as cut:
-                if cut.row_cap is None or not self._learn_row_cap(cut.row_cap):
-                    raise
-            return await self._rows(name, call, parameters, at_most)
+            return await self._below_row_cap(name, call, parameters, at_most)
         except DeadlinePassed as error:
             if not self.is_remote or self.flow.has_answered or self.flow.quota.is_limited:
                 raise
@@ -213,6 +217,27 @@ class SparqlClient:
                 "The time of this call is used up, and the endpoint has not answered anything so far.",
                 next_step="Try again later; if it stays, the operator of this gateway should check the endpoint.",
             ) from error
+
+    async def _below_row_cap(
+        self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None
+    ) -> Rows:
+        """Ask again where the endpoint says at how many rows it cut the answer, for fewer if it says so twice.
+
+        Said once, it is no cap yet: Virtuoso reads its settings without a lock and now and then cuts one answer by
+        another setting (docs/notes/endpoints.md, "Row caps").
+        """
+        said: int | None = None
+        for _ in range(_CUTS_BY_ROWS):
+            asked = self.query_rows
+            try:
+                return await self._rows(name, call, parameters, at_most)
+            except AnswerCut as cut:
+                if cut.row_cap is None or _rows_below(cut.row_cap) >= asked:
+                    raise
+                if cut.row_cap == said:
+                    self._learn_row_cap(said)
+                said = cut.row_cap
+        return await self._rows(name, call, parameters, at_most)
 
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
@@ -265,8 +290,8 @@ class SparqlClient:
         return TRAITS[engine].sentinel if self._sentinel == "auto" else self._sentinel
 
     def _learn_row_cap(self, cap: int) -> bool:
-        """Ask for fewer rows than the endpoint sends at most, the sentinel among them; return whether that is news."""
-        below = max(10, min(cap * 9 // 10, cap - 2))
+        """Ask for fewer rows than the endpoint sends at most from now on; return whether that is news."""
+        below = _rows_below(cap)
         if below >= self.query_rows:
             return False
         _log.info("the endpoint sends %d rows at most; queries ask for %d from now on", cap, below)

@@ -1,5 +1,6 @@
 """What one question does about faults: again, smaller limits, or not at all while the endpoint is down."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -135,8 +136,8 @@ async def test_a_pause_longer_than_the_call_is_not_waited_for() -> None:
     assert len(transport.sent) == 1
 
 
-async def test_a_row_cap_that_the_endpoint_tells_is_kept_below_from_then_on() -> None:
-    transport = Scripted([AnswerCut("Cut.", row_cap=1_000)], rows=5_000)
+async def test_a_row_cap_that_the_endpoint_tells_twice_is_kept_below_from_then_on() -> None:
+    transport = Scripted([AnswerCut("Cut.", row_cap=1_000)] * 2, rows=5_000)
     learning = client(transport, query_rows=50_000)
     answer = await learning.rows("existing", call(), NODES)
     rows, is_cut = answer.part()
@@ -144,7 +145,24 @@ async def test_a_row_cap_that_the_endpoint_tells_is_kept_below_from_then_on() ->
     assert len(rows) == learning.query_rows == 900
     with pytest.raises(Overflow):
         answer.whole()
-    assert [query.rsplit(None, 1)[1] for query in transport.sent] == ["50001", "901"]
+    assert [query.rsplit(None, 1)[1] for query in transport.sent] == ["50001", "50001", "901"]
+
+
+@pytest.mark.parametrize("caps", [[400], [400, 240]])
+async def test_a_row_cap_that_the_endpoint_tells_once_is_none(caps: list[int]) -> None:
+    transport = Scripted([AnswerCut("Cut.", row_cap=cap) for cap in caps], rows=5_000)
+    learning = client(transport, query_rows=9_000)
+    assert len((await learning.rows("existing", call(), NODES)).whole()) == 5_000
+    assert learning.query_rows == 9_000
+    assert len(transport.sent) == len(caps) + 1
+
+
+async def test_a_query_that_waited_while_a_row_cap_was_learnt_is_asked_below_it() -> None:
+    transport = Scripted([AnswerCut("Cut.", row_cap=1_000)] * 4, rows=500)
+    learning = client(transport, query_rows=9_000)
+    both = await asyncio.gather(*(learning.rows("existing", call(), NODES) for _ in range(2)))
+    assert [len(answer.whole()) for answer in both] == [500, 500]
+    assert learning.query_rows == 900
 
 
 async def test_a_row_cap_that_was_kept_below_already_is_a_cut_answer() -> None:
