@@ -115,10 +115,14 @@ class Slices:
         self._clock = clock
         self._since = clock()
 
+    async def begin(self) -> None:
+        """Begin in a pass in which no other long call goes on: calls may all have waited for the same answer."""
+        await Passes.of(asyncio.get_running_loop()).own()
+        self._since = self._clock()
+
     async def end_one(self) -> None:
         """Give others a turn if this slice has taken long enough."""
         if self._clock() - self._since >= _SLICE_SECONDS:
             self.turns += 1
             await asyncio.sleep(0)
-            await Passes.of(asyncio.get_running_loop()).own()
-            self._since = self._clock()
+            await self.begin()

@@ -1,3 +1,5 @@
+"""Slices of long computations on the event loop: each call's is a pass of its own."""
+
 import asyncio
 
 import pytest
@@ -27,3 +29,17 @@ async def test_others_have_a_turn_once_a_slice_has_taken_long_enough_and_not_bef
     await slices.end_one()
     assert slices.turns == 1
     await waiting
+
+
+async def test_slices_that_begin_at_the_same_time_have_a_pass_each() -> None:
+    log: list[str] = []
+
+    async def compute(name: str) -> None:
+        await Slices().begin()
+        log.append(name)
+        asyncio.get_running_loop().call_soon(log.append, "next pass")
+
+    await asyncio.gather(*(compute(name) for name in ("a", "b", "c")))
+    assert [line for line in log if line != "next pass"] == ["a", "b", "c"]
+    assert log.index("b") > log.index("next pass")
+    assert "next pass" in log[log.index("b") : log.index("c")]

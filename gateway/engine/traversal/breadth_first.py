@@ -72,7 +72,8 @@ class Exploration:
             return {node: {*neighbourhood.ends} - {node} for node, neighbourhood in self.known.items()}
         near: dict[Iri, set[Iri]] = {node: set() for node in self.known}
         for neighbourhood in self.known.values():
-            for start, _, end in neighbourhood.edges:
+            for edge in neighbourhood.edges:
+                start, end = edge.subject, edge.object
                 for node, other in ((start, end), (end, start)):
                     if node in near:
                         near[node].add(other)
@@ -269,14 +270,16 @@ def _blank_edges(readings: Sequence[Reading]) -> int:
 
 async def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:
     """Add the neighbours of the nodes at this distance, one step farther; in slices, for there may be very many."""
+    expanded = [known[node] for node, steps in distance.items() if steps == hop and node in known]
     slices, edges = Slices(), 0
-    for node in [node for node, steps in distance.items() if steps == hop]:
-        if node in known:
-            distance.update(zip(filterfalse(distance.__contains__, known[node].ends), repeat(hop + 1)))
-            edges += len(known[node].edges)
-            if edges >= FEW:
-                edges = 0
-                await slices.end_one()
+    if sum(len(neighbourhood.edges) for neighbourhood in expanded) > FEW:
+        await slices.begin()
+    for neighbourhood in expanded:
+        distance.update(zip(filterfalse(distance.__contains__, neighbourhood.ends), repeat(hop + 1)))
+        edges += len(neighbourhood.edges)
+        if edges >= FEW:
+            edges = 0
+            await slices.end_one()
 
 
 def _recount(distance: dict[Iri, int], neighbours: Mapping[Iri, set[Iri]], hops: int) -> None:
