@@ -16,7 +16,7 @@ from typing import Any
 from gateway.errors import EdgesCapped
 from gateway.graph.deadline import Clock
 from gateway.graph.freshness import Epoch, Freshness
-from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts, all_terms
+from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts
 
 _ENTRY = 320
 """Bytes of an entry beside its answer and its key."""
@@ -179,7 +179,7 @@ _HASH = getsizeof(1 << 62) + _ROUNDED
 
 
 def _of_edges(answer: Neighbourhood) -> int:
-    texts = set(all_terms(answer.edges))
+    texts = set(chain.from_iterable(answer.edges))
     left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out) if answer.left_out else 0
     return _EMPTY[Neighbourhood] + _EDGE * len(answer.edges) + _of_texts(texts) + left_out + _of_mark(answer.mark)
 

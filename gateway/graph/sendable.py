@@ -28,7 +28,6 @@ from gateway.graph.values import (
     Reach,
     Resource,
     Value,
-    all_terms,
 )
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
 
@@ -46,7 +45,7 @@ def edges_of(answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None =
         terms: The terms of all their edges, and perhaps others, where these are known.
     """
     if terms is None:
-        terms = chain.from_iterable(all_terms(answer.edges) for answer in answers.values())
+        terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
     bad = not_sendable(terms)
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else dict(answers)
 
@@ -134,10 +133,10 @@ def _value(value: Value) -> tuple[Value | None, int]:
 
 
 def _without(answer: Neighbourhood, bad: frozenset[Iri]) -> Neighbourhood:
-    edges = tuple(edge for edge in answer.edges if bad.isdisjoint(edge.triple))
+    edges = tuple(edge for edge in answer.edges if bad.isdisjoint(edge))
     if len(edges) == len(answer.edges):
         return answer
-    left_out = frozenset(hash(edge) for edge in answer.edges if not bad.isdisjoint(edge.triple))
+    left_out = frozenset(hash(edge) for edge in answer.edges if not bad.isdisjoint(edge))
     return replace(answer, edges=edges, left_out=answer.left_out | left_out)
 
 
