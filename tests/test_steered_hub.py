@@ -40,8 +40,8 @@ Answer = TypeVar("Answer")
 
 def lines() -> Iterator[str]:
     """Yield the triples: half of the edges lead out of the hub, half into it."""
-    for subject, predicate, target in (OUT, IN, LOOP):
-        yield f"<{subject}> <{predicate}> <{target}> ."
+    for edge in (OUT, IN, LOOP):
+        yield f"<{edge.subject}> <{edge.predicate}> <{edge.object}> ."
     for number in range(EDGES):
         end, predicate = f"{NAMESPACE}end-{number}", OTHERS[number % 4]
         subject, target = (HUB, end) if number % 2 else (end, HUB)

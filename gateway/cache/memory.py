@@ -1,7 +1,7 @@
 """The cache in memory: answers by primitive and key, bounded in bytes, each for one time to live.
 
-Every object in an answer counts once. Stores share equal texts within one answer; what two answers share counts twice,
-so the sum is never too small. `tests/cache/test_memory.py` compares it with what Python allocates.
+Every object in an answer and its key counts once. Stores share equal texts within one answer; what two answers share
+counts twice, so the sum is never too small. `tests/cache/test_memory.py` compares it with what Python allocates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from gateway.errors import EdgesCapped
 from gateway.graph.deadline import Clock
 from gateway.graph.freshness import Epoch, Freshness
-from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts
+from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts, all_terms
 
 _ENTRY = 320
 """Bytes of an entry beside its answer and its key."""
@@ -94,8 +94,12 @@ class MemoryCache:
         entries, until = self._entries, self._clock() + self._ttl
         more += _ENTRY
         for id_, answer in answers.items():
+            size = sizes.of(answer) + more
             # Most IDs are texts: without a call for each.
-            size = sizes.of(answer) + (getsizeof(id_) if type(id_) is str else memory_size(id_)) + more
+            if type(id_) is not str:
+                size += memory_size(id_)
+            elif not (type(answer) is Neighbourhood and _is_in(id_, answer)):
+                size += getsizeof(id_)
             if size > self._limit:
                 continue
             key = (primitive, id_)
@@ -179,9 +183,14 @@ _HASH = getsizeof(1 << 62) + _ROUNDED
 
 
 def _of_edges(answer: Neighbourhood) -> int:
-    texts = set(chain.from_iterable(answer.edges))
+    texts = set(all_terms(answer.edges))
     left_out = getsizeof(answer.left_out) + _HASH * len(answer.left_out) if answer.left_out else 0
     return _EMPTY[Neighbourhood] + _EDGE * len(answer.edges) + _of_texts(texts) + left_out + _of_mark(answer.mark)
+
+
+def _is_in(node: str, answer: Neighbourhood) -> bool:
+    """Return whether the very text of a node is in its edges, and so is counted with them."""
+    return bool(answer.edges) and (answer.edges[0].subject is node or answer.edges[0].object is node)
 
 
 def _of_facts(answer: NodeFacts) -> int:

@@ -91,7 +91,7 @@ class Comparer:
         answer = (await self.store.edges([node], self._call()))[node]
         if answer.mark.fault is not None:
             raise answer.mark.fault
-        return frozenset(" ".join(one) for one in answer.edges)
+        return frozenset(" ".join(one.triple) for one in answer.edges)
 
     async def _their_edges(self, node: Iri) -> Answer:
         parameters = {"node": node, **self._edge_rule()}

@@ -223,7 +223,7 @@ async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
     sample = set(edge(await prober.rows("check/in_named_graphs", _SAMPLED)))
     if not sample:
         return not_determined("no triple of a named graph could be read")
-    present = edge(await prober.rows("check/present", len(sample) + 1, triples=list(sample)))
+    present = edge(await prober.rows("check/present", len(sample) + 1, triples=[one.triple for one in sample]))
     absent = len(sample.difference(present))
     if absent:
         return Claim(False, f"of {len(sample)} triples of named graphs, the default graph lacks {absent}")

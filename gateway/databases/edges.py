@@ -247,7 +247,7 @@ class EdgeReader:
             around: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             is_all, selects = selection.is_all, selection.selects
             for edge in self._edges(rows, deadline):
-                subject, _, target = edge
+                subject, target = edge.subject, edge.object
                 outgoing, incoming = around.get(subject), around.get(target)
                 if outgoing is None and incoming is None:
                     raise _compares_otherwise()

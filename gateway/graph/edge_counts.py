@@ -55,11 +55,11 @@ class EdgeCounts:
             with_ends_only: Whether each count has its first and last neighbour, as a query counts them.
         """
         found: dict[tuple[Iri, bool], list[Iri]] = {}
-        for subject, predicate, target in neighbourhood.edges:
-            if subject == node:
-                found.setdefault((predicate, False), []).append(target)
-            if target == node:
-                found.setdefault((predicate, True), []).append(subject)
+        for edge in neighbourhood.edges:
+            if edge.subject == node:
+                found.setdefault((edge.predicate, False), []).append(edge.object)
+            if edge.object == node:
+                found.setdefault((edge.predicate, True), []).append(edge.subject)
         counts = (
             EdgeCount(predicate, incoming, len(others), _some(sorted(others), with_ends_only=with_ends_only))
             for (predicate, incoming), others in found.items()

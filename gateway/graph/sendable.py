@@ -28,6 +28,7 @@ from gateway.graph.values import (
     Reach,
     Resource,
     Value,
+    all_terms,
 )
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
 
@@ -45,7 +46,7 @@ def edges_of(answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None =
         terms: The terms of all their edges, and perhaps others, where these are known.
     """
     if terms is None:
-        terms = chain.from_iterable(chain.from_iterable(answer.edges) for answer in answers.values())
+        terms = chain.from_iterable(all_terms(answer.edges) for answer in answers.values())
     bad = not_sendable(terms)
     return {node: _without(answer, bad) for node, answer in answers.items()} if bad else dict(answers)
 
@@ -133,10 +134,10 @@ def _value(value: Value) -> tuple[Value | None, int]:
 
 
 def _without(answer: Neighbourhood, bad: frozenset[Iri]) -> Neighbourhood:
-    edges = tuple(edge for edge in answer.edges if bad.isdisjoint(edge))
+    edges = tuple(edge for edge in answer.edges if bad.isdisjoint(edge.triple))
     if len(edges) == len(answer.edges):
         return answer
-    left_out = frozenset(hash(edge) for edge in answer.edges if not bad.isdisjoint(edge))
+    left_out = frozenset(hash(edge) for edge in answer.edges if not bad.isdisjoint(edge.triple))
     return replace(answer, edges=edges, left_out=answer.left_out | left_out)
 
 

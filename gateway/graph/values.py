@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, repeat
-from operator import itemgetter
+from itertools import chain, starmap
+from operator import attrgetter
 from typing import Literal as Literal_
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from gateway.errors import Fault
 from gateway.terms.literals import Literal
@@ -15,18 +17,38 @@ from gateway.terms.literals import Literal
 Iri = str
 
 
-class Edge(NamedTuple):
-    """A distinct triple between two IRIs whose predicate the profile counts."""
+Triple = tuple[Iri, Iri, Iri]
+"""Subject, predicate and object of an edge."""
+
+
+class Edge(msgspec.Struct, frozen=True, order=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A distinct triple between two IRIs whose predicate the profile counts.
+
+    The garbage collector never looks at one: they are most of what large answers leave in memory, and hold texts only.
+    """
 
     subject: Iri
     predicate: Iri
     object: Iri
 
+    @property
+    def triple(self) -> Triple:
+        """Its subject, predicate and object."""
+        return self.subject, self.predicate, self.object
+
+
+def all_terms(edges: Iterable[Edge]) -> Iterator[Iri]:
+    """Return subject, predicate and object of each edge, one after the other."""
+    return chain.from_iterable(map(_terms_of, edges))
+
+
+_subject_of, _object_of = attrgetter("subject"), attrgetter("object")
+_terms_of = attrgetter("subject", "predicate", "object")
+
 
 def edges_of(subjects: Iterable[Iri], predicates: Iterable[Iri], objects: Iterable[Iri]) -> Iterable[Edge]:
     """Return the edges of which these are the terms."""
-    # As `Edge` does it, without a call of Python code for each.
-    return map(tuple.__new__, repeat(Edge), zip(subjects, predicates, objects, strict=True))
+    return starmap(Edge, zip(subjects, predicates, objects, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +166,7 @@ class Neighbourhood:
     @property
     def ends(self) -> Mapping[Iri, None]:
         """The distinct subjects and objects of its edges, in their order."""
-        return dict.fromkeys(chain(map(itemgetter(0), self.edges), map(itemgetter(2), self.edges)))
+        return dict.fromkeys(chain(map(_subject_of, self.edges), map(_object_of, self.edges)))
 
 
 @dataclass(frozen=True, slots=True)

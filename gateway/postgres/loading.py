@@ -153,8 +153,8 @@ class Loader:
             loaded.unsendable += len(found.left_out)
         stated = await self.store.edge_metadata(edges, _allowance())
         loaded.unsendable += sum(evidence.left_out for evidence in stated.values())
-        ids = {edge: uuid.uuid5(_EDGE_IDS, " ".join(edge)) for edge in edges}
-        rows: list[tuple[object, ...]] = [(ids[edge], *edge) for edge in edges]
+        ids = {edge: uuid.uuid5(_EDGE_IDS, " ".join(edge.triple)) for edge in edges}
+        rows: list[tuple[object, ...]] = [(ids[edge], *edge.triple) for edge in edges]
         return rows, [row for edge in edges for row in _statements(ids[edge], _whole(stated[edge]))]
 
 

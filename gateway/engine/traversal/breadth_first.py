@@ -72,7 +72,8 @@ class Exploration:
             return {node: {*neighbourhood.ends} - {node} for node, neighbourhood in self.known.items()}
         near: dict[Iri, set[Iri]] = {node: set() for node in self.known}
         for neighbourhood in self.known.values():
-            for start, _, end in neighbourhood.edges:
+            for edge in neighbourhood.edges:
+                start, end = edge.subject, edge.object
                 for node, other in ((start, end), (end, start)):
                     if node in near:
                         near[node].add(other)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, starmap
 from sys import getsizeof
 from typing import overload
 
@@ -62,10 +62,10 @@ class EdgeTable(Sequence[Edge]):
         numbers: dict[Iri, int] = {}
         columns = array(_POSITION), array(_POSITION), array(_POSITION)
         subjects, predicates, objects = (column.append for column in columns)
-        for subject, predicate, target in deadline.checking(edges):
-            subjects(position.setdefault(subject, len(position)))
-            predicates(numbers.setdefault(predicate, len(numbers)))
-            objects(position.setdefault(target, len(position)))
+        for edge in deadline.checking(edges):
+            subjects(position.setdefault(edge.subject, len(position)))
+            predicates(numbers.setdefault(edge.predicate, len(numbers)))
+            objects(position.setdefault(edge.object, len(position)))
         return cls(list(position), count, list(numbers), columns)
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class EdgeTable(Sequence[Edge]):
 
     def __iter__(self) -> Iterator[Edge]:
         """Return the edges in order."""
-        return map(Edge._make, self._texts())
+        return starmap(Edge, self._texts())
 
     def terms(self) -> Iterator[Iri]:
         """Return subject, predicate and object of each edge, one after the other."""

@@ -16,7 +16,7 @@ from gateway.engine.traversal.computed_once import computed_once
 from gateway.engine.traversal.edge_table import EdgeTable
 from gateway.engine.traversal.gaps import Gap
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts, other_end
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Neighbourhood, NodeFacts, all_terms, other_end
 from gateway.terms.prefixes import PrefixMap
 
 
@@ -192,7 +192,7 @@ def in_order(
     # the time of its three texts.
     terms = set(distance)
     for part in deadline.checking(parts, _FEW):
-        terms.update(chain.from_iterable(part))
+        terms.update(all_terms(part))
     short = {iri: prefixes.declared_form(iri) for iri in deadline.checking(terms)}
     ordered = _sorted(short, deadline)
     nodes = {seed: distance[seed] for seed in seeds if seed in distance}
@@ -225,8 +225,8 @@ def _edges_in_order(
     place = dict(zip(ordered, range(many), strict=True))
     by_subject: dict[int, set[int]] = defaultdict(set)
     for some in deadline.slices(edges):
-        for subject, predicate, target in some:
-            by_subject[place[subject]].add(place[predicate] * many + place[target])
+        for edge in some:
+            by_subject[place[edge.subject]].add(place[edge.predicate] * many + place[edge.object])
     position = {place[node]: at for at, node in enumerate(nodes)}
     numbers: dict[int, int] = {}
     columns = array("I"), array("I"), array("I")

@@ -10,7 +10,7 @@ from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.store import OnAnswers
-from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, edges_of
+from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Triple, edges_of
 from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.degrees import DegreeReader
@@ -132,10 +132,10 @@ class EdgeReader:
             # An engine whose order is not its comparison would skip edges between two pages; the sum shows it.
             outgoing, incoming = selection.outgoing, selection.incoming
             counted_twice = sum(
-                subject == target
-                and (outgoing is None or predicate in outgoing)
-                and (incoming is None or predicate in incoming)
-                for subject, predicate, target in edges
+                one.subject == one.object
+                and (outgoing is None or one.predicate in outgoing)
+                and (incoming is None or one.predicate in incoming)
+                for one in edges
             )
             if counts.get("out", 0) + counts.get("in", 0) - counted_twice == len(edges):
                 return Neighbourhood(tuple(edges), counts.get("blank", 0))
@@ -149,7 +149,7 @@ class EdgeReader:
         self, node: Iri, edges: dict[Edge, None], given: Mapping[str, Parameter], call: Call, *, most: int | None
     ) -> None:
         """Read the edges of a node page by page, in the order of the query, until there are more than `most`."""
-        after: list[Edge] = []
+        after: list[Triple] = []
         while True:
             rows, more = (await self._client.rows("edges_page", call, {"node": [node], "after": after, **given})).part()
             before = len(edges)
@@ -159,7 +159,7 @@ class EdgeReader:
                 return
             if len(edges) == before:
                 raise EndpointFault("A page of a node with many edges brought none that was not known.")
-            after = page[-1:]
+            after = [one.triple for one in page[-1:]]
 
     async def among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, predicates: tuple[Iri, ...] | None = None

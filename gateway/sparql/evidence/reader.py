@@ -8,7 +8,7 @@ from functools import partial
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
-from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Value
+from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Triple, Value
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
@@ -72,17 +72,17 @@ class EdgeStatements:
                         yield (said_by.value, predicate), values
 
 
-def read_statements(way: Way, batch: Sequence[Edge], rows: Table, mark: Mark) -> dict[Edge, EdgeStatements]:
+def read_statements(way: Way, batch: Sequence[Triple], rows: Table, mark: Mark) -> dict[Triple, EdgeStatements]:
     """Read the rows that a way's template gave for a batch of edges."""
-    found = {stated: EdgeStatements(mark=mark) for stated in batch}
+    found = {triple: EdgeStatements(mark=mark) for triple in batch}
     of_graphs = binding(rows, "g")
     for stated, graph in read(of_graphs, edge, term("g")):
-        found[stated].statements.setdefault(graph, Statement()).sources[graph.value] = None
+        found[stated.triple].statements.setdefault(graph, Statement()).sources[graph.value] = None
     if of_graphs:
         return found
     columns = (edge, term("r"), iri("k"), term("v"), optional("ref"), optional("none"))
     for stated, node, predicate, bound, reference, none in read(rows, *columns):
-        statement = found[stated].statements.setdefault(node, Statement())
+        statement = found[stated.triple].statements.setdefault(node, Statement())
         if way.names_sources:
             statement.sources[node.value] = None
         if predicate == HAS_ASSERTION:
@@ -165,14 +165,15 @@ class EvidenceReader:
             # No other way returns them.
             given["stated_by"] = ()
 
-        query = BatchedQuery[Edge, EdgeStatements](
+        query = BatchedQuery[Triple, EdgeStatements](
             self._client,
             way.template,
             self._batch,
             lambda batch: {"edges": batch, **given},
             partial(read_statements, way),
         )
-        return await query.run(edges, call)
+        answers = await query.run([edge.triple for edge in edges], call)
+        return {edge: answers[edge.triple] for edge in edges}
 
     def _graphs(self, name: EvidenceWay) -> Mapping[str, Parameter]:
         """Return the parameters of the templates that look into named graphs."""

@@ -127,9 +127,9 @@ class Session:
         asked = store.edges_among(question.nodes, inside, call(), predicates=question.selection.outgoing)
         return dict(self._runner.run(awaited(asked)))
 
-    def selected(self, node: str, selection: EdgeSelection) -> set[tuple[str, str, str]]:
+    def selected(self, node: str, selection: EdgeSelection) -> set[Edge]:
         """Return the edges of a node that are selected, by looking at each."""
-        return {edge for edge in self.oracle.edges_of(node) if _selects(selection, node, *edge)}
+        return {Edge(*edge) for edge in self.oracle.edges_of(node) if _selects(selection, node, *edge)}
 
     def blank_triples(self, node: str, selection: EdgeSelection) -> int:
         """Count the triples with blank nodes that are selected, by looking at each."""
@@ -231,7 +231,7 @@ def test_edges_into_a_set_are_those_of_the_selected_predicates(
     for node, answer in session.among(question, inside).items():
         outgoing = session.selected(node, EdgeSelection(question.selection.outgoing, ()))
         assert answer.mark.whole
-        assert set(answer.edges) == {edge for edge in outgoing if edge[2] in inside}
+        assert set(answer.edges) == {edge for edge in outgoing if edge.object in inside}
 
 
 def test_the_random_graphs_have_self_loops_and_blank_nodes(embedded: Column) -> None:
@@ -252,7 +252,7 @@ def asked(
 ) -> tuple[Neighbourhood, list[str]]:
     """Ask for the edges of `NODE`, with other nodes; return them, and the queries."""
     engine = pyoxigraph.Store()
-    engine.extend([pyoxigraph.Quad(*map(pyoxigraph.NamedNode, edge)) for edge in edges])
+    engine.extend([pyoxigraph.Quad(*map(pyoxigraph.NamedNode, edge.triple)) for edge in edges])
     sent: list[str] = []
 
     async def hook(query: str) -> None:
@@ -318,7 +318,7 @@ class Renaming(Watched):
 
 def test_a_predicate_that_comes_back_as_another_is_a_fault_and_no_absence() -> None:
     engine = pyoxigraph.Store()
-    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, LOOP)))
+    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, LOOP.triple)))
 
     async def ignore(_: str) -> None: ...
 
@@ -342,7 +342,7 @@ class Composing(Watched):
 
 def test_a_predicate_that_the_endpoint_reads_as_another_cannot_be_asked_for() -> None:
     engine = pyoxigraph.Store()
-    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, LOOP)))
+    engine.add(pyoxigraph.Quad(*map(pyoxigraph.NamedNode, LOOP.triple)))
 
     async def ignore(_: str) -> None: ...
 
