@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import starmap
 from textwrap import indent
 from typing import Any, Literal, get_args
@@ -132,8 +132,10 @@ class Template:
         if parameters.keys() != self._declared.keys():
             wrong = ", ".join(sorted(parameters.keys() ^ self._declared.keys()))
             raise TemplateError(f"{self.name}.rq is rendered with missing or unknown parameters: {wrong}")
+        prefixes: dict[str, str] = {}
+        kinds: Mapping[str, Callable[[Any], str]] = {**_KINDS, "iris": partial(render.iris, prefixes=prefixes)}
         rendered = {
-            name: _KINDS[declared.kind](parameters[name])
+            name: kinds[declared.kind](parameters[name])
             for name, declared in self._declared.items()
             if not declared.each
         }
@@ -142,7 +144,7 @@ class Template:
             for name, declared in self._declared.items()
             if declared.each
         }
-        return "".join(markup.write(self._parts, rendered, repeated.__getitem__, guard))
+        return render.prologue(prefixes) + "".join(markup.write(self._parts, rendered, repeated.__getitem__, guard))
 
     def render_with_sentinel(
         self, parameters: Mapping[str, Parameter], *, is_sorted: bool = False, guard: Guard | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from gateway.errors import InputError, quoted
-from gateway.terms.iri import is_iri
+from gateway.terms.iri import are_ordinary, is_iri
 
 _ESCAPES = str.maketrans(
     {
@@ -26,6 +27,14 @@ _CODE_POINT_LIKE = re.compile(r"(?<=\\)[uU](?=[0-9A-Fa-f]{4})")
 Source: docs/notes/embedded-engines.md, "Terms".
 """
 
+_SHARED = 20
+"""IRIs that share a namespace before it gets a prefix."""
+
+_SAMPLES = 8
+"""IRIs that are looked at to find namespaces."""
+
+_NAMESPACE = re.compile(r".*[/#]")
+
 _LANGUAGE = re.compile(r"[A-Za-z]+(-[A-Za-z0-9]+)*")
 
 
@@ -41,6 +50,38 @@ def iri(value: str) -> str:
             valid='An IRI has a scheme and none of the characters <, >, ", {, }, |, ^, `, \\ or blanks.',
         )
     return f"<{value}>"
+
+
+def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
+    """Render IRIs, those of a namespace that many of them share as prefixed names.
+
+    Fuseki spends a third of a query about a thousand nodes on reading their whole IRIs. Names are prefixed only where
+    every engine reads the same IRI: in a namespace that none rewrites, of ASCII letters, digits and underscores (SPARQL
+    1.1 section 19.8, PN_LOCAL).
+
+    Args:
+        values: The IRIs.
+        prefixes: The prefixes of the query by namespace, for `prologue`; new ones are added.
+
+    Raises:
+        InputError: One is not a legal IRI.
+    """
+    others = list(values)
+    written: list[str] = []
+    samples = others[:: len(others) // _SAMPLES] if len(others) >= _SHARED else ()
+    for namespace in dict.fromkeys(found[0] for found in map(_NAMESPACE.match, samples) if found):
+        named = re.compile(rf"{re.escape(namespace)}([A-Za-z0-9_]+)").fullmatch
+        names = [found[1] for found in map(named, others) if found]
+        if len(names) >= _SHARED and are_ordinary([namespace]):
+            prefix = prefixes.setdefault(namespace, f"n{len(prefixes) + 1}")
+            written += [f"{prefix}:{name}" for name in names]
+            others = [value for value in others if not named(value)]
+    return " ".join([*written, *map(iri, others)])
+
+
+def prologue(prefixes: Mapping[str, str]) -> str:
+    """Render the declarations of prefixes, a line for each."""
+    return "".join(f"PREFIX {prefix}: {iri(namespace)}\n" for namespace, prefix in prefixes.items())
 
 
 def string(value: str) -> str:

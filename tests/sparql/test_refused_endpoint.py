@@ -72,7 +72,7 @@ async def test_a_long_query_finds_out_that_only_get_works_and_is_too_long_for_it
     async with fake_endpoint(by_get) as there:
         asking, http = client(there)
         with pytest.raises(QueryTooLong):
-            await existing(asking, nodes=500)
+            await existing(asking, nodes=2_000)
         assert await existing(asking) == 1
         await http.close()
 

@@ -118,12 +118,23 @@ def test_a_template_parses_strictly_with_its_samples() -> None:
     check_each(NAMES, lambda name: strictly_parsed(template.load(name).sample()).variables)
 
 
-@pytest.mark.parametrize("repeated", [0, 1, 2, 3])
+@pytest.mark.parametrize("repeated", [0, 1, 2, 3, 30])
 def test_a_template_parses_strictly_with_lists_of_any_length(repeated: int) -> None:
     check_each(
         NAMES,
         lambda name: strictly_parsed(template.load(name).render(parameters(name, repeated=repeated))).variables,
     )
+
+
+def test_a_namespace_that_many_nodes_share_is_declared_once_and_before_the_row_that_proves_the_end() -> None:
+    nodes = [f"http://example.org/node/{number}" for number in range(30)]
+    text = template.load("facts")
+    asked: dict[str, Parameter] = {"nodes": nodes, "predicates": ["http://example.org/p"], "rows": 31}
+    query = text.render_with_sentinel(asked)
+    assert query.startswith("PREFIX n1: <http://example.org/node/>\n")
+    assert query.count("PREFIX") == query.count("<http://example.org/node/") == 1
+    assert strictly_parsed(query).variables
+    assert strictly_parsed(text.render(asked)).variables
 
 
 def test_a_template_that_says_another_dialect_needs_it() -> None:

@@ -134,6 +134,68 @@ def test_a_look_alike_of_a_delimiter_changes_no_query(character: str) -> None:
     assert binding == IriTerm(iri)
 
 
+NAMESPACES = st.sampled_from(
+    [
+        "http://e.org/",
+        "http://e.org/a/",
+        "http://e.org/a#",
+        "http://e.org/a/../",
+        "http://E.org/",
+        "urn:a:",
+        "https://é.e/",
+    ]
+)
+LOCAL_NAMES = st.one_of(
+    st.sampled_from(["", "0", "1e5", "_", "true", "a.", "a-b", "é", "a/b", "%41", "a:b", "A1"]), TEXT
+)
+
+
+@given(st.lists(st.builds("{}{}".format, NAMESPACES, LOCAL_NAMES).filter(is_iri), min_size=1, max_size=120))
+@example([f"http://e.org/{name}" for name in ("0", "a.", "a-b", "é", "_") * 30])
+@settings(deadline=None, max_examples=examples(100))
+def test_rendered_iris_come_back_identical(iris: list[str]) -> None:
+    prefixes: dict[str, str] = {}
+    values = render.iris(iris, prefixes)
+    query = f"{render.prologue(prefixes)}SELECT ?x {{ VALUES ?x {{ {values} }} }}"
+    rows = cast("list[tuple[rdflib.term.Node]]", list(rdflib.Graph().query(query)))
+    assert sorted(str(iri) for (iri,) in rows) == sorted(iris)
+    try:
+        answer = cast("pyoxigraph.QuerySolutions", ENGINE.query(query))
+    except SyntaxError:
+        return
+    assert sorted(cast("pyoxigraph.NamedNode", row["x"]).value for row in answer) == sorted(iris)
+
+
+def test_iris_of_a_namespace_that_many_share_are_prefixed_names_and_others_are_whole() -> None:
+    many = [f"http://e.org/ns#{number}_x" for number in range(20)]
+    prefixes: dict[str, str] = {}
+    rendered = render.iris([*many, "http://e.org/other", "http://e.org/ns#a-b"], prefixes)
+    names = " ".join(f"n1:{number}_x" for number in range(20))
+    assert rendered == f"{names} <http://e.org/other> <http://e.org/ns#a-b>"
+    assert render.prologue(prefixes) == "PREFIX n1: <http://e.org/ns#>\n"
+
+
+def test_two_lists_of_one_query_share_a_prefix() -> None:
+    prefixes: dict[str, str] = {}
+    for namespace in ("http://e.org/", "http://e.org/a/", "http://e.org/"):
+        render.iris([f"{namespace}{number}" for number in range(30)], prefixes)
+    assert prefixes == {"http://e.org/": "n1", "http://e.org/a/": "n2"}
+
+
+@pytest.mark.parametrize("namespace", ["http://E.org/", "http://e.org/a/../", "urn:a:", "http:a/"])
+def test_no_prefix_is_declared_for_few_iris_or_a_namespace_that_an_engine_may_rewrite(namespace: str) -> None:
+    prefixes: dict[str, str] = {}
+    render.iris([f"{namespace}{number}" for number in range(50)], prefixes)
+    render.iris([f"http://e.org/{number}" for number in range(19)], prefixes)
+    assert prefixes == {}
+
+
+@pytest.mark.parametrize("bad", ["http://e.org/a> . } #", "http://e.org/a\n", "http://e.org/\nn1:a", "relative", ""])
+def test_an_iri_that_is_none_is_refused_among_many(bad: str) -> None:
+    with pytest.raises(InputError, match="is not a legal IRI"):
+        render.iris([bad, *(f"http://e.org/{number}" for number in range(50)), bad], {})
+
+
 def test_a_percent_escape_is_sent_as_it_is_written() -> None:
     iri = "http://e.org/a%3E%20b"
     assert the_only_binding(f"SELECT ({render.iri(iri)} AS ?x) {{}}") == IriTerm(iri)
