@@ -320,6 +320,7 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     excepted: list[Values] = [{"also": []}, {"also": NO_EDGES}]
     predicates = sorted({predicate for _, predicate, _ in there.triples})
     return {
+        "types": [{**values, "type": RDF_TYPE} for values in about],
         "facts": [{**values, "predicates": [RDF_TYPE, *NAME_PREDICATES]} for values in about],
         "identities": [
             {**values, "predicates": [*predicates[:3], *labels], "same_as": same_as}

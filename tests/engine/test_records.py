@@ -175,6 +175,7 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
                 "search/folded",
                 "search/letter_classes",
                 "facts",
+                "types",
                 "literals",
                 "blank_content",
                 "lateral/probe",

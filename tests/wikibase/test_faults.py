@@ -260,7 +260,7 @@ async def test_a_fault_that_may_pass_is_asked_again() -> None:
         answer = await both.search("Douglas Adams")
         assert hit_ids(answer) == ["wd:Q42"]
         assert answer.warnings is None
-        assert sent(answer) == ["api/wbsearchentities"] * 3 + ["facts"]
+        assert sent(answer) == ["api/wbsearchentities"] * 3 + ["types"]
         assert answer.explain is not None
         assert answer.explain.retries == 2
         assert [query.fault for query in answer.explain.sent] == ["BrokenAnswer", "Throttled", None, None]

@@ -37,7 +37,7 @@ async def slice_() -> AsyncIterator[Wired]:
 
 async def test_a_usual_search_is_one_request_to_the_api_and_one_query(slice_: Wired) -> None:
     answer = await slice_.search("Douglas Adams")
-    assert sent(answer) == ["api/wbsearchentities", "facts"]
+    assert sent(answer) == ["api/wbsearchentities", "types"]
     assert len(slice_.endpoint.received) == 1
     (hit,) = answer.result
     assert (hit.id, hit.entity_type, hit.name, hit.match) == ("wd:Q42", "wd:Q5", "Douglas Adams", "label")
@@ -74,7 +74,7 @@ async def test_requests_are_those_of_the_documentation_and_say_whom_to_reach(sli
 
 async def test_what_was_sent_to_the_api_is_explained_like_a_query(slice_: Wired) -> None:
     answer = await slice_.search("Adams Douglas")
-    assert sent(answer) == ["api/wbsearchentities", "api/search", "api/wbgetentities", "facts"]
+    assert sent(answer) == ["api/wbsearchentities", "api/search", "api/wbgetentities", "types"]
     assert answer.explain is not None
     assert [query.sparql for query in answer.explain.sent[:3]] == [
         urlsplit(request.path).query for request in slice_.api.received
@@ -146,7 +146,7 @@ async def test_types_are_applied_before_the_limit_and_cost_one_query_more() -> N
         answer = await both.search("Paris", ["human"], limit=1)
         assert hit_ids(answer) == ["wd:Q900"]
         assert found_in(answer) == 1
-        assert sent(answer) == ["narrower", "api/wbsearchentities", "facts", "facts"]
+        assert sent(answer) == ["narrower", "api/wbsearchentities", "types", "types"]
 
 
 def many(names: int, of_type: range) -> pyoxigraph.Store:
@@ -206,7 +206,7 @@ async def test_names_that_fit_equally_well_stand_in_the_order_of_the_api() -> No
     async with wired(graph, first) as both:
         answer = await both.search("paris")
         assert hit_ids(answer) == ["wd:Q90", "wd:Q7", "wd:Q8"]
-        assert sent(answer) == ["api/wbsearchentities", "facts"]
+        assert sent(answer) == ["api/wbsearchentities", "types"]
 
 
 async def test_an_item_that_the_endpoint_does_not_know_is_kept() -> None:
@@ -379,7 +379,7 @@ async def test_a_larger_graph_is_searched_by_name_type_and_words() -> None:
     async with wired(graph, Wiki.of(path)) as both:
         answer = await both.search("Robin Williams")
         assert hit_ids(answer)[0] == "wd:Q83338"
-        assert sent(answer) == ["api/wbsearchentities", "facts"]
+        assert sent(answer) == ["api/wbsearchentities", "types"]
         people = await both.search("Robin", ["wd:Q5"])
         assert "wd:Q83338" in hit_ids(people)
         assert {hit.entity_type for hit in people.result} == {"wd:Q5"}

@@ -60,6 +60,8 @@ class NodeReader:
         """Return the types of each node, and its name and description where those are asked for."""
         types, named = self._profile.edges.types, self._name_predicates.names if names else ()
         described = self._profile.roles.description if descriptions else ()
+        if len(types) == 1 and not named and not described:
+            return await self._query("types", _read_types, type=types[0]).run(ids, call)
         read_facts = self._facts_by(types, named, described)
         return await self._query("facts", read_facts, predicates=[*types, *named, *described]).run(ids, call)
 
@@ -182,13 +184,7 @@ class NodeReader:
                         types_of[node] = (*types_of[node], type_) if node in types_of else (type_,)
                 elif isinstance(bound, LiteralTerm):
                     texts_of.setdefault(node, {}).setdefault(predicate, {})[literal(bound)] = None
-            # Thousands of nodes have the same few types and no name, or nothing: one answer is enough for all of them.
-            shared: dict[tuple[Iri, ...], NodeFacts] = {(): NodeFacts(mark=mark)}
-            known = dict.fromkeys(batch, shared[()])
-            if not known.keys() >= set(iri("n")(rows)):
-                raise UnexpectedRows
-            for node, found in types_of.items():
-                known[node] = shared.get(found) or shared.setdefault(found, NodeFacts(_distinct(found), mark=mark))
+            known = _typed(batch, rows, types_of, mark)
             for node, texts in texts_of.items():
                 name, description = best_text(texts, names, languages), best_text(texts, descriptions, languages)
                 if name or description:
@@ -225,6 +221,36 @@ class _EntityTypes(dict[Iri, Iri | None]):
         """Look at a type."""
         found = self[type_] = None if is_skolem(type_) else type_
         return found
+
+
+def _read_types(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, NodeFacts]:
+    """Read types from rows of ?n and ?v."""
+    types_of: dict[Iri, tuple[Iri, ...]] = {}
+    entity_types = _EntityTypes()
+    for node, bound in read(rows, iri("n"), iri("v")):
+        type_ = entity_types[bound]
+        if type_ is not None:
+            types_of[node] = (*types_of[node], type_) if node in types_of else (type_,)
+    return _typed(batch, rows, types_of, mark)
+
+
+def _typed(
+    batch: Sequence[Iri], rows: Table, types_of: Mapping[Iri, tuple[Iri, ...]], mark: Mark
+) -> dict[Iri, NodeFacts]:
+    """Return the nodes of a batch with their types.
+
+    Thousands of nodes have the same few types and no name, or nothing: one answer is enough for all of them.
+
+    Raises:
+        UnexpectedRows: Some ?n of the rows is not in the batch.
+    """
+    shared: dict[tuple[Iri, ...], NodeFacts] = {(): NodeFacts(mark=mark)}
+    known = dict.fromkeys(batch, shared[()])
+    if not known.keys() >= set(iri("n")(rows)):
+        raise UnexpectedRows
+    for node, found in types_of.items():
+        known[node] = shared.get(found) or shared.setdefault(found, NodeFacts(_distinct(found), mark=mark))
+    return known
 
 
 def _distinct(types: Sequence[Iri]) -> tuple[Iri, ...]:
