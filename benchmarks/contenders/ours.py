@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Self
 
 from mcp import Client
@@ -12,7 +13,10 @@ from mcp import Client
 from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
+from gateway.engine.arguments import BfsQuery
 from gateway.engine.gateway import Gateway
+from gateway.engine.presentation.compact_shape import COMPACT
+from gateway.engine.presentation.first_names import FirstNames
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
@@ -64,20 +68,25 @@ class Ours:
         """Forget what was read of the graph; what was learnt about the endpoint stays."""
         self._store.forget()
 
-    async def topology(self, question: Question, *, names: bool | None = None) -> Topology:
+    async def topology(self, question: Question, *, for_page: bool = False) -> Topology:
         """Answer at the engine: before filters, pages, presentation and MCP.
 
         Args:
             question: What is asked.
-            names: Whether the nodes' names are fetched with their types; as the profile says where not given.
+            for_page: Whether the names that the first page of a traversal shows are read too, as for the tool.
         """
         profile = self.profile
-        if names is not None:
-            profile = profile.model_copy(update={"names": profile.names.model_copy(update={"on_stubs": names})})
         topology_builder = TopologyBuilder(self._store, self._prefixes, profile)
         rule = HubRule.of(profile.hubs, None, None)
         limits = profile.limits
         call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
+        if for_page:
+            arguments = BfsQuery(seeds=list(question.seeds), max_hops=question.hops, topology_only=True)
+            names = FirstNames(self._store, profile, self._prefixes)
+            read_first = partial(names.read, arguments=arguments, shape=COMPACT, call=call)
+            return await topology_builder.neighbourhood(
+                question.seeds, question.hops, rule, call, read_first=read_first
+            )
         if question.kind == "traversal":
             return await topology_builder.neighbourhood(question.seeds, question.hops, rule, call)
         return await topology_builder.intersection(question.seeds, question.hops, rule, call, via=False)

@@ -80,16 +80,15 @@ async def _intersection(site: Site, *, far: bool) -> Race:
     question, url = BOTH, site.far if far else site.near
     async with AsyncExitStack() as stack:
         ours = await opened(stack, site, question, far=far)
-        # By hand no names are asked for, so the gateway does without them too.
         ours.forget()
         with ours.wire.recording() as recorded:
-            await ours.topology(question, names=False)
+            await ours.topology(question)
         clients = {
             name: await stack.enter_async_context(plain_client(url, _PATIENCE_SECONDS)) for name in (BY_HAND, SCRIPT)
         }
 
         async def at_the_engine() -> Size:
-            return size_of(await ours.topology(question, names=False))
+            return size_of(await ours.topology(question))
 
         runs: dict[str, Run] = {
             OURS: at_the_engine,

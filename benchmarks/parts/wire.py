@@ -55,7 +55,7 @@ async def _race(site: Site, *, far: bool) -> Race:
         ours = await opened(stack, site, question, far=far)
         ours.forget()
         with ours.wire.recording() as recorded:
-            await ours.topology(question)
+            await ours.topology(question, for_page=True)
         bare = await stack.enter_async_context(plain_client(site.far if far else site.near))
         concurrency = ours.profile.endpoint.requests.concurrency
         gateway = ours.gateway()
@@ -66,10 +66,10 @@ async def _race(site: Site, *, far: bool) -> Race:
         arguments = {"seeds": list(question.seeds), "max_hops": question.hops, "topology_only": True}
 
         async def at_the_engine() -> Size:
-            return size_of(await ours.topology(question))
+            return size_of(await ours.topology(question, for_page=True))
 
         async def presented() -> Size:
-            answer = await gateway.call("bfs_query", arguments)
+            answer = await gateway.call("bfs_query", arguments, shape="compact")
             return _told(answer.as_json())
 
         async def published() -> Size:

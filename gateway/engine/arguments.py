@@ -205,6 +205,11 @@ class TraversalBase(Arguments):
         """Whether a filter names types or predicates."""
         return bool(self.node_types or self.predicates or self.exclude_node_types or self.only_node_types)
 
+    @property
+    def removes_nodes(self) -> bool:
+        """Whether a filter may remove nodes."""
+        return bool(self.exclude_node_types or self.only_node_types) or self.min_mentions > 1
+
 
 class TraversalOptions(TypedDict, total=False):
     """The optional arguments that `bfs_query` and `intersect_subgraphs` share, for type checkers and editors.

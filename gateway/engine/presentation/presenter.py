@@ -91,6 +91,9 @@ class Presenter:
                 self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
+                elif self._profile.names.on_stubs:
+                    window.cut(room)
+                    await self._add_names(window.nodes, call)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
                 call.call_deadline.check()
                 labels = await self._labeller.labels(mentioned, filtered.known, call, traversal.topology.facts)
@@ -161,8 +164,7 @@ class Presenter:
         facts = filtered.topology.whole.facts[node]
         if id(facts) not in shown:
             shown[id(facts)] = filtered.known.chooser.shown(facts)
-        name = facts.name[:LONGEST_LABEL] if facts.name else None
-        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name)
+        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=facts.name[:LONGEST_LABEL] or None)
 
     def _add_paths(self, window: Window, filtered: _Filtered) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
@@ -232,8 +234,8 @@ class Presenter:
         return shape.names_stubs or self._profile.names.on_stubs
 
     async def _add_names(self, stubs: Sequence[PageNode], call: Call) -> None:
-        """Add the names of stubs, unless the traversal has read the names of all nodes."""
-        unnamed = [] if self._profile.names.on_stubs else [stub for stub in stubs if stub.name is None]
+        """Add the names of stubs that have none yet."""
+        unnamed = [stub for stub in stubs if stub.name is None]
         if not unnamed:
             return
         with call.tally.stage("facts"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import Traversal, resolve
+from gateway.engine.presentation.first_names import FirstNames
 from gateway.engine.presentation.page import SubgraphPage
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
 from gateway.engine.presentation.shape import Shape
@@ -54,6 +56,7 @@ class Traverser:
         self._topology_builder = TopologyBuilder(store, prefixes, profile)
         self._redirects = Redirects(store, profile, prefixes)
         self._steering_reader = SteeringReader(profile, prefixes)
+        self._first_names = FirstNames(store, profile, prefixes)
         self._presenter = Presenter(store, profile, prefixes, schema_cache)
         self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
         schema_cache.on_change(self._compare)
@@ -95,13 +98,14 @@ class Traverser:
         topology = self._snapshots.get(question, call.freshness, continues=continues)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+                read_first = partial(self._first_names.read, arguments=arguments, shape=shape, call=call)
                 if isinstance(arguments, BfsQuery):
                     topology = await self._topology_builder.neighbourhood(
-                        seeds, hops, rule, call, steering, read_ahead=read_ahead
+                        seeds, hops, rule, call, steering, read_ahead=read_ahead, read_first=read_first
                     )
                 else:
                     topology = await self._topology_builder.intersection(
-                        seeds, hops, rule, call, via=via, steering=steering
+                        seeds, hops, rule, call, via=via, steering=steering, read_first=read_first
                     )
             topology = resolved.with_gaps(topology)
             await self._measure(topology, call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from sys import getsizeof
@@ -37,6 +37,9 @@ class PathStep(NamedTuple):
 Path = tuple[PathStep, ...]
 """The steps from a node to a seed; none for the seed itself."""
 
+OnNodes = Callable[[Sequence[Iri]], object]
+"""Takes the nodes of a topology in order, before its edges are."""
+
 _FACTS_BYTES = getsizeof(NodeFacts())
 
 _OWN_BYTES = 2_400
@@ -60,7 +63,7 @@ class Topology:
         seeds: The seeds that are among the nodes, in the order given.
         nodes: Every node with its distance: the seeds as given, then by distance, then by code points of the ID.
         edges: Edges by subject, predicate and object, by code points of the IDs.
-        facts: Types, and names where the profile puts them on stubs.
+        facts: Types, and the names that were read with them.
         missing: Seeds that do not exist.
         gaps: Why the topology is not whole; empty when it is.
         blank_edges: Triples left out because their other end is a blank node.
@@ -175,11 +178,12 @@ def in_order(
     prefixes: PrefixMap,
     deadline: Deadline,
     among: Iterable[Neighbourhood] | None = None,
+    on_nodes: OnNodes | None = None,
 ) -> tuple[dict[Iri, int], EdgeTable]:
     """Return nodes and edges in their order, which is always the same for the same graph and question.
 
     No other thread may change them meanwhile. Without `among`, these are all edges found; with it, the edges of both
-    that have both ends among the nodes.
+    that have both ends among the nodes. `on_nodes` is called with the nodes as soon as they are in order.
 
     Raises:
         DeadlinePassed: The time was not enough.
@@ -203,6 +207,8 @@ def in_order(
     for steps in sorted(by_distance):
         # A seed stays where it is.
         nodes |= dict.fromkeys(by_distance[steps], steps)
+    if on_nodes is not None:
+        on_nodes(list(nodes))
     return nodes, _edges_in_order(chain.from_iterable(parts), ordered, nodes, deadline)
 
 

@@ -20,6 +20,7 @@ from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.engine.traversal.path_reader import PathReader
 from gateway.engine.traversal.steering import UNSTEERED, Steering, reverse
 from gateway.engine.traversal.topology import (
+    OnNodes,
     Path,
     Topology,
     in_order,
@@ -56,10 +57,21 @@ _EXPLAINED_BY_READING = 100
 _SHOWN = 5
 """Missing seeds that an error names."""
 
+NAMED_AT_ONCE = 200
+"""Nodes whose names are read before it is known which of them a page shows."""
+
 _NOTHING: Mapping[Iri, tuple[EdgeSelection, Degree]] = {}
 
 _Ordered = tuple[Mapping[Iri, int], EdgeTable]
 """Nodes with their distance, and edges."""
+
+ReadFirst = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, NodeFacts]]]
+"""Takes all nodes in order, and reads types and names of some of the first."""
+
+
+async def _read_none(_: Sequence[Iri]) -> Mapping[Iri, NodeFacts]:
+    """Read nothing."""
+    return {}
 
 
 class TopologyBuilder:
@@ -92,6 +104,7 @@ class TopologyBuilder:
         steering: Steering = UNSTEERED,
         *,
         read_ahead: Mapping[Iri, Neighbourhood] = MappingProxyType({}),
+        read_first: ReadFirst = _read_none,
     ) -> Topology:
         """Return the union of the seeds' neighbourhoods; its edges touch an expanded node.
 
@@ -104,6 +117,7 @@ class TopologyBuilder:
             call: The call that asks.
             steering: Which edges are followed.
             read_ahead: What `read_ahead` returned for some of the seeds.
+            read_first: Reads names of the first nodes, while types are on their way.
 
         Raises:
             InputError: No seed exists.
@@ -124,8 +138,9 @@ class TopologyBuilder:
             async with together() as tasks:
                 facts = tasks.create_task(ahead.facts(distance))
                 other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
-                ordered = await self._ordered(seeds, distance, found, call)
-        return self._topology(seeds, ordered, found, facts.result(), other_way.result())
+                first = _FirstFacts(read_first, tasks)
+                ordered = await self._ordered(seeds, distance, found, call, first.begin)
+        return self._topology(seeds, ordered, found, first.added_to(facts.result()), other_way.result())
 
     async def intersection(
         self,
@@ -136,6 +151,7 @@ class TopologyBuilder:
         *,
         via: bool | None = False,
         steering: Steering = UNSTEERED,
+        read_first: ReadFirst = _read_none,
     ) -> Topology:
         """Return the nodes within k hops of every seed, and all edges among them.
 
@@ -148,6 +164,7 @@ class TopologyBuilder:
             call: The call that asks.
             via: Whether to find a path from each node to each seed; None: from the first nodes, as far as is cheap.
             steering: Which edges are followed.
+            read_first: As in `neighbourhood`.
 
         Raises:
             InputError: No seed exists.
@@ -174,7 +191,8 @@ class TopologyBuilder:
             facts = tasks.create_task(self._facts(common, call))
             other_way = tasks.create_task(self._other_way(alone, call))
             among = await self._edges_among(common, found, steering, call)
-            ordered = await self._ordered(seeds, farthest, found, call, among)
+            first = _FirstFacts(read_first, tasks)
+            ordered = await self._ordered(seeds, farthest, found, call, first.begin, among)
         paths: Mapping[Iri, tuple[Path, ...]] = {}
         nodes = list(ordered[0])
         if via or (via is None and found.known):
@@ -184,7 +202,7 @@ class TopologyBuilder:
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
-        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        topology = self._topology(seeds, ordered, found, first.added_to(facts.result()), other_way.result())
         return replace(topology, paths=paths, via=via)
 
     async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call) -> Exploration | None:
@@ -267,7 +285,9 @@ class TopologyBuilder:
         if not nodes:
             return {}
         with call.tally.stage("facts"):
-            return await self._store.nodes(list(nodes), call, names=self._names_on_stubs)
+            # The names of many, in all languages, may be a hundred times as many rows; a page shows those of few.
+            with_names = self._names_on_stubs and len(nodes) <= NAMED_AT_ONCE
+            return await self._store.nodes(list(nodes), call, names=with_names)
 
     async def _ordered(
         self,
@@ -275,12 +295,13 @@ class TopologyBuilder:
         distance: Mapping[Iri, int],
         found: Exploration,
         call: Call,
+        on_nodes: OnNodes,
         among: Sequence[Neighbourhood] | None = None,
     ) -> _Ordered:
         """Return nodes and edges in order; a thread makes what pages need too, while facts are on their way."""
 
         def ordered(deadline: Deadline) -> _Ordered:
-            nodes, table = in_order(seeds, distance, found, self._prefixes, deadline, among)
+            nodes, table = in_order(seeds, distance, found, self._prefixes, deadline, among, on_nodes)
             table.prepare_pages()
             return nodes, table
 
@@ -314,6 +335,30 @@ class TopologyBuilder:
             partial=found.partial,
             other_way=other_way,
         )
+
+
+class _FirstFacts:
+    """Facts of the nodes that come first, read as soon as these are known, while other answers are on their way."""
+
+    def __init__(self, read: ReadFirst, tasks: asyncio.TaskGroup) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._order: asyncio.Future[Sequence[Iri]] = self._loop.create_future()
+        self._reading = tasks.create_task(self._when_ordered(read))
+
+    async def _when_ordered(self, read: ReadFirst) -> Mapping[Iri, NodeFacts]:
+        return await read(await self._order)
+
+    def begin(self, nodes: Sequence[Iri]) -> None:
+        """Read, given all nodes in order; any thread may call it."""
+        self._loop.call_soon_threadsafe(self._know, nodes)
+
+    def _know(self, nodes: Sequence[Iri]) -> None:
+        if not self._order.done():
+            self._order.set_result(nodes)
+
+    def added_to(self, facts: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
+        """Return facts, of the first nodes those that were read of them."""
+        return {**facts, **{node: first for node, first in self._reading.result().items() if first.mark.whole}}
 
 
 class FactsPrefetch:
