@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import cast
+from typing import Any, cast
 
 from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
@@ -362,20 +362,23 @@ class CachedStore(DelegatingStore):
         kind: Callable[..., Answer],
         cached: Callable[[Key], Answer | None] | None = None,
         store: Callable[[Mapping[Key, Answer]], None] | None = None,
-        is_storable: Callable[[Answer], bool] = lambda _: True,
+        is_storable: Callable[[Answer], bool] | None = None,
     ) -> Lookup[Key, Answer]:
         """Return the lookup of a primitive under a name.
 
         By default it finds what is stored under this name, and stores whole answers that are storable.
         """
 
-        def cached_by_name(key: Key) -> Answer | None:
-            return cast("Answer | None", self._memory.get((name, key), call.freshness))
+        # Without a cast, which is a call: a large question looks up thousands of answers.
+        def cached_by_name(key: Key) -> Any:
+            return self._memory.get((name, key), call.freshness)
 
         sizes = self._memory.sizes()
 
         def store_by_name(answers: Mapping[Key, Answer]) -> None:
-            storable = {key: answer for key, answer in _whole(answers).items() if is_storable(answer)}
+            storable = _whole(answers)
+            if is_storable is not None:
+                storable = {key: answer for key, answer in storable.items() if is_storable(answer)}
             self._memory.put(name, storable, sizes)
 
         return Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))

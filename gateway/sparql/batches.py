@@ -7,8 +7,8 @@ import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Generic, TypeVar
+from itertools import chain, filterfalse
+from typing import Generic, TypeVar, cast
 
 from gateway.errors import Fault, QueryRefused
 from gateway.flow.batch_size import BatchSize
@@ -106,10 +106,9 @@ class _Run(Generic[Key, Answer]):
         self, keys: Sequence[Key], on_answers: Callable[[Mapping[Key, Answer]], None] | None
     ) -> dict[Key, Answer]:
         """Ask about distinct keys."""
-        are_legal = are_ordinary(chain.from_iterable(map(_iris, keys)))
-        legal = keys if are_legal else [key for key in keys if _is_legal(key)]
+        legal = keys if are_ordinary(_iris_of(keys)) else [key for key in keys if _is_legal(key)]
         answers = await self._rewritten(legal)
-        waiting = deque(key for key in legal if key not in answers)
+        waiting = deque(filterfalse(answers.__contains__, legal))
         at_once = self.query.client.flow.at_once
         part = self.size.part(len(waiting), at_once)
 
@@ -133,7 +132,7 @@ class _Run(Generic[Key, Answer]):
         if not keys:
             return {}
         beside = self.query.beside
-        rewritten = await self.query.client.rewritten(chain(beside, chain.from_iterable(map(_iris, keys))), self.call)
+        rewritten = await self.query.client.rewritten(chain(beside, _iris_of(keys)), self.call)
         answers: dict[Key, Answer] = {}
         if rewritten and (odd := next((iri for iri in beside if iri in rewritten), None)) is not None:
             return self._failed(keys, rewritten[odd])
@@ -249,6 +248,11 @@ class _Run(Generic[Key, Answer]):
 
 def _is_legal(key: str | tuple[str, ...]) -> bool:
     return is_iri(key) if isinstance(key, str) else all(map(is_iri, key))
+
+
+def _iris_of(keys: Sequence[Key]) -> Iterable[str]:
+    """Return the IRIs of keys, which are all of one kind."""
+    return cast("Sequence[str]", keys) if not keys or isinstance(keys[0], str) else chain.from_iterable(keys)
 
 
 def _iris(key: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ _SAMPLES = 8
 """IRIs that are looked at to find namespaces."""
 
 _NAMESPACE = re.compile(r".*[/#]")
+_NAMES = re.compile(r"(?: n[0-9]+:[A-Za-z0-9_]++)++")
 
 _LANGUAGE = re.compile(r"[A-Za-z]+(-[A-Za-z0-9]+)*")
 
@@ -69,14 +70,24 @@ def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
     others = list(values)
     written: list[str] = []
     samples = others[:: len(others) // _SAMPLES] if len(others) >= _SHARED else ()
-    for namespace in dict.fromkeys(found[0] for found in map(_NAMESPACE.match, samples) if found):
+    for namespace in filter(_is_ordinary, dict.fromkeys(found[0] for found in map(_NAMESPACE.match, samples) if found)):
+        prefix = prefixes.get(namespace, f"n{len(prefixes) + 1}")
+        # Mostly all are in one namespace, and all at once takes a tenth of the time of one after the other.
+        names = "\n".join(["", *others]).replace(f"\n{namespace}", f" {prefix}:")
+        if _NAMES.fullmatch(names) and names.count(" ") == len(others):
+            prefixes[namespace] = prefix
+            return " ".join([*written, names[1:]])
         named = re.compile(rf"{re.escape(namespace)}([A-Za-z0-9_]+)").fullmatch
-        names = [found[1] for found in map(named, others) if found]
-        if len(names) >= _SHARED and are_ordinary([namespace]):
-            prefix = prefixes.setdefault(namespace, f"n{len(prefixes) + 1}")
-            written += [f"{prefix}:{name}" for name in names]
+        found = [match[1] for match in map(named, others) if match]
+        if len(found) >= _SHARED:
+            prefixes[namespace] = prefix
+            written += [f"{prefix}:{name}" for name in found]
             others = [value for value in others if not named(value)]
     return " ".join([*written, *map(iri, others)])
+
+
+def _is_ordinary(namespace: str) -> bool:
+    return are_ordinary([namespace])
 
 
 def prologue(prefixes: Mapping[str, str]) -> str:

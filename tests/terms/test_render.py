@@ -190,7 +190,19 @@ def test_no_prefix_is_declared_for_few_iris_or_a_namespace_that_an_engine_may_re
     assert prefixes == {}
 
 
-@pytest.mark.parametrize("bad", ["http://e.org/a> . } #", "http://e.org/a\n", "http://e.org/\nn1:a", "relative", ""])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "http://e.org/ n1:a",
+        "http://e.org/a n1:b",
+        "http://e.org/\nhttp://e.org/b",
+        "http://e.org/a> . } #",
+        "http://e.org/a\n",
+        "http://e.org/\nn1:a",
+        "relative",
+        "",
+    ],
+)
 def test_an_iri_that_is_none_is_refused_among_many(bad: str) -> None:
     with pytest.raises(InputError, match="is not a legal IRI"):
         render.iris([bad, *(f"http://e.org/{number}" for number in range(50)), bad], {})
