@@ -83,8 +83,8 @@ class Traverser:
         steering, notes = await self._checked(arguments, len(seeds), call)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
-        question = (arguments.tool, tuple(seeds), hops, rule, steering)
-        is_new = self._snapshots.get(question, Freshness(), continues=continues) is None
+        kind = (arguments.tool, hops, rule, steering)
+        is_new = self._snapshots.get((*kind, *seeds), Freshness(), continues=continues) is None
         resolved, read_ahead = await self._resolved(
             seeds, rule, steering, call, reads_ahead=is_new and isinstance(arguments, BfsQuery)
         )
@@ -94,19 +94,11 @@ class Traverser:
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         if steering.is_listed and isinstance(arguments, IntersectSubgraphs) and len(steering.lists) != len(seeds):
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
-        question = (arguments.tool, tuple(seeds), hops, rule, steering)
+        question = (*kind, *seeds)
         topology = self._snapshots.get(question, call.freshness, continues=continues)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-                read_first = partial(self._first_names.read, arguments=arguments, shape=shape, call=call)
-                if isinstance(arguments, BfsQuery):
-                    topology = await self._topology_builder.neighbourhood(
-                        seeds, hops, rule, call, steering, read_ahead=read_ahead, read_first=read_first
-                    )
-                else:
-                    topology = await self._topology_builder.intersection(
-                        seeds, hops, rule, call, via=via, steering=steering, read_first=read_first
-                    )
+                topology = await self._built(arguments, seeds, rule, steering, read_ahead, shape, call)
             topology = resolved.with_gaps(topology)
             await self._measure(topology, call)
             self._snapshots.put(question, topology, epoch)
@@ -123,6 +115,26 @@ class Traverser:
             *other_way[:_WARNED],
         ]
         return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), shape, call)
+
+    async def _built(
+        self,
+        arguments: TraversalArguments,
+        seeds: Sequence[Iri],
+        rule: HubRule,
+        steering: Steering,
+        read_ahead: Mapping[Iri, Neighbourhood],
+        shape: Shape,
+        call: Call,
+    ) -> Topology:
+        """Build the topology of a question, and read with it what its first page will show."""
+        read_first = partial(self._first_names.read, arguments=arguments, shape=shape, call=call)
+        if isinstance(arguments, BfsQuery):
+            return await self._topology_builder.neighbourhood(
+                seeds, arguments.max_hops, rule, call, steering, read_ahead=read_ahead, read_first=read_first
+            )
+        return await self._topology_builder.intersection(
+            seeds, arguments.k, rule, call, via=arguments.via, steering=steering, read_first=read_first
+        )
 
     async def _resolved(
         self, seeds: Sequence[Iri], rule: HubRule, steering: Steering, call: Call, *, reads_ahead: bool
