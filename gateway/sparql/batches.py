@@ -15,10 +15,11 @@ from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, Mark, Marked
-from gateway.sparql.client import SparqlClient, refused_iri
+from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import UnexpectedRows
 from gateway.sparql.results.rows import EndedEarly, Overflow
 from gateway.sparql.results.table import EMPTY, Table
+from gateway.sparql.rewritten_iris import refused_iri
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import are_ordinary, is_iri, is_plain_iri
 

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from sys import getsizeof
 from typing import Literal
 
 from gateway.errors import (
@@ -17,9 +16,7 @@ from gateway.errors import (
     EndpointFault,
     Fault,
     NoQueryEndpoint,
-    QueryRefused,
     WrongFormat,
-    quoted,
 )
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Spend
@@ -32,17 +29,15 @@ from gateway.sparql.engines.detector import EngineDetector
 from gateway.sparql.engines.traits import TRAITS
 from gateway.sparql.formats import FormatChoice
 from gateway.sparql.policy import EndpointPolicy
-from gateway.sparql.results import columns
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.rows import Rows
 from gateway.sparql.results.sentinel import END, Place, without_sentinel
 from gateway.sparql.results.table import Table
 from gateway.sparql.results.tsv import decode_tsv
+from gateway.sparql.rewritten_iris import RewrittenIris
 from gateway.sparql.row_cap import RowCap
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import QueryTimer
-from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.iri import are_ordinary, composed, may_be_rewritten
 from gateway.transport.base import Beside, InFormats, OverGraphs, Remote, Transport
 from gateway.transport.formats import Format
 
@@ -60,13 +55,6 @@ _RECENT_SECONDS = 5.0
 _FEW_BYTES = 1 << 19
 """Bytes of an answer that are decoded in some milliseconds."""
 
-_IRIS_AT_ONCE = 200
-"""IRIs in one query that asks how the engine reads them."""
-
-_KNOWN_IRIS_BYTES = 4 << 20
-"""Memory for what it said."""
-
-
 _CUTS_BY_ROWS = 2
 """Answers to one query that may be cut at a number of rows that the endpoint names, before it is sent a last time."""
 
@@ -74,21 +62,6 @@ _CUTS_BY_ROWS = 2
 def _rows_below(cap: int) -> int:
     """Return how many rows to ask for where the endpoint sends so many at most, the sentinel among them."""
     return max(10, min(cap * 9 // 10, cap - 2))
-
-
-def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
-    """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
-    return QueryRefused(
-        f"The engine refused a query about {quoted(iri)}, which may be no IRI by the engine's rules.",
-        valid="Engines differ: some refuse [ and ], or a % without two hexadecimal digits after it.",
-        next_step=refused.next_step or "Ask without it.",
-    )
-
-
-def _rewritten(iri: str) -> QueryRefused:
-    return QueryRefused(
-        f"The endpoint reads {quoted(iri)} as another IRI, so it cannot be asked for.", next_step="Ask without it."
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +129,7 @@ class SparqlClient:
         # Of a graph in this process, what is hidden was never loaded.
         policy = policy_of(profile) if self._is_remote else None
         self._policy = None if policy is None else EndpointPolicy(policy, flow.clock)
-        self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_KNOWN_IRIS_BYTES)
+        self._rewritten = RewrittenIris(self)
 
     @property
     def is_remote(self) -> bool:
@@ -402,42 +375,8 @@ class SparqlClient:
         self.flow.answered()
 
     async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
-        """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why.
-
-        Only IRIs that some engine may rewrite are asked about, each once.
-        """
-        distinct = dict.fromkeys(iris)
-        doubtful = [] if are_ordinary(distinct) else list(filter(may_be_rewritten, distinct))
-        known = self._is_unchanged.known
-        is_unchanged = {iri: known[iri] for iri in doubtful if iri in known}
-        new = [iri for iri in doubtful if iri not in is_unchanged]
-        size = max(1, min(_IRIS_AT_ONCE, self.query_rows // 2))
-        faults: dict[str, Fault] = {}
-        for start in range(0, len(new), size):
-            faults |= await self._read_back(new[start : start + size], is_unchanged, call)
-        for iri in new:
-            if iri in is_unchanged:
-                self._is_unchanged.add(iri, is_unchanged[iri], getsizeof(iri))
-        return faults | {iri: _rewritten(iri) for iri, unchanged in is_unchanged.items() if not unchanged}
-
-    async def _read_back(self, iris: Sequence[str], is_unchanged: dict[str, bool], call: Call) -> dict[str, Fault]:
-        """Learn which IRIs the endpoint reads as they are; return those about which it could not be asked, and why."""
-        try:
-            # Beside its composed form, an IRI does not come back from an engine to which the two are one.
-            together = dict.fromkeys([*map(composed, iris), *iris])
-            rows = (await self.rows("iris_as_read", call.for_probe(), {"nodes": list(together)})).whole()
-            as_read = {*columns.iri("n")(columns.binding(rows, "n"))}
-        except QueryRefused as refused:
-            # One that the engine refuses must not leave the others of its batch unasked.
-            if len(iris) == 1:
-                return {iris[0]: refused_iri(iris[0], refused)}
-            middle = len(iris) // 2
-            first = await self._read_back(iris[:middle], is_unchanged, call)
-            return {**first, **await self._read_back(iris[middle:], is_unchanged, call)}
-        except Fault as fault:
-            return dict.fromkeys(iris, fault)
-        is_unchanged |= {iri: iri in as_read for iri in iris}
-        return {}
+        """Return those of the IRIs that no query can ask for, and why; see `RewrittenIris`."""
+        return await self._rewritten.faults(iris, call)
 
     async def close(self) -> None:
         """Close the transport."""
