@@ -2,17 +2,20 @@
 
 import json
 import tomllib
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
 
 from gateway.checking.check import check_endpoint
+from gateway.checking.prober import Prober
+from gateway.checking.probes import row_cap
 from gateway.checking.report import Claim, Report
-from gateway.errors import EndpointFault, NetworkFault, NoQueryEndpoint
+from gateway.errors import AnswerCut, EndpointFault, NetworkFault, NoQueryEndpoint
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.sparql.results.table import Table
 from gateway.stores.endpoints import connect
 from tests.checking.pretender import EX, TRIPLES, Page, Pretender, Twist
 from tests.servers.loopback import free_port
@@ -174,6 +177,36 @@ async def test_a_cap_that_changes_is_not_claimed() -> None:
     claim = (await checked(Pretender(twist={"": cut}))).claims.row_cap
     assert claim.value is None
     assert "500 arrived, and 501 when requested again" in claim.why
+
+
+class Cutting:
+    """A prober whose first answers are cut, at rows that the endpoint names or not, and whose later ones are whole."""
+
+    def __init__(self, *caps: int | None) -> None:
+        self._caps = iter(caps)
+
+    async def rows(self, _template: str, most: int, **_: object) -> Table:
+        """Answer."""
+        for cap in self._caps:
+            raise AnswerCut("The endpoint sends no more.", row_cap=cap)
+        return Table(most, {})
+
+
+@pytest.mark.parametrize(
+    ("caps", "value", "at_least", "why"),
+    [
+        ((400,), 10_001, True, "requested and arrived"),
+        ((10_000, 10_000), 10_000, False, "twice"),
+        ((400, 10_000), None, False, "and then at others"),
+        ((None,), None, False, "does not say"),
+    ],
+)
+async def test_a_row_cap_is_one_that_the_endpoint_names_twice(
+    caps: tuple[int | None, ...], value: int | None, at_least: bool, why: str
+) -> None:
+    claim = await row_cap(cast("Prober", Cutting(*caps)), 1_000)
+    assert (claim.value, claim.at_least) == (value, at_least)
+    assert why in claim.why
 
 
 async def test_an_engine_that_takes_words_and_not_their_meaning_is_not_believed() -> None:
