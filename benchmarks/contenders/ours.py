@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 from mcp import Client
@@ -16,7 +15,7 @@ from benchmarks.recording import RecordingTransport
 from gateway.engine.arguments import BfsQuery
 from gateway.engine.gateway import Gateway
 from gateway.engine.presentation.compact_shape import COMPACT
-from gateway.engine.presentation.first_names import FirstNames
+from gateway.engine.presentation.page_names import PageNames
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.engine.traversal.topology import Topology
 from gateway.engine.traversal.topology_builder import TopologyBuilder
@@ -82,10 +81,9 @@ class Ours:
         call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
         if for_page:
             arguments = BfsQuery(seeds=list(question.seeds), max_hops=question.hops, topology_only=True)
-            names = FirstNames(self._store, profile, self._prefixes)
-            read_first = partial(names.read, arguments=arguments, shape=COMPACT, call=call)
+            names = PageNames(self._store, profile, self._prefixes, arguments, COMPACT, call)
             return await topology_builder.neighbourhood(
-                question.seeds, question.hops, rule, call, read_first=read_first
+                question.seeds, question.hops, rule, call, on_order=names.read_ahead
             )
         if question.kind == "traversal":
             return await topology_builder.neighbourhood(question.seeds, question.hops, rule, call)

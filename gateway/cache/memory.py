@@ -178,7 +178,7 @@ _SAMPLES = (Neighbourhood(), NodeFacts(), Degree(_LARGE), Existence())
 _EMPTY = {type(sample): _walked(sample) for sample in _SAMPLES}
 _FACTS = _EMPTY[NodeFacts]
 _MARK = _walked(Mark(EdgesCapped("")))
-_EDGE = getsizeof(Edge("", "", "")) + calcsize("P")
+_EDGE = getsizeof(Edge("", "", "")) + _ROUNDED + calcsize("P")
 _HASH = getsizeof(1 << 62) + _ROUNDED
 
 

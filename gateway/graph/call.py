@@ -104,6 +104,19 @@ class Call:
             self.requests += reserved
             self.deadline = deadline
 
+    @contextmanager
+    def part(self, *, requests: int, rows: int) -> Iterator[Call]:
+        """Give what works beside the rest of this call a call that may spend so much of it; what is left comes back."""
+        part = replace(self, requests=requests, rows=rows)
+        self.requests -= requests
+        self.rows -= rows
+        try:
+            yield part
+        finally:
+            self.requests += part.requests
+            self.rows += part.rows
+            self.sent += requests - part.requests
+
     def for_one_request(self, seconds: float) -> Call:
         """Return a call that may ask another graph one question in some seconds; this one has its cost, no request.
 

@@ -163,7 +163,7 @@ class Labeller:
     async def labels(
         self, mentioned: MentionedIds, known: SchemaView, call: Call, facts: Mapping[Iri, NodeFacts] = _NO_FACTS
     ) -> Labels:
-        """Return the names of what is mentioned; what neither the schema nor some facts have is fetched."""
+        """Return the names of what is mentioned; what neither the schema nor the facts read before have is fetched."""
         if not self.is_wanted:
             return Labels()
         predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}
@@ -171,7 +171,7 @@ class Labeller:
         unnamed = mentioned.nodes - mentioned.named.keys()
         nodes = {self._prefixes.expand(name): name for name in unnamed if ":" in name}
         ids = predicates | nodes
-        read = {iri: facts[iri] for iri in nodes if iri in facts and facts[iri].name}
+        read = {iri: facts[iri] for iri in nodes if iri in facts and facts[iri].mark.whole}
         fetched = read | await self._fetched(predicates, nodes.keys() - read.keys(), known, call)
         found = {iri: label for iri, label in known.labels.items() if iri in ids}
         found |= {iri: fact.name for iri, fact in fetched.items() if fact.name}

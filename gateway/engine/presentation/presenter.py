@@ -16,6 +16,7 @@ from gateway.engine.presentation.header import HeaderBuilder
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Header, PageEdge, PageNode, SubgraphPage
+from gateway.engine.presentation.page_names import PageNames
 from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import Window, limit_subgraph_page, max_bytes
 from gateway.engine.schema.cache import SchemaCache
@@ -41,12 +42,13 @@ _TIME_FOR_WRITING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Filtered:
-    """What the filters leave of a traversal, from which its page is made, in which shape and how many bytes."""
+    """What the filters leave of a traversal, from which its page is made, with what names, and how many bytes."""
 
     topology: FilteredTopology
     known: SchemaView
     limit: int
     warnings: Sequence[str]
+    names: PageNames
     shape: Shape
     call: Call
 
@@ -65,8 +67,14 @@ class Presenter:
         self._crosser = Crosser(store, profile, prefixes)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
 
-    async def present(self, traversal: Traversal, shape: Shape, call: Call) -> SubgraphPage:
+    async def present(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
+
+        Args:
+            traversal: The traversal.
+            names: The names of nodes on the page, as far as they have been read.
+            shape: The shape of the answer.
+            call: The call.
 
         Raises:
             InputError: A filter names what the graph does not have.
@@ -75,8 +83,8 @@ class Presenter:
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
-                slices = Slices()
-                filtered = await self._filtered(traversal, shape, call)
+                slices, topology = Slices(), traversal.topology
+                filtered = await self._filtered(traversal, names, shape, call)
                 await slices.end_one()
                 header = self._header_builder.header(
                     filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call.call_deadline
@@ -84,24 +92,25 @@ class Presenter:
                 room = filtered.limit - shape.size_of_part(_shown(header, shape))
                 await slices.end_one()
                 window = await self._window(filtered, room, slices)
-                if len(window.nodes) < len(filtered.topology.nodes) and not traversal.topology.is_hashed:
+                if len(window.nodes) < len(filtered.topology.nodes) and not topology.is_hashed:
                     # Each page of several says what it is a page of.
-                    is_small = len(traversal.topology.edges) <= FEW
-                    await in_thread(call, lambda _: traversal.topology.content, unless=is_small)
+                    is_small = len(topology.edges) <= FEW
+                    await in_thread(call, lambda _: topology.content, unless=is_small)
                 self._add_paths(window, filtered)
                 if not traversal.arguments.topology_only:
                     await self._add_metadata(window, filtered, room)
-                elif self._profile.names.on_stubs:
+                elif names.are_wanted:
                     window.cut(room)
-                    await self._add_names(window.nodes, call)
+                    await self._add_names(window.nodes, filtered)
                 mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
                 call.call_deadline.check()
-                labels = await self._labeller.labels(mentioned, filtered.known, call, traversal.topology.facts)
+                read = topology.facts if topology.has_names else names.known
+                labels = await self._labeller.labels(mentioned, filtered.known, call, read)
             return self._fitted(window, header, labels, filtered)
         except DeadlinePassed as late:
             raise messages.answer_too_late(len(traversal.topology.nodes), len(traversal.topology.edges)) from late
 
-    async def _filtered(self, traversal: Traversal, shape: Shape, call: Call) -> _Filtered:
+    async def _filtered(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> _Filtered:
         topology, arguments = traversal.topology, traversal.arguments
         self._schema_cache.observe(topology.reached_types, topology.predicates)
         known = await self._schema_cache.view(call)
@@ -116,7 +125,7 @@ class Presenter:
             warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
         if not arguments.topology_only and names_in_doubt(known, self._profile):
             warnings.append(messages.NAME_KEYS_UNKNOWN)
-        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], shape, call)
+        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], names, shape, call)
 
     async def _window(self, filtered: _Filtered, room: int, slices: Slices) -> Window:
         """Return nodes and edges without metadata, up to the first that does not fit any more."""
@@ -164,7 +173,8 @@ class Presenter:
         facts = filtered.topology.whole.facts[node]
         if id(facts) not in shown:
             shown[id(facts)] = filtered.known.chooser.shown(facts)
-        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=facts.name[:LONGEST_LABEL] or None)
+        name = _name(filtered.names.known.get(node, facts))
+        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name)
 
     def _add_paths(self, window: Window, filtered: _Filtered) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
@@ -210,8 +220,11 @@ class Presenter:
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if self._names_stubs(filtered.shape) or not filters.has_details:
             detailed = {node.iri for node in nodes} if is_whole else frozenset()
-            await self._add_names([node for node in window.nodes if node.iri not in detailed], call)
+            await self._add_names([node for node in window.nodes if node.iri not in detailed], filtered)
         if not is_whole or window.size > room:
+            window.cut(room)
+            if filtered.names.are_wanted:
+                await self._add_names(window.nodes, filtered)
             for node in nodes:
                 node.is_reduced = True
             for edge in edges:
@@ -227,22 +240,23 @@ class Presenter:
             node.also_in = crossings.also_in.get(node.iri, {})
             node.also_in_failed = node.iri in crossings.in_doubt
             self._describe(node, described[node.iri], facts[node.iri], filtered.known)
+        if filtered.names.are_wanted:
+            await self._add_names([node for node in nodes if node.failed], filtered)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])
 
     def _names_stubs(self, shape: Shape) -> bool:
         return shape.names_stubs or self._profile.names.on_stubs
 
-    async def _add_names(self, stubs: Sequence[PageNode], call: Call) -> None:
-        """Add the names of stubs that have none yet."""
-        unnamed = [stub for stub in stubs if stub.name is None]
+    async def _add_names(self, stubs: Sequence[PageNode], filtered: _Filtered) -> None:
+        """Add the names of stubs that have none yet, unless the traversal has read all names."""
+        unnamed = [] if filtered.topology.whole.has_names else [stub for stub in stubs if stub.name is None]
         if not unnamed:
             return
-        with call.tally.stage("facts"):
-            facts = await self._store.nodes([stub.iri for stub in unnamed], call, names=True)
+        known = await filtered.names.read([stub.iri for stub in unnamed])
         for stub in unnamed:
-            stub.failed = not facts[stub.iri].mark.whole
-            stub.name, stub.size = facts[stub.iri].name[:LONGEST_LABEL] or None, None
+            stub.failed = stub.failed or not known[stub.iri].mark.whole
+            stub.name, stub.size = _name(known[stub.iri]), None
 
     def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
         node.failed = not description.mark.whole
@@ -275,6 +289,10 @@ class Presenter:
                 limit_subgraph_page(page, limit, shape)
                 return page
             room = min(room, window.size) - excess
+
+
+def _name(facts: NodeFacts) -> str | None:
+    return facts.name[:LONGEST_LABEL] or None
 
 
 def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.filters import Traversal, resolve
-from gateway.engine.presentation.first_names import FirstNames
 from gateway.engine.presentation.page import SubgraphPage
+from gateway.engine.presentation.page_names import PageNames
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION, Presenter
 from gateway.engine.presentation.shape import Shape
 from gateway.engine.schema.cache import SchemaCache
@@ -56,7 +55,7 @@ class Traverser:
         self._topology_builder = TopologyBuilder(store, prefixes, profile)
         self._redirects = Redirects(store, profile, prefixes)
         self._steering_reader = SteeringReader(profile, prefixes)
-        self._first_names = FirstNames(store, profile, prefixes)
+        self._store = store
         self._presenter = Presenter(store, profile, prefixes, schema_cache)
         self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
         schema_cache.on_change(self._compare)
@@ -96,9 +95,10 @@ class Traverser:
             raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
         question = (*kind, *seeds)
         topology = self._snapshots.get(question, call.freshness, continues=continues)
+        names = PageNames(self._store, self._profile, self._prefixes, arguments, shape, call)
         if topology is None or not _has_paths(topology, via):
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-                topology = await self._built(arguments, seeds, rule, steering, read_ahead, shape, call)
+                topology = await self._built(arguments, seeds, rule, steering, read_ahead, names, call)
             topology = resolved.with_gaps(topology)
             await self._measure(topology, call)
             self._snapshots.put(question, topology, epoch)
@@ -114,7 +114,8 @@ class Traverser:
             *notes,
             *other_way[:_WARNED],
         ]
-        return await self._presenter.present(Traversal(arguments, seeds, topology, warnings, steering), shape, call)
+        traversal = Traversal(arguments, seeds, topology, warnings, steering)
+        return await self._presenter.present(traversal, names, shape, call)
 
     async def _built(
         self,
@@ -123,17 +124,16 @@ class Traverser:
         rule: HubRule,
         steering: Steering,
         read_ahead: Mapping[Iri, Neighbourhood],
-        shape: Shape,
+        names: PageNames,
         call: Call,
     ) -> Topology:
-        """Build the topology of a question, and read with it what its first page will show."""
-        read_first = partial(self._first_names.read, arguments=arguments, shape=shape, call=call)
+        """Build the topology of a question, and read names of its page beside it."""
         if isinstance(arguments, BfsQuery):
             return await self._topology_builder.neighbourhood(
-                seeds, arguments.max_hops, rule, call, steering, read_ahead=read_ahead, read_first=read_first
+                seeds, arguments.max_hops, rule, call, steering, read_ahead=read_ahead, on_order=names.read_ahead
             )
         return await self._topology_builder.intersection(
-            seeds, arguments.k, rule, call, via=arguments.via, steering=steering, read_first=read_first
+            seeds, arguments.k, rule, call, via=arguments.via, steering=steering, on_order=names.read_ahead
         )
 
     async def _resolved(

@@ -63,7 +63,7 @@ class Topology:
         seeds: The seeds that are among the nodes, in the order given.
         nodes: Every node with its distance: the seeds as given, then by distance, then by code points of the ID.
         edges: Edges by subject, predicate and object, by code points of the IDs.
-        facts: Types, and the names that were read with them.
+        facts: Types, and names where it `has_names`.
         missing: Seeds that do not exist.
         gaps: Why the topology is not whole; empty when it is.
         blank_edges: Triples left out because their other end is a blank node.
@@ -71,6 +71,7 @@ class Topology:
         via: Whether paths were asked for: from all nodes, from none, or, if None, from the first.
         partial: Nodes that were reached and are no part of it, because no walk through all hops leads over them.
         other_way: For seeds without an edge that was followed: what the other direction selects, and how many edges.
+        has_names: Whether the names of all nodes were read with their types.
     """
 
     seeds: tuple[Iri, ...]
@@ -84,6 +85,7 @@ class Topology:
     via: bool | None = False
     partial: int = 0
     other_way: Mapping[Iri, tuple[EdgeSelection, Degree]] = field(default_factory=dict)
+    has_names: bool = False
 
     @property
     def complete(self) -> bool:

@@ -57,21 +57,20 @@ _EXPLAINED_BY_READING = 100
 _SHOWN = 5
 """Missing seeds that an error names."""
 
-NAMED_AT_ONCE = 200
-"""Nodes whose names are read before it is known which of them a page shows."""
+_NAMED_WITH_TYPES = 200
+"""Nodes of the largest traversal that has the names of all of them read with their types."""
 
 _NOTHING: Mapping[Iri, tuple[EdgeSelection, Degree]] = {}
 
 _Ordered = tuple[Mapping[Iri, int], EdgeTable]
 """Nodes with their distance, and edges."""
 
-ReadFirst = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, NodeFacts]]]
-"""Takes all nodes in order, and reads types and names of some of the first."""
+OnOrder = Callable[[Sequence[Iri]], Awaitable[None]]
+"""Uses the nodes of a topology, in order, before their types have come."""
 
 
-async def _read_none(_: Sequence[Iri]) -> Mapping[Iri, NodeFacts]:
-    """Read nothing."""
-    return {}
+async def _no_use(_: Sequence[Iri]) -> None:
+    """Do nothing."""
 
 
 class TopologyBuilder:
@@ -104,7 +103,7 @@ class TopologyBuilder:
         steering: Steering = UNSTEERED,
         *,
         read_ahead: Mapping[Iri, Neighbourhood] = MappingProxyType({}),
-        read_first: ReadFirst = _read_none,
+        on_order: OnOrder = _no_use,
     ) -> Topology:
         """Return the union of the seeds' neighbourhoods; its edges touch an expanded node.
 
@@ -117,7 +116,7 @@ class TopologyBuilder:
             call: The call that asks.
             steering: Which edges are followed.
             read_ahead: What `read_ahead` returned for some of the seeds.
-            read_first: Reads names of the first nodes, while types are on their way.
+            on_order: Is called with the nodes in order, while their types are on their way.
 
         Raises:
             InputError: No seed exists.
@@ -136,11 +135,14 @@ class TopologyBuilder:
             self._settle(found, seeds)
             distance = found.distances[0]
             async with together() as tasks:
-                facts = tasks.create_task(ahead.facts(distance))
+                has_names = self._reads_names(distance)
+                reading = self._facts(distance, call, names=True) if has_names else ahead.facts(distance)
+                facts = tasks.create_task(reading)
                 other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
-                first = _FirstFacts(read_first, tasks)
-                ordered = await self._ordered(seeds, distance, found, call, first.begin)
-        return self._topology(seeds, ordered, found, first.added_to(facts.result()), other_way.result())
+                begin = _in(tasks, _no_use if has_names else on_order)
+                ordered = await self._ordered(seeds, distance, found, call, begin)
+        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        return replace(topology, has_names=has_names)
 
     async def intersection(
         self,
@@ -151,7 +153,7 @@ class TopologyBuilder:
         *,
         via: bool | None = False,
         steering: Steering = UNSTEERED,
-        read_first: ReadFirst = _read_none,
+        on_order: OnOrder = _no_use,
     ) -> Topology:
         """Return the nodes within k hops of every seed, and all edges among them.
 
@@ -164,7 +166,7 @@ class TopologyBuilder:
             call: The call that asks.
             via: Whether to find a path from each node to each seed; None: from the first nodes, as far as is cheap.
             steering: Which edges are followed.
-            read_first: As in `neighbourhood`.
+            on_order: As in `neighbourhood`.
 
         Raises:
             InputError: No seed exists.
@@ -188,11 +190,12 @@ class TopologyBuilder:
         farthest = {node: max(distance[node] for distance in found.distances) for node in common}
         alone = {part.selection: part.alone for part in found.parts}
         async with together() as tasks:
-            facts = tasks.create_task(self._facts(common, call))
+            has_names = self._reads_names(common)
+            facts = tasks.create_task(self._facts(common, call, names=has_names))
             other_way = tasks.create_task(self._other_way(alone, call))
             among = await self._edges_among(common, found, steering, call)
-            first = _FirstFacts(read_first, tasks)
-            ordered = await self._ordered(seeds, farthest, found, call, first.begin, among)
+            begin = _in(tasks, _no_use if has_names else on_order)
+            ordered = await self._ordered(seeds, farthest, found, call, begin, among)
         paths: Mapping[Iri, tuple[Path, ...]] = {}
         nodes = list(ordered[0])
         if via or (via is None and found.known):
@@ -202,8 +205,8 @@ class TopologyBuilder:
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
-        topology = self._topology(seeds, ordered, found, first.added_to(facts.result()), other_way.result())
-        return replace(topology, paths=paths, via=via)
+        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        return replace(topology, paths=paths, via=via, has_names=has_names)
 
     async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call) -> Exploration | None:
         """Return the sets of nodes alone, which are far smaller than their edges; None where that would not do.
@@ -281,13 +284,19 @@ class TopologyBuilder:
         found.gaps.add_left_out(answers)
         return [*answers.values()]
 
-    async def _facts(self, nodes: Collection[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+    def _reads_names(self, nodes: Collection[Iri]) -> bool:
+        """Return whether the names of all nodes are read with their types.
+
+        The names of many, in all languages, may be a hundred times as many rows as their types, and a page shows those
+        of few.
+        """
+        return self._names_on_stubs and len(nodes) <= _NAMED_WITH_TYPES
+
+    async def _facts(self, nodes: Collection[Iri], call: Call, *, names: bool = False) -> Mapping[Iri, NodeFacts]:
         if not nodes:
             return {}
         with call.tally.stage("facts"):
-            # The names of many, in all languages, may be a hundred times as many rows; a page shows those of few.
-            with_names = self._names_on_stubs and len(nodes) <= NAMED_AT_ONCE
-            return await self._store.nodes(list(nodes), call, names=with_names)
+            return await self._store.nodes(list(nodes), call, names=names)
 
     async def _ordered(
         self,
@@ -337,28 +346,21 @@ class TopologyBuilder:
         )
 
 
-class _FirstFacts:
-    """Facts of the nodes that come first, read as soon as these are known, while other answers are on their way."""
+def _in(tasks: asyncio.TaskGroup, on_order: OnOrder) -> OnNodes:
+    """Return what starts a task of a group that uses the nodes in order; any thread may call it."""
+    loop = asyncio.get_running_loop()
+    order: asyncio.Future[Sequence[Iri]] = loop.create_future()
 
-    def __init__(self, read: ReadFirst, tasks: asyncio.TaskGroup) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._order: asyncio.Future[Sequence[Iri]] = self._loop.create_future()
-        self._reading = tasks.create_task(self._when_ordered(read))
+    async def use() -> None:
+        await on_order(await order)
 
-    async def _when_ordered(self, read: ReadFirst) -> Mapping[Iri, NodeFacts]:
-        return await read(await self._order)
+    def know(nodes: Sequence[Iri]) -> None:
+        # The group may have failed meanwhile.
+        if not order.done():
+            order.set_result(nodes)
 
-    def begin(self, nodes: Sequence[Iri]) -> None:
-        """Read, given all nodes in order; any thread may call it."""
-        self._loop.call_soon_threadsafe(self._know, nodes)
-
-    def _know(self, nodes: Sequence[Iri]) -> None:
-        if not self._order.done():
-            self._order.set_result(nodes)
-
-    def added_to(self, facts: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
-        """Return facts, of the first nodes those that were read of them."""
-        return {**facts, **{node: first for node, first in self._reading.result().items() if first.mark.whole}}
+    tasks.create_task(use())
+    return lambda nodes: loop.call_soon_threadsafe(know, nodes)
 
 
 class FactsPrefetch:

@@ -10,10 +10,10 @@ import pytest
 
 from gateway.engine.gateway import Gateway
 from gateway.errors import GaveUp
-from gateway.settings.limits import SizeSettings
-from gateway.settings.profile import Profile
+from gateway.settings.limits import LimitSettings, SizeSettings
+from gateway.settings.profile import Profile, ShapeName
 from gateway.settings.vocabulary import NameSettings
-from tests.engine.small import Watched, engine, over
+from tests.engine.small import ROOM, Watched, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ GRAPH = engine(
     )
 )
 OPAQUE = Profile(names=NameSettings(on_stubs=True), size=SizeSettings(max_tokens=3_000))
-READABLE = Profile(size=SizeSettings(max_tokens=3_000))
+READABLE = Profile(size=SizeSettings(max_tokens=1_000))
 
 
 class Asked:
@@ -47,7 +47,7 @@ class Asked:
         nodes = re.findall(r"[:/](n\d{3}|hub)\b", query)
         if "SELECT ?n ?v" in query:
             self.types += nodes
-        if "SELECT ?n ?p ?v" in query and "label" in query:
+        if "SELECT ?n ?p ?v" in query and "FILTER(?p IN (" in query:
             self.names += nodes
             self.names_are_asked.set()
 
@@ -141,3 +141,90 @@ async def test_names_that_cannot_be_read_are_told_and_types_stay() -> None:
     assert {node.entity_type for node in page.nodes} == {"untyped", "x:Even", "x:Odd"}
     assert page.complete
     assert (page.degraded or {}).get("metadata_failed") == 20
+
+
+async def test_a_node_that_was_to_have_details_has_its_name_where_there_is_no_room_for_them() -> None:
+    for tokens in range(1_000, 3_000, 50):
+        async with over(GRAPH, OPAQUE) as gateway:
+            await gateway.bfs_query(["x:hub"], 1, limit=3)
+            answer = await compact(gateway, node_types=["x:Even"], max_tokens=tokens)
+            stubs = [node for part in answer["nodes"].values() for node in part if isinstance(node, str)]
+            assert [node for node in stubs if " " not in node] == []
+
+
+async def test_a_node_whose_metadata_cannot_be_read_keeps_its_name() -> None:
+    async def no_literals(query: str) -> None:
+        if "isLiteral(?v)" in query:
+            raise GaveUp("The endpoint gave up.")
+
+    watched = Watched(GRAPH, Asked())
+    async with over(watched, Profile(names=NameSettings(on_stubs=True), size=ROOM)) as gateway:
+        await gateway.bfs_query(["x:hub"], 1, limit=5)
+        watched.hook = no_literals
+        page = await gateway.bfs_query(["x:hub"], 1)
+    assert (page.degraded or {}).get("metadata_failed") == NODES + 1
+    assert names_of(page.nodes) == {node.id: right_name(node.id) for node in page.nodes}
+
+
+@pytest.mark.parametrize("shape", ["compact", "reference"])
+async def test_what_others_asked_before_brings_no_names_into_an_answer_without_names(shape: ShapeName) -> None:
+    arguments = {"seeds": ["x:hub"], "max_hops": 1, "topology_only": True}
+    async with over(GRAPH, READABLE) as gateway:
+        before = (await gateway.call("bfs_query", arguments, shape=shape)).as_json()
+    async with over(GRAPH, READABLE) as gateway:
+        await compact(gateway)
+        after = (await gateway.call("bfs_query", arguments, shape=shape)).as_json()
+    assert after == before
+
+
+async def test_names_are_not_asked_for_again_where_the_endpoint_fails() -> None:
+    sent = 0
+
+    async def no_names(query: str) -> None:
+        nonlocal sent
+        sent += 1
+        if "SELECT ?n ?p ?v" in query:
+            raise GaveUp("The endpoint gave up.")
+
+    watched = Watched(GRAPH, Asked())
+    async with over(watched, OPAQUE) as gateway:
+        await gateway.describe_schema()
+        watched.hook = no_names
+        await gateway.bfs_query(["x:hub"], 1, topology_only=True, limit=64)
+    # An answer that the endpoint gives up is asked for in halves, until it is clear that this does not help.
+    assert sent <= 40
+
+
+@pytest.mark.parametrize("requests", range(2, 12))
+async def test_names_take_no_request_that_types_need(requests: int) -> None:
+    limits = LimitSettings(requests=requests, facts_batch=50)
+    profiles = (OPAQUE, OPAQUE.model_copy(update={"names": NameSettings(on_stubs=False)}))
+    found = []
+    for profile in profiles:
+        async with over(GRAPH, profile.model_copy(update={"limits": limits})) as gateway:
+            await gateway.describe_schema()
+            answer = await gateway.bfs_query(["x:hub"], 1, topology_only=True, limit=20)
+            found.append([(gap.cause, gap.count) for gap in answer.incomplete or ()])
+    assert found[0] == found[1]
+
+
+async def test_names_that_metadata_will_have_are_not_asked_for() -> None:
+    asked = Asked()
+    async with over(Watched(GRAPH, asked), Profile(size=ROOM)) as gateway:
+        await gateway.describe_schema()
+        asked.forget()
+        answer = await compact(gateway)
+    assert answer["complete"]
+    assert asked.names == []
+
+
+@pytest.mark.parametrize("batch", [50, 150, 500])
+async def test_small_batches_read_no_more_names(batch: int) -> None:
+    asked = Asked()
+    profile = OPAQUE.model_copy(update={"limits": LimitSettings(facts_batch=batch)})
+    async with over(Watched(GRAPH, asked), profile) as gateway:
+        await gateway.describe_schema()
+        asked.forget()
+        await gateway.bfs_query(["x:hub"], 1, topology_only=True, limit=20)
+    assert len(asked.types) == NODES + 1
+    assert len(asked.names) == 20
