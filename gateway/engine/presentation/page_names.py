@@ -22,11 +22,9 @@ _PART_OF_STUBS = 3
 _PART_OF_BUDGET = 4
 """Names that are read ahead may use one part in so many of what a call may still spend."""
 
-_ROWS_OF_TYPES = 4
-"""Rows about the types of a node that are left, at least, where names are read ahead."""
-
-_BATCHES_OF_TYPES = 2
-"""Requests for types that are left then, for each that is needed: answers with too many rows are split."""
+_REQUESTS_A_BATCH = 2
+_ROWS_A_NODE = 4
+"""What is left for types at least: more than they mostly need, because answers with too many rows are split."""
 
 
 class PageNames:
@@ -64,19 +62,17 @@ class PageNames:
         Args:
             nodes: All nodes, in order.
         """
-        probably = [] if self._arguments.removes_nodes or not self.are_wanted else self._probably_shown(nodes)
-        requests, rows = self._call.requests // _PART_OF_BUDGET, self._call.rows // _PART_OF_BUDGET
-        batches = math.ceil(len(nodes) / self._profile.limits.facts_batch)
-        # Answers with too many rows are split.
-        is_enough = self._call.requests - requests > 2 * batches and self._call.rows - rows > _ROWS_OF_TYPES * len(
-            nodes
-        )
-        if not probably or not requests or not is_enough:
-            return
-        with self._call.part(requests=requests, rows=rows) as part, part.tally.stage("facts"):
-            found = await self._store.nodes(probably, part, names=True)
-        # There may be more left to spend when the page is made.
-        self.known |= {node: facts for node, facts in found.items() if not _is_spent(facts)}
+        if self.are_wanted and not self._arguments.removes_nodes and (shown := self._probably_shown(nodes)):
+            requests, rows = self._call.requests // _PART_OF_BUDGET, self._call.rows // _PART_OF_BUDGET
+            batches = math.ceil(len(nodes) / self._profile.limits.facts_batch)
+            if not requests or self._call.requests - requests <= _REQUESTS_A_BATCH * batches:
+                return
+            if self._call.rows - rows <= _ROWS_A_NODE * len(nodes):
+                return
+            with self._call.part(requests=requests, rows=rows) as part, part.tally.stage("facts"):
+                found = await self._store.nodes(shown, part, names=True)
+            # There may be more left to spend when the page is made.
+            self.known |= {node: facts for node, facts in found.items() if not _is_spent(facts)}
 
     def _probably_shown(self, nodes: Sequence[Iri]) -> Sequence[Iri]:
         """Return the nodes on the page without metadata; none where there may be room for metadata."""
