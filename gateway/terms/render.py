@@ -34,7 +34,9 @@ _SAMPLES = 8
 """IRIs that are looked at to find namespaces."""
 
 _NAMESPACE = re.compile(r".*[/#]")
-_NAMES = re.compile(r"(?: n[0-9]+:[A-Za-z0-9_]++)++")
+_NAME = "[A-Za-z0-9_]{1,100}"
+"""A local name that every engine takes; Virtuoso refuses those of 500 characters."""
+_NAMES = re.compile(rf"(?: n[0-9]+:{_NAME})++")
 
 _LANGUAGE = re.compile(r"[A-Za-z]+(-[A-Za-z0-9]+)*")
 
@@ -57,8 +59,8 @@ def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
     """Render IRIs, those of a namespace that many of them share as prefixed names.
 
     Fuseki spends a third of a query about a thousand nodes on reading their whole IRIs. Names are prefixed only where
-    every engine reads the same IRI: in a namespace that none rewrites, of ASCII letters, digits and underscores (SPARQL
-    1.1 section 19.8, PN_LOCAL).
+    every engine reads the same IRI: in a namespace that none rewrites, of few ASCII letters, digits and underscores
+    (SPARQL 1.1 section 19.8, PN_LOCAL).
 
     Args:
         values: The IRIs.
@@ -77,7 +79,7 @@ def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
         if _NAMES.fullmatch(names) and names.count(" ") == len(others):
             prefixes[namespace] = prefix
             return " ".join([*written, names[1:]])
-        named = re.compile(rf"{re.escape(namespace)}([A-Za-z0-9_]+)").fullmatch
+        named = re.compile(rf"{re.escape(namespace)}({_NAME})").fullmatch
         found = [match[1] for match in map(named, others) if match]
         if len(found) >= _SHARED:
             prefixes[namespace] = prefix

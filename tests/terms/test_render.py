@@ -169,9 +169,10 @@ def test_rendered_iris_come_back_identical(iris: list[str]) -> None:
 def test_iris_of_a_namespace_that_many_share_are_prefixed_names_and_others_are_whole() -> None:
     many = [f"http://e.org/ns#{number}_x" for number in range(20)]
     prefixes: dict[str, str] = {}
-    rendered = render.iris([*many, "http://e.org/other", "http://e.org/ns#a-b"], prefixes)
+    long = "http://e.org/ns#" + "x" * 101
+    rendered = render.iris([*many, "http://e.org/other", "http://e.org/ns#a-b", long], prefixes)
     names = " ".join(f"n1:{number}_x" for number in range(20))
-    assert rendered == f"{names} <http://e.org/other> <http://e.org/ns#a-b>"
+    assert rendered == f"{names} <http://e.org/other> <http://e.org/ns#a-b> <{long}>"
     assert render.prologue(prefixes) == "PREFIX n1: <http://e.org/ns#>\n"
 
 
