@@ -124,7 +124,9 @@ class SingleFlight:
         own: list[Key] = []
         others: dict[_Fetch, list[Key]] = {}
         in_progress = self._in_progress.get(lookup.name, {})
-        for key in keys:
+        if not in_progress and not is_stored:
+            own += keys
+        for key in () if own else keys:
             answer = lookup.cached(key) if is_stored else None
             if answer is not None:
                 found[key] = answer

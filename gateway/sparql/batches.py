@@ -107,8 +107,9 @@ class _Run(Generic[Key, Answer]):
         self, keys: Sequence[Key], on_answers: Callable[[Mapping[Key, Answer]], None] | None
     ) -> dict[Key, Answer]:
         """Ask about distinct keys."""
-        legal = keys if are_ordinary(_iris_of(keys)) else [key for key in keys if _is_legal(key)]
-        answers = await self._rewritten(legal)
+        doubtful = [] if are_ordinary(_iris_of(keys)) else keys
+        legal = [key for key in keys if _is_legal(key)] if doubtful else keys
+        answers = await self._rewritten(legal, legal if doubtful else ())
         waiting = deque(filterfalse(answers.__contains__, legal))
         at_once = self.query.client.flow.at_once
         part = self.size.part(len(waiting), at_once)
@@ -128,16 +129,21 @@ class _Run(Generic[Key, Answer]):
             answers |= self._failed([key for key in keys if not _is_legal(key)], refused)
         return answers
 
-    async def _rewritten(self, keys: Sequence[Key]) -> dict[Key, Answer]:
-        """Return the answers about keys that have an IRI which the engine reads as another; no query can ask for it."""
+    async def _rewritten(self, keys: Sequence[Key], doubtful: Sequence[Key]) -> dict[Key, Answer]:
+        """Return the answers about keys that have an IRI which the engine reads as another; no query can ask for it.
+
+        Args:
+            keys: All keys.
+            doubtful: Those of them, or more, that may have such an IRI.
+        """
         if not keys:
             return {}
         beside = self.query.beside
-        rewritten = await self.query.client.rewritten(chain(beside, _iris_of(keys)), self.call)
+        rewritten = await self.query.client.rewritten(chain(beside, _iris_of(doubtful)), self.call)
         answers: dict[Key, Answer] = {}
         if rewritten and (odd := next((iri for iri in beside if iri in rewritten), None)) is not None:
             return self._failed(keys, rewritten[odd])
-        for key in keys if rewritten else ():
+        for key in doubtful if rewritten else ():
             faults = [rewritten[iri] for iri in _iris(key) if iri in rewritten]
             if faults:
                 answers |= self._failed([key], faults[0])

@@ -171,6 +171,11 @@ class PrefixMap:
             return short
         return self._coined.shortened(iri) or short
 
+    def declared_forms(self, iris: Iterable[str]) -> dict[str, str]:
+        """Return the ID of each IRI without coined prefixes; most are remembered."""
+        known = self._short.known.get
+        return {iri: known(iri) or self.declared_form(iri) for iri in iris}
+
     def declared_form(self, iri: str) -> str:
         """Return the ID of an IRI without coined prefixes; orders rest on it, because it never changes.
 

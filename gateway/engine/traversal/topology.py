@@ -199,7 +199,7 @@ def in_order(
     terms = set(distance)
     for part in deadline.checking(parts, _FEW):
         terms.update(all_terms(part))
-    short = {iri: prefixes.declared_form(iri) for iri in deadline.checking(terms)}
+    short = prefixes.declared_forms(deadline.checking(terms))
     ordered = _sorted(short, deadline)
     nodes = {seed: distance[seed] for seed in seeds if seed in distance}
     by_distance: dict[int, list[Iri]] = defaultdict(list)
