@@ -76,7 +76,7 @@ def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
         prefix = prefixes.get(namespace, f"n{len(prefixes) + 1}")
         # Mostly all are in one namespace, and all at once takes a tenth of the time of one after the other.
         names = "\n".join(["", *others]).replace(f"\n{namespace}", f" {prefix}:")
-        if _NAMES.fullmatch(names) and names.count(" ") == len(others):
+        if len(others) >= _SHARED and _NAMES.fullmatch(names) and names.count(" ") == len(others):
             prefixes[namespace] = prefix
             return " ".join([*written, names[1:]])
         named = re.compile(rf"{re.escape(namespace)}({_NAME})").fullmatch

@@ -176,6 +176,13 @@ def test_iris_of_a_namespace_that_many_share_are_prefixed_names_and_others_are_w
     assert render.prologue(prefixes) == "PREFIX n1: <http://e.org/ns#>\n"
 
 
+def test_a_namespace_of_few_gets_no_prefix_beside_one_of_many() -> None:
+    many, few = ([f"http://e.org/{part}/{number}" for number in range(size)] for part, size in (("a", 40), ("b", 19)))
+    prefixes: dict[str, str] = {}
+    assert render.iris([*many, *few], prefixes).endswith(" ".join(f"<{one}>" for one in few))
+    assert prefixes == {"http://e.org/a/": "n1"}
+
+
 def test_two_lists_of_one_query_share_a_prefix() -> None:
     prefixes: dict[str, str] = {}
     for namespace in ("http://e.org/", "http://e.org/a/", "http://e.org/"):

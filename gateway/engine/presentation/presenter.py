@@ -218,7 +218,7 @@ class Presenter:
             if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
         ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
-        if self._names_stubs(filtered.shape) or not filters.has_details:
+        if filtered.names.are_wanted or not filters.has_details:
             detailed = {node.iri for node in nodes} if is_whole else frozenset()
             await self._add_names([node for node in window.nodes if node.iri not in detailed], filtered)
         if not is_whole or window.size > room:
@@ -244,9 +244,6 @@ class Presenter:
             await self._add_names([node for node in nodes if node.failed], filtered)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])
-
-    def _names_stubs(self, shape: Shape) -> bool:
-        return shape.names_stubs or self._profile.names.on_stubs
 
     async def _add_names(self, stubs: Sequence[PageNode], filtered: _Filtered) -> None:
         """Add the names of stubs that have none yet, unless the traversal has read all names."""
@@ -278,7 +275,7 @@ class Presenter:
         limit, shape = filtered.limit, filtered.shape
         room = limit - shape.size_of_part(_shown(header, shape))
         while True:
-            window.shrink(room, names_on_stubs=self._names_stubs(shape))
+            window.shrink(room, names_on_stubs=filtered.names.are_wanted)
             window.cut(room)
             page = _page(window, header, labels, filtered)
             page.coined = self._prefixes.coined_in_answer
