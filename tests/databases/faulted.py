@@ -65,15 +65,15 @@ async def faulted(database: FailingDatabase, calls: int, seed: int) -> Report:
         nodes = [draw.randrange(61) for _ in range(min(_EACH, calls - number * _EACH))]
         async with database.open(fault) as gateway:
             if fault == "exhausted":
-                await asyncio.gather(*(_judged(gateway, node, fault, report) for node in nodes))
+                await asyncio.gather(*(count_call(gateway, node, fault, report) for node in nodes))
                 continue
             for node in nodes:
                 async with database.failing(fault, draw):
-                    await _judged(gateway, node, fault, report)
+                    await count_call(gateway, node, fault, report)
     return report
 
 
-async def _judged(gateway: Gateway, node: int, fault: FaultName, report: Report) -> None:
+async def count_call(gateway: Gateway, node: int, fault: FaultName, report: Report) -> None:
     """Make one call, and count what came of it."""
     try:
         complete, found = await around(gateway, node)

@@ -128,15 +128,16 @@ class _QuestionMaker:
 
 @asynccontextmanager
 async def two_clients(
-    graph: DrawnGraph, folder: Path, shape: ShapeName, *, over_http: bool = False
+    graph: DrawnGraph, folder: Path, shape: ShapeName, *, over_http: bool = False, hides: bool = True
 ) -> AsyncIterator[tuple[Client, Client]]:
     """Connect to a server of a graph under a policy, and to one of what is left of it.
 
-    Over HTTP, the former serves the whole graph to others too, and the client's token may not see that one.
+    Over HTTP, the former serves the whole graph to others too, and the client's token may not see that one. A server
+    that hides nothing shows what a comparison of the two finds.
     """
     whole, left = graph.write(folder)
     async with (
-        opened(whole, profile(hides=True, shape=shape)) as hiding,
+        opened(whole, profile(hides=hides, shape=shape)) as hiding,
         opened(left, profile(hides=False, shape=shape)) as plain,
         opened(whole, profile(hides=False, shape=shape)) as everything,
         Client(_server(_set(plain))) as expected,

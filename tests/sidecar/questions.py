@@ -39,15 +39,23 @@ async def verdict(question: Question, answer: Mapping[str, Any] | None, oracle: 
         return "refused"
     tool, arguments = question
     expected = (await oracle.call(tool, arguments)).as_json()
-    found, all_of = _facts(answer), _facts(expected)
-    if answer["complete"]:
-        return "right" if found == all_of else "WRONG"
-    return "in part" if found <= all_of else "WRONG"
+    says_whole = answer["complete"] if "complete" in answer else not answer.get("remaining_ids")
+    if not says_whole:
+        return "in part" if _terms(answer) <= _terms(expected) else "WRONG"
+    if _facts(answer) == _facts(expected):
+        return "right"
+    # What could not be read about nodes and edges is told apart from `complete`, which is about the traversal.
+    is_degraded = answer.get("degraded") != expected.get("degraded")
+    return "in part" if is_degraded and _terms(answer) == _terms(expected) else "WRONG"
 
 
-def _facts(answer: Mapping[str, Any]) -> frozenset[tuple[str, ...]]:
-    """Return the nodes and edges of an answer, or the entities with their types and names."""
-    nodes = {(node["id"],) for node in answer.get("nodes", ())}
+def _facts(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what an answer says of the graph: nodes and edges, or entities, and what the graph does not have."""
+    return {key: answer.get(key) for key in ("nodes", "edges", "levels", "node_count", "result", "not_found")}
+
+
+def _terms(answer: Mapping[str, Any]) -> frozenset[tuple[str, ...]]:
+    """Return the nodes, entities and edges of an answer, and what the graph does not have."""
+    nodes = {(node["id"],) for node in (*answer.get("nodes", ()), *answer.get("result", ()))}
     edges = {(edge["subject"], edge["predicate"], edge["object"]) for edge in answer.get("edges", ())}
-    entities = {(entity["id"], entity["entity_type"], entity.get("name", "")) for entity in answer.get("entities", ())}
-    return frozenset(nodes | edges | entities)
+    return frozenset({*nodes, *edges, *(("not found", one) for one in answer.get("not_found", ()))})

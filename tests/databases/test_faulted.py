@@ -1,0 +1,39 @@
+"""The runs with failing databases are worth as much as their judgement of an answer."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.api import open_gateway
+from tests.databases.faulted import Report, count_call
+
+pytestmark = pytest.mark.anyio
+
+NODES = 61
+
+
+async def reports_on(folder: Path, links: list[tuple[int, int]]) -> Report:
+    """Make a call about node 10 of a graph with some links."""
+    file = folder / "chain.nt"
+    file.write_text("".join(f"<urn:n:{one}> <urn:next> <urn:n:{other}> .\n" for one, other in links), encoding="utf-8")
+    report = Report()
+    async with open_gateway(file) as gateway:
+        await count_call(gateway, 10, "cut", report)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("links", "is_wrong"),
+    [
+        ([(at, at + 1) for at in range(NODES - 1)], False),
+        ([(at, at + 1) for at in range(NODES - 1) if at != 11], True),
+        ([(at, at + 1) for at in range(NODES - 1)] + [(10, 20)], True),
+    ],
+    ids=["whole", "a link is missing", "a link too many"],
+)
+async def test_a_chain_that_differs_is_a_wrong_answer(
+    tmp_path: Path, links: list[tuple[int, int]], is_wrong: bool
+) -> None:
+    report = await reports_on(tmp_path, links)
+    assert report.outcomes == {("cut", "complete"): 1}
+    assert len(report.wrong) == is_wrong
