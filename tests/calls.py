@@ -10,9 +10,12 @@ from mcp import Client
 from gateway.engine.gateway import Gateway
 from gateway.server.app import build
 from gateway.settings.limits import LimitSettings, SizeSettings
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, ServerSettings
 
 Json = dict[str, Any]
+
+PATIENT_SERVER = ServerSettings(completion_seconds=60)
+"""A server whose completions are proposed on a machine of any speed."""
 
 
 @asynccontextmanager

@@ -123,7 +123,7 @@ class _Handlers:
         self._opener = opener
         self._caller = caller
         self._list_seconds = list_seconds
-        self._completer = Completer(caller)
+        self._completer = Completer(caller, opener.profile.server.completion_seconds)
         # Described before a load begins, because both would compete for the interpreter.
         self._tools = self._described()
 

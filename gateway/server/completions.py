@@ -18,9 +18,6 @@ from gateway.server.tool_caller import ToolCaller
 
 _log = logging.getLogger(__name__)
 
-SECONDS = 2.0
-"""A person waits for it while typing."""
-
 MOST_RUNNING = 4
 """Completions that search at once: a client may ask at every key, and tool calls share the endpoint."""
 
@@ -36,9 +33,14 @@ _FITTING = frozenset({"label", "alias", "prefix", "all words"})
 
 
 class Completer:
-    """Proposes names, or IDs, of entities that fit what was typed; after any fault, none."""
+    """Proposes names, or IDs, of entities that fit what was typed; after any fault, none.
 
-    def __init__(self, caller: ToolCaller, seconds: float = SECONDS) -> None:
+    Args:
+        caller: Searches.
+        seconds: Time for one completion.
+    """
+
+    def __init__(self, caller: ToolCaller, seconds: float) -> None:
         self._caller = caller
         self._seconds = seconds
         self._running = 0

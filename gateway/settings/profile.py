@@ -26,7 +26,7 @@ from gateway.settings.limits import (
 )
 from gateway.settings.neo4j import Neo4jSettings
 from gateway.settings.postgres import PostgresSettings
-from gateway.settings.section import Section, Url
+from gateway.settings.section import Seconds, Section, Url
 from gateway.settings.urls import is_of_own_network
 from gateway.settings.vocabulary import (
     EdgeSettings,
@@ -116,6 +116,11 @@ class ServerSettings(Section):
             "Whether the tools accept `explain`, which shows [the cost of a "
             "call](tools.md#explain-the-cost-of-a-call) and the SPARQL that was sent."
         ),
+    )
+
+    completion_seconds: Seconds = Field(
+        default=2.0,
+        description="Time for a completion, for which a person waits while typing; after it, nothing is proposed.",
     )
 
 

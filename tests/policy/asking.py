@@ -46,7 +46,7 @@ def profile(*, hides: bool, shape: ShapeName = "compact") -> Profile:
     )
     return Profile(
         types=TypeSettings(subclass_of=(f"{RDFS}subClassOf",)),
-        server=ServerSettings(explain=True, shape=shape),
+        server=ServerSettings(explain=True, shape=shape, completion_seconds=60),
         hidden=hidden if hides else HiddenSettings(),
     )
 

@@ -20,12 +20,14 @@ from gateway.server.completions import MOST_RUNNING, Completer
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.tool_caller import ToolCaller
 from gateway.settings.profile import Profile
+from tests.calls import PATIENT_SERVER
 from tests.cases import await_each
 from tests.hidden import NAME, write_hidden_graph
 
 pytestmark = pytest.mark.anyio
 
 MEDICAL = resources.folder("fixtures") / "medical.ttl"
+PATIENT = Profile(server=PATIENT_SERVER)
 EXPLORE = PromptReference(type="ref/prompt", name="explore")
 ENTITY = ResourceTemplateReference(type="ref/resource", uri="bfs-ql://entity/{id}")
 
@@ -34,7 +36,7 @@ Reference = PromptReference | ResourceTemplateReference
 
 @pytest.fixture
 async def gateway() -> AsyncIterator[Gateway]:
-    async with open_gateway(MEDICAL) as opened:
+    async with open_gateway(MEDICAL, profile=PATIENT) as opened:
         yield opened
 
 
@@ -80,7 +82,10 @@ async def test_names_and_ids_that_fit_are_proposed(gateway: Gateway, era: Connec
 
 
 async def test_a_name_with_hidden_characters_is_not_proposed(tmp_path: Path) -> None:
-    async with open_gateway(write_hidden_graph(tmp_path)) as gateway, Client(await build(gateway)) as client:
+    async with (
+        open_gateway(write_hidden_graph(tmp_path), profile=PATIENT) as gateway,
+        Client(await build(gateway)) as client,
+    ):
         found = await gateway.search_entities("start")
         assert [hit.name for hit in found.result] == [NAME] * len(found.result) != []
         assert await completed(client, EXPLORE, "name", "start") == []

@@ -94,9 +94,13 @@ async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, 
     assert wrong.is_error
 
 
-async def test_a_client_reads_resources_and_prompts_and_completes_their_arguments(wire: Wire, era: ConnectMode) -> None:
+async def test_a_client_reads_resources_and_prompts_and_completes_their_arguments(
+    wire: Wire, era: ConnectMode, tmp_path: Path
+) -> None:
     explore = PromptReference(type="ref/prompt", name="explore")
-    async with asyncio.timeout(SECONDS), connected(wire, era, []) as client:
+    patient = tmp_path / "patient.toml"
+    patient.write_text(f"[server]\ncompletion_seconds = {SECONDS}\n", encoding="utf-8")
+    async with asyncio.timeout(SECONDS), connected(wire, era, ["--profile", str(patient)]) as client:
         schema = await client.read_resource("bfs-ql://schema")
         entity = await client.read_resource("bfs-ql://entity/drug%3Awarfarin")
         answers = [

@@ -72,7 +72,10 @@ class _Handlers:
         self._callers = {
             graph.name: ToolCaller(graph.opener, calls.of(graph), partial(graphs.others, graph)) for graph in graphs.all
         }
-        self._completers = {name: Completer(caller) for name, caller in self._callers.items()}
+        self._completers = {
+            graph.name: Completer(self._callers[graph.name], graph.opener.profile.server.completion_seconds)
+            for graph in graphs.all
+        }
         settings = [graph.opener.profile.server for graph in graphs.all]
         # A tool has one schema of answers, and graphs that disagree would break it.
         shapes = {each.shape for each in settings}

@@ -23,6 +23,7 @@ from gateway.server.http_guard import App, HttpGuard, Message, Receive, Send
 from gateway.server.run import http_app, listen
 from gateway.settings.http_serving import HttpSettings
 from gateway.settings.profile import Profile
+from tests.calls import PATIENT_SERVER
 from tests.servers.loopback import HOST
 
 CLIENTS = {
@@ -51,7 +52,8 @@ class Authenticating:
 
 def served(name: str, about: str, file: str) -> ServedGraph:
     source = resources.folder("fixtures") / file
-    return ServedGraph(name, about, GatewayOpener(Profile(), lambda _: open_gateway(source)))
+    profile = Profile(server=PATIENT_SERVER)
+    return ServedGraph(name, about, GatewayOpener(profile, lambda _: open_gateway(source, profile=profile)))
 
 
 def gone(_: OnFileRead) -> None:

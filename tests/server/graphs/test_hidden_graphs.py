@@ -15,6 +15,7 @@ from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
 from gateway.server.graphs.handlers import server_of_all
 from gateway.settings.identity import IdentitySettings
 from gateway.settings.profile import Profile
+from tests.calls import PATIENT_SERVER
 from tests.server.graphs.conftest import connected, served_over_http
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ async def all_graphs() -> AsyncIterator[dict[str, ServedGraph]]:
     folder = resources.folder("fixtures")
     found = {}
     for name, file in FILES.items():
-        gateway = open_gateway(folder / file, profile=Profile(identity=IDENTITY))
+        gateway = open_gateway(folder / file, profile=Profile(identity=IDENTITY, server=PATIENT_SERVER))
         await gateway.wait_until_ready()
         found[name] = ServedGraph(name, f"The graph {name}.", GatewayOpener.over(gateway))
     yield found
