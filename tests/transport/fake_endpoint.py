@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+import pytest
 from aiohttp import web
 from multidict import CIMultiDictProxy
 
+from gateway.errors import DeadlinePassed
+from gateway.graph.deadline import Deadline
 from tests.servers.loopback import HOST
 
 JSON = "application/sparql-results+json"
@@ -103,6 +106,16 @@ def answering(
         return web.Response(body=body, status=status, headers={"Content-Type": content_type, **(headers or {})})
 
     return handle
+
+
+async def time_runs_out(ask: Callable[[Deadline], Awaitable[object]], arrived: Callable[[], bool]) -> None:
+    """Ask with little time, and with more where that was over before the request arrived: a machine may be busy."""
+    for seconds in (0.1, 1.0, 10.0):
+        with pytest.raises(DeadlinePassed):
+            await ask(Deadline.after(seconds))
+        if arrived():
+            return
+    pytest.fail("the request never arrived")
 
 
 def in_turn(handlers: Iterable[Handler]) -> Handler:

@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 
 import pytest
 from aiohttp import web
@@ -43,6 +44,7 @@ from tests.transport.fake_endpoint import (
     fake_endpoint,
     in_turn,
     sending,
+    time_runs_out,
 )
 
 pytestmark = pytest.mark.anyio
@@ -547,22 +549,17 @@ async def test_an_endpoint_that_hangs_is_given_up_at_the_deadline() -> None:
 
 
 async def test_a_body_that_never_ends_is_given_up_at_the_deadline() -> None:
-    gone = asyncio.Event()
+    handler = Hanging()
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": JSON})
         await response.prepare(request)
         await response.write(b"{")
-        try:
-            await asyncio.Event().wait()
-        finally:
-            gone.set()
-        return response
+        return await handler(request)
 
     async with fake_endpoint(handle) as endpoint, asking(endpoint.url) as transport:
-        with pytest.raises(DeadlinePassed):
-            await transport.select(QUERY, Deadline.after(0.1))
-        await gone.wait()
+        await time_runs_out(partial(transport.select, QUERY), handler.began.is_set)
+        await handler.gone.wait()
 
 
 async def test_nothing_is_sent_when_no_time_is_left() -> None:
@@ -607,8 +604,7 @@ async def test_cancelling_closes_the_connection_and_frees_the_slot() -> None:
 async def test_a_passed_deadline_closes_the_connection() -> None:
     handler = Hanging()
     async with fake_endpoint(handler) as endpoint, asking(endpoint.url) as transport:
-        with pytest.raises(DeadlinePassed):
-            await transport.select(QUERY, Deadline.after(0.1))
+        await time_runs_out(partial(transport.select, QUERY), handler.began.is_set)
         await handler.gone.wait()
 
 
