@@ -12,15 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
-from tests.columns import COLUMNS, Column, ColumnName, column
+from tests.drawn.engines import ENGINES, EngineName, engine_with, opened
 from tests.drawn.judging import Truth
-from tests.drawn.questions import Question, profile_for
+from tests.drawn.questions import Question
 from tests.drawn.run import Report, ask_all, drawn, truth_of
-
-FILES: Final = "files"
-"""The engine of this process as a user opens it: from the files, with the label index."""
 
 _SHARES: Final = {
     "names": 0.2,
@@ -40,11 +35,10 @@ _SHARES: Final = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask and return the exit code."""
-    engines = [FILES, *COLUMNS]
     parser = argparse.ArgumentParser(prog="python -m tests.drawn", description=__doc__)
     parser.add_argument("--questions", type=int, default=5_000, help="on each engine")
     parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--engine", action="append", choices=engines, help="may be given again; all where absent")
+    parser.add_argument("--engine", action="append", choices=ENGINES, help="may be given again; all where absent")
     parser.add_argument("--graph", action="append", choices=list(_SHARES), help="may be given again; all where absent")
     parser.add_argument("--steered", type=float, default=0.5, metavar="SHARE", help="of the traversals")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the findings go")
@@ -53,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.getLogger(chatty).setLevel(logging.CRITICAL)
     reports = [
         _asked(name, options.graph or list(_SHARES), options.seed, options.questions, options.steered)
-        for name in options.engine or engines
+        for name in options.engine or ENGINES
     ]
     findings = [finding for report in reports for finding in report.findings]
     sys.stdout.write("".join(report.as_text() for report in reports))
@@ -65,10 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if findings else 0
 
 
-def _asked(engine: str, graphs: Sequence[str], seed: int, count: int, steered: float) -> Report:
+def _asked(engine: EngineName, graphs: Sequence[str], seed: int, count: int, steered: float) -> Report:
     with tempfile.TemporaryDirectory(prefix="drawn-") as folder, ExitStack() as servers:
-        name: ColumnName = next((one for one in COLUMNS if one == engine), "in-process")
-        there = servers.enter_context(column(name, Path(folder), graphs))
+        there = servers.enter_context(engine_with(engine, Path(folder), graphs))
         held = [graph for graph in graphs if graph in there.files]
         whole = sum(_SHARES[graph] for graph in held)
         truths: dict[str, Truth] = {graph: truth_of(graph, there.files[graph]) for graph in held}
@@ -81,15 +74,9 @@ def _asked(engine: str, graphs: Sequence[str], seed: int, count: int, steered: f
         }
         begun = time.monotonic()
         report = Report(engine)
-        asyncio.run(ask_all(lambda graph: _open(engine, there, graph), questions, as_loaded, report))
+        asyncio.run(ask_all(lambda graph: opened(engine, there, graph), questions, as_loaded, report))
         sys.stderr.write(f"{engine}: {sum(report.verdicts.values())} answers in {time.monotonic() - begun:,.0f} s\n")
         return report
-
-
-def _open(engine: str, there: Column, graph: str) -> Gateway:
-    if engine == FILES:
-        return open_gateway(*there.files[graph], profile=profile_for(graph))
-    return there.open(graph, profile_for(graph))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Whether the pages of an answer are right, and whether they say so where they are not whole."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from gateway.engine.answers import Answer, BfsResult, EntitiesResult, IntersectionResult, SearchResult, Subgraph
 from gateway.errors import GatewayError, InputError, QueryRefused
 from gateway.terms.iri import may_be_rewritten
-from tests.drawn.names import words_alike
+from tests.drawn.names import spelled_alike, words_alike
 from tests.drawn.questions import Question
 from tests.oracle import Edge, OracleGraph, Steering, bfs, intersect, steered_bfs, steered_intersect
 from tests.soak.verdict import Verdict
@@ -30,6 +31,18 @@ class Truth:
     oracle: OracleGraph
     names: Mapping[str, AbstractSet[str]]
 
+    def of_the_name(self, name: str) -> AbstractSet[str]:
+        """Return the entities that have a name, in spite of case, accents and separators."""
+        return self._by_spelling[spelled_alike(name)]
+
+    @cached_property
+    def _by_spelling(self) -> Mapping[str, AbstractSet[str]]:
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for node, names in self.names.items():
+            for name in names:
+                found[spelled_alike(name)].add(node)
+        return found
+
 
 def judge(
     question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError, expand: Expand
@@ -42,14 +55,10 @@ def judge(
         pages: All pages of the answer, or the error that came.
         expand: Returns the whole IRI of an ID of this gateway.
     """
-    if isinstance(pages, InputError):
-        exists = set(question.ids) & truth.oracle.nodes
-        return (Verdict.WRONG, f"refused: {pages.wrong}") if exists else (Verdict.RIGHT, "")
-    if isinstance(pages, QueryRefused) and any(map(may_be_rewritten, question.ids)):
-        # Some engines read such an IRI as another one, so nothing can be asked about it; the error says so.
-        return Verdict.MARKED, "an IRI that the engine rewrites"
+    if (early := _of_names(question, truth, pages)) is not None:
+        return early
     if isinstance(pages, GatewayError):
-        return Verdict.ERROR, f"{type(pages).__name__}: {pages.wrong}"
+        return _of_error(question, truth, pages)
     match pages[0]:
         case SearchResult():
             return _of_search(question, truth, pages[0], expand)
@@ -60,6 +69,28 @@ def judge(
             return _of_subgraph(question, truth.oracle, subgraphs, expand)
         case other:
             raise TypeError(f"{type(other).__name__} is no answer to {question.tool}")
+
+
+def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError) -> tuple[Verdict, str] | None:
+    """Judge what came of names in the place of IDs; None if they mean one entity each, or could not be looked up."""
+    meant = [truth.of_the_name(name) for name in question.names if name]
+    if isinstance(pages, InputError) and "not every name could be compared" in pages.wrong:
+        return Verdict.MARKED, "names"
+    if all(len(entities) == 1 for entities in meant):
+        return None
+    if isinstance(pages, GatewayError):
+        return (Verdict.RIGHT, "") if isinstance(pages, InputError) else None
+    return Verdict.WRONG, f"a name was taken for one of {[sorted(entities)[:3] for entities in meant]}"
+
+
+def _of_error(question: Question, truth: Truth, error: GatewayError) -> tuple[Verdict, str]:
+    if isinstance(error, InputError):
+        exists = set(question.ids) & truth.oracle.nodes
+        return (Verdict.WRONG, f"refused: {error.wrong}") if exists else (Verdict.RIGHT, "")
+    if isinstance(error, QueryRefused) and any(map(may_be_rewritten, question.ids)):
+        # Some engines read such an IRI as another one, so nothing can be asked about it; the error says so.
+        return Verdict.MARKED, "an IRI that the engine rewrites"
+    return Verdict.ERROR, f"{type(error).__name__}: {error.wrong}"
 
 
 def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: Expand) -> tuple[Verdict, str]:

@@ -25,6 +25,9 @@ Kovács Nạm d\u2019Arc Ó_Briain von_Neumann de_la_Cruz
 _GIVEN: Final = _GIVEN_NAMES.split()
 _FAMILY: Final = [name.replace("_", " ") for name in _FAMILY_NAMES.split()]
 _ENTITIES: Final = 400
+_LONGEST: Final = 900
+"""Characters of a name that is typed; the gateway takes 1,000."""
+
 _FORMS: Final = ("NFC", "NFC", "NFD", "NFC")
 
 
@@ -61,6 +64,18 @@ def without_accents(name: str) -> str:
     """Return a name without the marks that a keyboard may lack, in composed form."""
     bare = (letter for letter in unicodedata.normalize("NFD", name) if not "\u0300" <= letter <= "\u036f")
     return unicodedata.normalize("NFC", "".join(bare))
+
+
+def stands_for_an_id(name: str) -> bool:
+    """Return whether a name can be given in the place of an ID: it has a word, and reads as no ID."""
+    return len(name) < _LONGEST and any(map(str.isalnum, name)) and not set(name) & set(":/<>")
+
+
+def spelled_alike(name: str) -> str:
+    """Return a name with case, accents, Unicode forms and separators folded away, written without the gateway."""
+    bare = without_accents(unicodedata.normalize("NFKC", name).casefold())
+    spaced = bare.replace("_", " ").replace("-", " ")
+    return unicodedata.normalize("NFC", without_accents(" ".join(spaced.split()).casefold()))
 
 
 def words_alike(name: str) -> frozenset[str]:

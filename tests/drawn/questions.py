@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from tests.drawn.names import spelling
+from tests.drawn.names import spelling, stands_for_an_id
 from tests.oracle import RDF, SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
 
 Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"]
@@ -43,6 +43,7 @@ class Question:
         direction: The direction that is followed.
         only_type: The type of which nodes alone are shown, or empty.
         via: Whether the paths of all nodes of an intersection are asked for; None: as many as are cheap.
+        names: In the place of each ID: a name of the entity, or nothing; none where all are IDs.
     """
 
     graph: str
@@ -58,6 +59,7 @@ class Question:
     direction: str = "both"
     only_type: str = ""
     via: bool | None = True
+    names: tuple[str, ...] = ()
 
     @property
     def steering(self) -> Steering:
@@ -72,7 +74,8 @@ class Question:
     @property
     def arguments(self) -> dict[str, Any]:
         """The arguments of the call, or of the first of its pages."""
-        ids = [f"<{iri}>" for iri in self.ids]
+        names = self.names or ("",) * len(self.ids)
+        ids = [name or f"<{iri}>" for iri, name in zip(self.ids, names, strict=True)]
         rules: dict[str, Any] = {
             "max_degree": self.max_degree,
             "max_edges_per_node": self.max_edges,
@@ -116,6 +119,7 @@ def draw(
     dice: random.Random,
     count: int,
     steered: float = 0.5,
+    named: float = 0.25,
 ) -> list[Question]:
     """Draw questions about a graph.
 
@@ -126,6 +130,7 @@ def draw(
         dice: What everything is drawn from.
         count: How many.
         steered: The share of traversals that follow chosen predicates, or one direction.
+        named: The share of questions about nodes that have names in the place of IDs.
     """
     nodes = sorted(oracle.nodes)
     joined = sorted({end for s, _, o in oracle.edges for end in (s, o)}) or nodes
@@ -139,11 +144,18 @@ def draw(
             chosen[dice.randrange(len(chosen))] = f"https://example.org/{graph}/missing"
         return tuple(chosen)
 
+    of_node: dict[str, list[str]] = {}
+    for node, name in names:
+        if stands_for_an_id(name):
+            of_node.setdefault(node, []).append(name)
+
     questions: list[Question] = []
     while len(questions) < count:
         question = _question(graph, ids, names, dice)
         if question is not None and question.hops and dice.random() < steered:
             question = _steered(question, oracle, dice)
+        if question is not None and question.tool != "search_entities" and dice.random() < named:
+            question = replace(question, names=tuple(dice.choice(of_node.get(one, [""])) for one in question.ids))
         if question is not None and _is_small(question, oracle):
             questions.append(question)
     return questions
