@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gateway.engine.answers import Answer, BfsResult, EntitiesResult, IntersectionResult, SearchResult, Subgraph
@@ -17,6 +17,9 @@ from tests.survey_oracle import are_wrong, edge_counts
 
 Expand = Callable[[str], str]
 """Return the whole IRI of an ID."""
+
+Declared = Callable[[str], str]
+"""Return the ID of a whole IRI by declared prefixes, which is what nodes are ordered by."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Truth:
 
 
 def judge(
-    question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError, expand: Expand
+    question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError, expand: Expand, declared: Declared = str
 ) -> tuple[Verdict, str]:
     """Compare the answer to a question with what is right.
 
@@ -54,6 +57,7 @@ def judge(
         truth: What is right.
         pages: All pages of the answer, or the error that came.
         expand: Returns the whole IRI of an ID of this gateway.
+        declared: Returns the ID of a whole IRI by the prefixes that are declared for this gateway.
     """
     if (early := _of_names(question, truth, pages)) is not None:
         return early
@@ -66,7 +70,7 @@ def judge(
             return _of_descriptions(question, truth, pages[0], expand)
         case BfsResult() | IntersectionResult():
             subgraphs = [page for page in pages if isinstance(page, BfsResult | IntersectionResult)]
-            return _of_subgraph(question, truth.oracle, subgraphs, expand)
+            return _of_subgraph(question, truth.oracle, subgraphs, expand, declared)
         case other:
             raise TypeError(f"{type(other).__name__} is no answer to {question.tool}")
 
@@ -132,7 +136,11 @@ def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, e
 
 
 def _of_subgraph(
-    question: Question, oracle: OracleGraph, pages: Sequence[BfsResult | IntersectionResult], expand: Expand
+    question: Question,
+    oracle: OracleGraph,
+    pages: Sequence[BfsResult | IntersectionResult],
+    expand: Expand,
+    declared: Declared,
 ) -> tuple[Verdict, str]:
     first = pages[0]
     listed = [expand(node.id) for page in pages for node in page.nodes]
@@ -154,31 +162,36 @@ def _of_subgraph(
         return Verdict.UNTRUE, "; ".join(wrong)
     if not (first.complete or _only_hubs(first)):
         return Verdict.MARKED, ", ".join(sorted({gap.cause for gap in first.incomplete or ()}))
-    differences = _of_type(question, oracle, right, set(listed), expand) if question.only_type else []
-    if not question.only_type:
-        differences = [
-            *_between("nodes", set(listed), right.nodes),
-            *_between("edges", set(edges), right.edges),
-            *_between("edge_count", first.edge_count, len(right.edges)),
-        ]
-        if isinstance(first, BfsResult):
-            differences += _between("levels", tuple(first.levels), right.levels)
-            differences += _between("partial paths", (first.removed or {}).get("partial_paths", 0), right.partial)
-            if not question.is_steered:
-                differences += _between("blank_node_edges", first.blank_node_edges or 0, right.blank_node_edges)
+    shown = _of_type(question, oracle, right, expand, declared) if question.only_type else right
+    differences = [
+        *_between("nodes", set(listed), shown.nodes),
+        *_between("edges", set(edges), shown.edges),
+        *_between("edge_count", first.edge_count, len(shown.edges)),
+    ]
+    if isinstance(first, BfsResult):
+        differences += _between("levels", tuple(first.levels), shown.levels)
+        differences += _between("partial paths", (first.removed or {}).get("partial_paths", 0), right.partial)
+        if not question.is_steered:
+            differences += _between("blank_node_edges", first.blank_node_edges or 0, right.blank_node_edges)
     return (Verdict.WRONG, "; ".join(differences)) if differences else (Verdict.RIGHT, "")
 
 
 @dataclass(frozen=True)
 class _Right:
-    """What an answer must have."""
+    """What an answer must have; of a traversal, also how far each node is from the seeds."""
 
     nodes: frozenset[str]
     edges: frozenset[Edge]
     missing: Sequence[str] = ()
-    levels: tuple[int, ...] = ()
+    distance: Mapping[str, int] = field(default_factory=dict)
     blank_node_edges: int = 0
     partial: int = 0
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """How many nodes there are by distance."""
+        counted = Counter(self.distance[node] for node in self.nodes)
+        return tuple(counted[at] for at in range(max(counted, default=-1) + 1))
 
 
 def _expected(question: Question, oracle: OracleGraph) -> _Right:
@@ -187,12 +200,10 @@ def _expected(question: Question, oracle: OracleGraph) -> _Right:
     missing = [seed for seed in dict.fromkeys(ids) if seed not in oracle.nodes]
     if question.tool == "bfs_query" and question.is_steered:
         found = steered_bfs(oracle, present, hops, steering, max_degree)
-        counted = Counter(found.distance.values())
-        levels = tuple(counted[at] for at in range(max(counted, default=-1) + 1))
-        return _Right(frozenset(found.distance), found.edges, missing, levels, 0, len(found.partial))
+        return _Right(frozenset(found.distance), found.edges, missing, found.distance, 0, len(found.partial))
     if question.tool == "bfs_query":
         around = bfs(oracle, ids, hops, max_degree)
-        return _Right(frozenset(around.distance), around.edges, missing, tuple(around.levels), around.blank_node_edges)
+        return _Right(frozenset(around.distance), around.edges, missing, around.distance, around.blank_node_edges)
     if question.is_steered and not missing:
         common = steered_intersect(oracle, present, hops, steering, max_degree)
     else:
@@ -200,14 +211,38 @@ def _expected(question: Question, oracle: OracleGraph) -> _Right:
     return _Right(common.nodes, common.edges, missing)
 
 
-def _of_type(
-    question: Question, oracle: OracleGraph, right: _Right, shown: AbstractSet[str], expand: Expand
-) -> list[str]:
-    """Return what is wrong with the nodes that a filter leaves; `tests/test_steering.py` has the others."""
+def _of_type(question: Question, oracle: OracleGraph, right: _Right, expand: Expand, declared: Declared) -> _Right:
+    """Return what `only_node_types` leaves: nodes of the type, seeds, and in a traversal what is on the way to them."""
     typed = {node for node in right.nodes if expand(question.only_type) in oracle.types.get(node, ())}
-    fewer = (typed | (set(question.ids) & right.nodes)) - shown
-    more = shown - typed - set(question.ids) if question.tool == "intersect_subgraphs" else set()
-    return [*_between("nodes of the type missing", fewer, set()), *_between("nodes of other types", more, set())]
+    kept = typed | (set(question.ids) & right.nodes)
+    if question.tool == "bfs_query":
+        kept |= _on_the_way(question, oracle, right, typed, declared)
+    edges = frozenset(edge for edge in right.edges if edge[0] in kept and edge[2] in kept)
+    return replace(right, nodes=frozenset(kept), edges=edges)
+
+
+def _on_the_way(
+    question: Question, oracle: OracleGraph, right: _Right, goals: AbstractSet[str], declared: Declared
+) -> set[str]:
+    """Return the nodes on one shortest path to each goal: of several, the first by ID, counted from the end."""
+    arrivals: list[defaultdict[str, set[str]]] = []
+    places = {node for node, at in right.distance.items() if not at}
+    for hop in range(question.hops):
+        arrived: defaultdict[str, set[str]] = defaultdict(set)
+        for node in places:
+            for edge, other in question.steering.of(hop).steps(oracle, node):
+                if edge in right.edges and (question.listed or right.distance[other] == hop + 1):
+                    arrived[other].add(node)
+        arrivals.append(arrived)
+        places = set(arrived)
+    found = set()
+    for goal in goals:
+        hops = next((hop for hop, arrived in enumerate(arrivals, 1) if goal in arrived), 0)
+        node = goal
+        for arrived in reversed(arrivals[: hops if right.distance[goal] else 0]):
+            node = min(arrived[node], key=declared)
+            found.add(node)
+    return found
 
 
 def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph], expand: Expand) -> list[str]:

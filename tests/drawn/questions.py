@@ -206,7 +206,7 @@ def _steered(question: Question, oracle: OracleGraph, dice: random.Random) -> Qu
     near_types = {one for node in question.ids for one in oracle.types.get(node, ())}
     # A schema lists no types of nodes that state evidence.
     types = sorted((near_types or set(oracle.instances)) - SCHEMA_TERM_CLASSES - {f"{RDF}Statement"})
-    only_type = dice.choice(types) if types and dice.random() < 0.2 and not is_wikidata(question.graph) else ""
+    only_type = dice.choice(types) if types and dice.random() < 0.4 and not is_wikidata(question.graph) else ""
     return replace(
         question,
         lists=tuple(names() for _ in range(places if listed else 1)),

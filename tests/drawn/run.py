@@ -123,10 +123,10 @@ async def _asked(gateway: Gateway, question: Question, truth: Truth) -> tuple[Ve
     try:
         pages = await _pages(gateway, question)
     except GatewayError as error:
-        return judge(question, truth, error, gateway.prefixes.expand)
+        return judge(question, truth, error, gateway.prefixes.expand, gateway.prefixes.declared_form)
     except Exception as error:  # noqa: BLE001 - an exception that is no error of the gateway's is a finding
         return Verdict.CRASHED, repr(error)
-    return judge(question, truth, pages, gateway.prefixes.expand)
+    return judge(question, truth, pages, gateway.prefixes.expand, gateway.prefixes.declared_form)
 
 
 async def _pages(gateway: Gateway, question: Question) -> list[Answer]:

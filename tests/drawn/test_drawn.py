@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.engine.answers import BfsResult, IntersectionResult, Node, SearchResult
+from gateway.engine.answers import BfsResult, EntitiesResult, IntersectionResult, Node, SearchResult
 from gateway.errors import InputError
 from tests.columns import Column
-from tests.drawn.judging import judge
+from tests.drawn.judging import Truth, judge
 from tests.drawn.questions import Question, profile_for
 from tests.drawn.run import Report, ask_all, drawn, truth_of
 from tests.soak.verdict import Verdict
@@ -63,3 +63,45 @@ async def test_an_answer_that_lacks_something_and_says_complete_is_judged_wrong(
         assert judge(search, truth, [found], expand)[0] is Verdict.RIGHT
         nobody = found.model_copy(update={"result": [], "found": None, "complete": True})
         assert judge(search, truth, [nobody], expand)[0] is Verdict.WRONG
+
+
+async def test_a_filter_by_type_that_keeps_another_way_is_judged_wrong(embedded: Column) -> None:
+    truth = truth_of("films", embedded.files["films"])
+    seed = "https://example.org/films/person/Harrison_Ford"
+    question = Question("films", "bfs_query", (seed,), hops=2, only_type="https://example.org/films/Person")
+    async with embedded.open("films", profile_for("films")) as gateway:
+        answer = await gateway.call(question.tool, question.arguments)
+        assert isinstance(answer, BfsResult)
+        prefixes = gateway.prefixes
+        assert judge(question, truth, [answer], prefixes.expand, prefixes.declared_form)[0] is Verdict.RIGHT
+        # The last of several films on the way in place of the first.
+        assert judge(question, truth, [answer], prefixes.expand, lambda iri: iri[::-1])[0] is Verdict.WRONG
+
+
+async def test_a_description_that_is_wrong_is_judged_wrong(embedded: Column) -> None:
+    truth = truth_of("films", embedded.files["films"])
+    seed = "https://example.org/films/person/Harrison_Ford"
+    question = Question("films", "describe_entities", (seed, "https://example.org/films/missing"))
+    async with embedded.open("films", profile_for("films")) as gateway:
+        answer = await gateway.call(question.tool, question.arguments)
+        assert isinstance(answer, EntitiesResult)
+        expand = gateway.prefixes.expand
+        (entity,) = answer.result
+        assert entity.edges
+        fewer = entity.model_copy(update={"edges": dict(list(entity.edges.items())[1:])})
+        assert judge(question, truth, [answer], expand)[0] is Verdict.RIGHT
+        updates: list[dict[str, object]] = [{"result": []}, {"not_found": []}, {"result": [fewer]}]
+        for update in updates:
+            assert judge(question, truth, [answer.model_copy(update=update)], expand)[0] is Verdict.WRONG
+
+
+def test_a_name_that_was_taken_for_one_of_several_entities_is_judged_wrong(embedded: Column) -> None:
+    truth = truth_of("films", embedded.files["films"])
+    seed = "https://example.org/films/person/Harrison_Ford"
+    question = Question("films", "describe_entities", (seed,), names=("Harrison Ford",))
+    several = Truth(truth.oracle, {**truth.names, "https://example.org/films/other": {"harrison_FORD"}})
+    refused = InputError("It is a name of 2 entities.")
+    answer = EntitiesResult(result=[], complete=True, not_found=[])
+    assert judge(question, several, refused, str)[0] is Verdict.RIGHT
+    assert judge(question, several, [answer], str)[0] is Verdict.WRONG
+    assert judge(question, truth, refused, str)[0] is Verdict.WRONG
