@@ -104,14 +104,14 @@ class TokenFile:
     def reload(self) -> None:
         """Read the file again; one that is wrong is logged, and the clients stay those of before."""
         try:
-            self._entries = self._read()
+            self._entries = self._read(is_first=False)
         except ConfigurationError as error:
             _log.error("the token file was not read again: %s", error)
         else:
             _log.info("the token file was read again: %d clients", len(self._entries))
 
-    def _read(self) -> list[_Entry]:
-        _check_private(self._path)
+    def _read(self, *, is_first: bool = True) -> list[_Entry]:
+        _check_private(self._path, may_be_pipe=is_first)
         try:
             lines = read_at_most(self._path, _LARGEST).decode().splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -190,8 +190,8 @@ def _options(words: list[str]) -> Mapping[str, str] | None:
     return options if all(key and value for key, _, value in pairs) and len(options) == len(pairs) else None
 
 
-def _check_private(path: Path) -> None:
-    """Raise if others may read a file of secrets.
+def _check_private(path: Path, *, may_be_pipe: bool) -> None:
+    """Raise if others may read a file of secrets, or if it is a pipe and may be none.
 
     A group may, because orchestrators mount secrets for a group.
     """
@@ -201,6 +201,8 @@ def _check_private(path: Path) -> None:
         mode = path.stat().st_mode
     except OSError as error:
         raise ConfigurationError(f"The token file {path} cannot be read: {error.strerror}.") from error
+    if stat.S_ISFIFO(mode) and not may_be_pipe:
+        raise ConfigurationError(f"The token file {path} is a pipe, which can be read once.")
     if mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP):
         raise ConfigurationError(
             f"Others may read or change the token file {path} (mode {stat.S_IMODE(mode):04o}).",

@@ -1,6 +1,7 @@
 """The file of tokens: whom it lets in, and what it refuses."""
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,15 @@ async def test_a_file_is_read_again_and_a_wrong_one_changes_nothing(
     file.reload()
     assert await file.find(PLAIN) is None
     assert await file.find(f"{PLAIN}2") is not None
+
+
+async def test_a_file_that_has_become_a_pipe_is_not_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = token_file(tmp_path, f"alice {PLAIN}")
+    file = TokenFile(path, LIMITS, [])
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    file.reload()
+    assert "is a pipe, which can be read once" in caplog.text
+    assert await file.find(PLAIN) is not None
