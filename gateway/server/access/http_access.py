@@ -107,6 +107,7 @@ class HttpAccess:
         certificate = self.settings.certificate
         return {
             "http": bounded_connections(),
+            "ws": "none",
             "limit_concurrency": MOST_CONNECTIONS,
             "ssl_certfile": certificate and certificate[0],
             "ssl_keyfile": certificate and certificate[1],

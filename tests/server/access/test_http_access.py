@@ -188,6 +188,34 @@ async def test_a_body_is_not_read_before_its_sender_is_let_in(tokens: Path) -> N
     assert answer.startswith(b"HTTP/1.1 401")
 
 
+@pytest.mark.parametrize("framing", ["transfer-encoding: chunked", "content-length: 100000000000"])
+@pytest.mark.parametrize(
+    "request_line", ["POST /mcp", "POST /", "GET /", "GET /healthz", "DELETE /mcp", "POST /nowhere"]
+)
+async def test_a_request_without_an_end_is_cut_whether_it_was_answered_or_not(
+    tokens: Path, framing: str, request_line: str
+) -> None:
+    settings = local(token_file=tokens)
+    block = b"40000\r\n" + bytes(1 << 18) + b"\r\n" if "chunked" in framing else bytes(1 << 18)
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        head = f"{request_line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ALICE}\r\n{framing}\r\n\r\n"
+        writer.write(head.encode())
+        sent = 0
+        async with asyncio.timeout(SECONDS):
+            with suppress(ConnectionError):
+                while sent < 64 << 20:
+                    writer.write(block)
+                    await writer.drain()
+                    sent += len(block)
+            with suppress(ConnectionError):
+                while await reader.read(1 << 16):
+                    pass
+        writer.close()
+    # Beyond what the server reads, buffers of the system take some.
+    assert sent < 32 << 20
+
+
 async def test_scopes_of_access_tokens_say_which_graphs_are_seen(era: ConnectMode) -> None:
     issuer = Issuer()
     async with issuer.published() as oauth:
