@@ -167,6 +167,53 @@ async def test_names_and_origins_are_checked_before_tokens_and_pages_of_allowed_
             assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, app)
 
 
+async def test_a_page_of_another_port_of_this_machine_may_not_ask(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings), asking(settings) as session:
+        for port, expected in ((settings.port, 200), (settings.port + 1, 403)):
+            assert await status(session, headers={**bearer(ALICE), "origin": f"http://{HOST}:{port}"}) == expected
+
+
+@pytest.mark.parametrize(
+    "two",
+    [
+        [("mcp-session-id", "a"), ("mcp-session-id", "b")],
+        [("mcp-session-id", "a"), ("Mcp-Session-Id", "a")],
+        [("mcp-protocol-version", "2025-11-25"), ("mcp-protocol-version", "2026-07-28")],
+        [("mcp-method", "tools/list"), ("mcp-method", "subscriptions/listen")],
+        [("origin", "http://localhost"), ("origin", "http://localhost")],
+        [("content-type", "application/json"), ("content-type", "text/plain")],
+        [("content-length", "2"), ("transfer-encoding", "chunked")],
+    ],
+)
+async def test_a_request_with_two_headers_of_a_name_or_two_lengths_is_refused(two: list[tuple[str, str]]) -> None:
+    settings = local()
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        headers = "".join(f"{name}: {value}\r\n" for name, value in [("host", f"{HOST}:{settings.port}"), *two])
+        writer.write(f"POST /mcp HTTP/1.1\r\n{headers}\r\n".encode())
+        async with asyncio.timeout(SECONDS):
+            answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"two headers of one name" in answer
+
+
+@pytest.mark.parametrize("name", ["host", "authorization"])
+async def test_a_request_with_two_names_of_the_server_or_two_tokens_is_as_one_without(tokens: Path, name: str) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        headers = {"host": f"{HOST}:{settings.port}", "authorization": f"Bearer {ALICE}"}
+        lines = "".join(f"{each}: {value}\r\n" for each, value in [*headers.items(), (name, headers[name])])
+        writer.write(f"POST /mcp HTTP/1.1\r\n{lines}\r\n".encode())
+        async with asyncio.timeout(SECONDS):
+            answer = await reader.read()
+        writer.close()
+    # h11 refuses the first by itself.
+    assert answer.startswith(b"HTTP/1.1 400" if name == "host" else b"HTTP/1.1 401")
+
+
 async def test_probes_and_the_explorer_page_need_no_token(tokens: Path) -> None:
     settings = local(token_file=tokens)
     async with serving(medical(), settings), asking(settings) as session:
