@@ -16,6 +16,7 @@ import trustme
 from aiohttp import ClientSession, TCPConnector
 from mcp.client.client import ConnectMode
 from mcp_types import TextContent
+from yarl import URL
 
 from gateway.errors import ConfigurationError
 from gateway.server.access import connections
@@ -344,6 +345,38 @@ async def test_a_hangup_reads_the_tokens_again(tokens: Path) -> None:
     finally:
         process.terminate()
         await asyncio.wait_for(process.communicate(), SECONDS)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("form", ["text", "json"])
+async def test_the_log_of_a_server_has_no_token_of_a_query_and_no_session(tokens: Path, form: str) -> None:
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "-vv", "serve", "--http", "--port", str(port)),
+        *("--token-file", str(tokens), "--log-format", form),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        await listening(port)
+        async with ClientSession(f"http://{HOST}:{port}") as session:
+            for path in (f"/mcp?access_token={ALICE}", f"/?a=b&token={ALICE}", f"/mcp%3Faccess_token%3D{ALICE}"):
+                async with session.get(URL(f"http://{HOST}:{port}{path}", encoded=True)) as answer:
+                    await answer.read()
+            async with session.post(f"/mcp?access_token={ALICE}", json=INITIALIZE, headers=bearer(ALICE)) as answer:
+                own = answer.headers["mcp-session-id"]
+            async with session.delete("/mcp", headers={**bearer(ALICE), "mcp-session-id": own}) as answer:
+                assert answer.status == 200
+            for headers in ({"mcp-session-id": own}, {"mcp-session-id": own, "host": "evil.org"}):
+                async with session.get("/mcp", headers={**bearer(BOB), **headers}) as answer:
+                    await answer.read()
+    finally:
+        process.terminate()
+        _, said = await asyncio.wait_for(process.communicate(), SECONDS)
+    assert b"GET /mcp HTTP/1.1" in said
+    assert b"POST /mcp HTTP/1.1" in said
+    assert own[:8].encode() in said
+    for secret in (ALICE, BOB, own):
+        assert secret.encode() not in said
 
 
 @pytest.fixture
