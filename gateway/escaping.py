@@ -1,7 +1,8 @@
 """Escapes for characters that hide, reorder or control text, without loss.
 
 A terminal obeys control characters, a bidirectional control shows a text as another one, and a reader does not see
-zero-width and tag characters although a model does. Text of a graph may hold all of them.
+zero-width and tag characters although a model does. A spreadsheet runs a cell that begins like a formula. Text of a
+graph may hold all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ _RANGES = (
 _HIDDEN = re.compile(f"[{_RANGES}]")
 _HIDDEN_IN_JSON = re.compile(f"[{_RANGES.removeprefix(_CONTROLS)}\x7f-\x9f]")
 _HIDDEN_OR_BACKSLASH = re.compile(rf"[\\{_RANGES}]")
+_FORMULA = re.compile(r"""^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=[\s"\ufeff]*[-=+@\uff0b\uff0d\uff1d\uff20])""")
+"""A place in a cell where a spreadsheet would begin to read a formula, behind blanks and quotation marks: the beginning
+of the cell, or of a line or a part of it, because many take a semicolon for the end of a cell."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BREAKS = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
 _ABOVE_BMP = 0x10000
 """The first code point with more than four hexadecimal digits."""
@@ -62,6 +68,15 @@ def printable(sentence: str) -> str:
     Backslashes stay: what a sentence repeats of others is quoted in it, and so has its backslashes escaped.
     """
     return _HIDDEN.sub(_as_escape, sentence)
+
+
+def without_formula(text: str) -> str:
+    """Return the text of a cell with an apostrophe before what a spreadsheet would run; a number is as it was.
+
+    These are `=`, `+`, `-` and `@`, also as full-width characters, and tabs and line breaks, which some drop (OWASP,
+    "CSV Injection").
+    """
+    return text if _NUMBER.fullmatch(text) else _FORMULA.sub("'", text)
 
 
 def _as_json(match: re.Match[str]) -> str:

@@ -33,7 +33,8 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
     with ProgressBar(quiet=options.quiet) as bar:
         gateway = source.open(bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
-            printed = _print_pages(gateway, tool, arguments, bar, screen if as_text else None)
+            guards = options.guard_formulas
+            printed = _print_pages(gateway, tool, arguments, bar, screen if as_text else None, guard_formulas=guards)
             notes = asyncio.run(printed)
             if as_text:
                 screen.show(notes)
@@ -42,7 +43,13 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
 
 
 async def _print_pages(
-    gateway: Gateway, tool: str, arguments: Mapping[str, Any], bar: ProgressBar, screen: Screen | None
+    gateway: Gateway,
+    tool: str,
+    arguments: Mapping[str, Any],
+    bar: ProgressBar,
+    screen: Screen | None,
+    *,
+    guard_formulas: bool,
 ) -> RenderableType:
     """Print the pages on a screen, or without one as columns, and return what is to be said of all together."""
     offset, whole = 0, subgraph.WholeNotes()
@@ -53,14 +60,14 @@ async def _print_pages(
             if screen is not None:
                 screen.show(subgraph.part(page, offset))
             else:
-                _print_columns(page, offset)
+                _print_columns(page, offset, guard_formulas=guard_formulas)
             offset += len(page.nodes)
             whole.add(page)
     return whole.shown()
 
 
-def _print_columns(page: Traversed, offset: int) -> None:
-    titles, *rows = ("\t".join(row) for row in tsv.columns(page))
+def _print_columns(page: Traversed, offset: int, *, guard_formulas: bool) -> None:
+    titles, *rows = ("\t".join(row) for row in tsv.columns(page, guard_formulas=guard_formulas))
     lines = rows if offset else [titles, *rows]
     if lines:
         print_line("\n".join(lines))

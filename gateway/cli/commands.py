@@ -112,7 +112,16 @@ def _program(
 app.callback(invoke_without_command=True)(with_options(_program))
 
 
+def _check_guard(options: CommonOptions) -> None:
+    if options.guard_formulas and (options.as_json or options.as_text):
+        raise ConfigurationError(
+            "--guard-formulas is for columns and CSV.", valid="Give it with --tsv, or --format csv."
+        )
+
+
 def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool = False) -> Request:
+    _check_guard(options)
+
     def run() -> None:
         from gateway.cli.tool_call import call_tool  # noqa: PLC0415 - see `Request.run`
 
@@ -140,6 +149,7 @@ def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) 
         raise ConfigurationError(
             "--json and --explain are about one page.", next_step="For all of it in JSON: --format jsonld."
         )
+    _check_guard(options)
 
     def run() -> None:
         from gateway.cli.all_pages import print_all  # noqa: PLC0415 - see `Request.run`

@@ -14,7 +14,7 @@ from gateway.cli.screen import ProgressBar
 from gateway.cli.standard_streams import counted, print_note, write_bytes
 from gateway.engine.gateway import Gateway, drop_record
 from gateway.errors import ConfigurationError
-from gateway.export.formats import FORMATS, format_named, write_file
+from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Progress
 
@@ -32,15 +32,17 @@ def export(
     name = format_named(format_name, path)
     if path is None and not FORMATS[name].is_text and sys.stdout.isatty():
         raise ConfigurationError(f"{name} is no text for a terminal.", next_step="Give a file with --out.")
+    content = content_of(name, guard_formulas=options.guard_formulas)
     with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.
         gateway = GraphSource(options).open(bar.show_load, drop_record)
         subgraph = asyncio.run(_traversed(gateway, tool, arguments, bar.show_call))
     if path is None:
-        write_bytes(FORMATS[name].content(subgraph))
+        write_bytes(content(subgraph))
         written = "standard output"
     else:
-        written = " and ".join(str(place) for place in write_file(subgraph, path, name))
+        files = write_file(subgraph, path, name, guard_formulas=options.guard_formulas)
+        written = " and ".join(map(str, files))
     if options.quiet:
         return
     _report(subgraph, name, written, has_nodes=path is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,7 +15,23 @@ from gateway.escaping import json_text, printable
 from gateway.telemetry.record import FIELDS
 from gateway.telemetry.tracing import trace_ids
 
+_ACCESS = "uvicorn.access"
+_SDK = "mcp.server.streamable_http"
+_BEHIND_PATH = re.compile(r"([?;&=]|%3[bdf]|%26).*", re.IGNORECASE | re.DOTALL)
+_SESSION = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{24}\b")
+"""The ID of a session, of which a part is enough to tell it from others."""
+
 _TIME = "%Y-%m-%dT%H:%M:%S%z"
+
+
+def _without_secrets(record: logging.LogRecord) -> bool:
+    """Take off the record of a library what would let its readers in: what follows a path, and IDs of sessions."""
+    if record.name == _ACCESS and isinstance(record.args, tuple):
+        # No page of a server takes a query, but some clients write their token there.
+        record.args = tuple(_BEHIND_PATH.sub("", each) if isinstance(each, str) else each for each in record.args)
+    elif record.name.startswith(_SDK):
+        record.msg, record.args = _SESSION.sub(r"\1…", record.getMessage()), ()
+    return True
 
 
 class _OneLine(logging.Formatter):
@@ -60,6 +77,7 @@ class StderrLog(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
+        self.addFilter(_without_secrets)
         self._format = _OneLine()
         self.setFormatter(self._format)
         self._waiting: list[logging.LogRecord] | None = []

@@ -166,6 +166,13 @@ class CommonOptions:
             "in a pipe or a file.",
         ),
     ] = None
+    guard_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--guard-formulas",
+            help="Put an apostrophe before text in columns or CSV that a spreadsheet would run as a formula.",
+        ),
+    ] = False
     pager: Annotated[
         bool,
         typer.Option("--pager/--no-pager", help="Show what is longer than the terminal with $PAGER, or less."),

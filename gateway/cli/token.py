@@ -18,7 +18,8 @@ def print_token(name: str) -> None:
     if not is_name(name):
         raise ConfigurationError(
             f"{quoted(name)} is not a name for a client.",
-            valid="It begins with a letter or a digit, and has 64 letters, digits and . _ @ - at most.",
+            valid="It begins with a letter or a digit, has 64 letters, digits and . _ @ - at most, and does not begin "
+            "with bfsql_, as tokens do.",
         )
     token = new_token()
     write(sys.stdout, f"{name} {hashed(token)}\n")

@@ -84,17 +84,18 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
             with paged(wanted=options.pager and not options.explain) as screen:
                 screen.show(rendered(answer, arguments))
         else:
-            print_columns(answer, arguments, quiet=options.quiet)
+            print_columns(answer, arguments, options)
     finally:
         if options.explain and not options.as_json:
             for record in records:
                 print_explained(Screen(on_stderr=not as_text), record)
 
 
-def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], *, quiet: bool) -> None:
+def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], options: CommonOptions) -> None:
     """Print the rows of an answer on standard output, and what it says beside them on standard error."""
-    print_line("\n".join("\t".join(row) for row in tsv.columns(answer)))
-    if not quiet:
+    rows = tsv.columns(answer, guard_formulas=options.guard_formulas)
+    print_line("\n".join("\t".join(row) for row in rows))
+    if not options.quiet:
         Screen(on_stderr=True).show(tsv.notes(answer, arguments))
 
 

@@ -19,15 +19,19 @@ from gateway.engine.answers import (
     SchemaResult,
     SearchResult,
 )
-from gateway.escaping import json_text
+from gateway.escaping import json_text, without_formula
 
 Row = Sequence[str]
 
 
-def columns(answer: Answer | CompactAnswer) -> Iterator[Row]:
-    """Yield the titles of the columns, and the rows; control characters in a value are escaped, tabs among them."""
+def columns(answer: Answer | CompactAnswer, *, guard_formulas: bool = False) -> Iterator[Row]:
+    """Yield the titles of the columns, and the rows; control characters in a value are escaped, tabs among them.
+
+    With `guard_formulas`, no value is a formula for a spreadsheet.
+    """
     for row in _rows(answer):
-        yield [clean(value) for value in row]
+        values = map(clean, row)
+        yield [*map(without_formula, values)] if guard_formulas else [*values]
 
 
 def _rows(answer: Answer | CompactAnswer) -> Iterator[Row]:

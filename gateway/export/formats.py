@@ -24,12 +24,14 @@ class Format:
         content: Returns a subgraph in it.
         lacks: What of a subgraph it cannot hold, as the end of a sentence; empty where it holds everything.
         is_text: Whether it can be shown at a terminal.
+        guarded: Returns a subgraph in it without formulas for a spreadsheet; None where no spreadsheet reads it.
     """
 
     suffix: str
     content: Callable[[Subgraph], bytes]
     lacks: str = ""
     is_text: bool = True
+    guarded: Callable[[Subgraph], bytes] | None = None
 
 
 def _rdf(name: str) -> Callable[[Subgraph], bytes]:
@@ -46,7 +48,12 @@ FORMATS: Mapping[str, Format] = {
     "turtle": Format(".ttl", _rdf("turtle"), _METADATA),
     "ntriples": Format(".nt", _rdf("nt"), _METADATA),
     "jsonld": Format(".jsonld", _rdf("json-ld"), _METADATA),
-    "csv": Format(".csv", lambda subgraph: edges_csv(subgraph).encode(), "the nodes, unless it is written to a file"),
+    "csv": Format(
+        ".csv",
+        lambda subgraph: edges_csv(subgraph).encode(),
+        "the nodes, unless it is written to a file",
+        guarded=lambda subgraph: edges_csv(subgraph, guard_formulas=True).encode(),
+    ),
     "graphml": Format(".graphml", graphml),
     "dot": Format(".dot", lambda subgraph: dot(subgraph).encode(), _ALL_METADATA),
     "html": Format(".html", page),
@@ -77,17 +84,32 @@ def format_named(name: str | None, path: Path | None) -> str:
     return name
 
 
-def write_file(subgraph: Subgraph, path: Path, name: str | None = None) -> list[Path]:
+def content_of(name: str, *, guard_formulas: bool = False) -> Callable[[Subgraph], bytes]:
+    """Return what writes a format; with `guard_formulas`, without what a spreadsheet would run.
+
+    Raises:
+        ConfigurationError: The format has no cells to guard.
+    """
+    wanted = FORMATS[name].guarded if guard_formulas else FORMATS[name].content
+    if wanted is None:
+        raise ConfigurationError(
+            f"{name} has no cells that a spreadsheet would run.", valid="Formulas are guarded in csv, and in columns."
+        )
+    return wanted
+
+
+def write_file(subgraph: Subgraph, path: Path, name: str | None = None, *, guard_formulas: bool = False) -> list[Path]:
     """Write a subgraph to a file, and the nodes of CSV to a second one beside it; return the files.
 
     Raises:
-        ConfigurationError: The format is unknown, cannot hold this subgraph, or needs a library that is not
-            installed; or the file cannot be written.
+        ConfigurationError: The format is unknown, cannot hold this subgraph, needs a library that is not installed, or
+            has no cells to guard; or the file cannot be written.
     """
     chosen = format_named(name, path)
-    contents = {path: FORMATS[chosen].content(subgraph)}
+    contents = {path: content_of(chosen, guard_formulas=guard_formulas)(subgraph)}
     if chosen == "csv":
-        contents[path.with_name(f"{path.stem}-nodes{path.suffix}")] = nodes_csv(subgraph).encode()
+        nodes = nodes_csv(subgraph, guard_formulas=guard_formulas)
+        contents[path.with_name(f"{path.stem}-nodes{path.suffix}")] = nodes.encode()
     try:
         for place, content in contents.items():
             place.write_bytes(content)

@@ -111,17 +111,25 @@ class Subgraph:
 
         return notebook_frame(self)
 
-    def write(self, path: str | Path, format: str | None = None) -> list[Path]:  # noqa: A002 - as rdflib and pandas call it
+    def write(
+        self,
+        path: str | Path,
+        format: str | None = None,  # noqa: A002 - as rdflib and pandas call it
+        *,
+        guard_formulas: bool = False,
+    ) -> list[Path]:
         """Write it to a file; return the files written, several for CSV.
 
         Args:
             path: The file.
             format: The name of a format (`gateway.export.formats`); by default, it follows from the file's suffix.
+            guard_formulas: For CSV that is opened in a spreadsheet: whether an apostrophe is put before text that would
+                run as a formula. Numbers are never changed.
 
         Raises:
-            ConfigurationError: The format is unknown, cannot hold this subgraph, or needs a library that is not
-                installed; or the file cannot be written.
+            ConfigurationError: The format is unknown, cannot hold this subgraph, needs a library that is not
+                installed, or has no cells to guard; or the file cannot be written.
         """
         from gateway.export.formats import write_file  # noqa: PLC0415 - it needs this module
 
-        return write_file(self, Path(path), format)
+        return write_file(self, Path(path), format, guard_formulas=guard_formulas)

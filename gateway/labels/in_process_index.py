@@ -229,6 +229,7 @@ def _is_there(path: Path) -> bool:
 
 async def _open_stored(path: Path) -> LabelIndex | None:
     """Return the stored index; None if there is none that can be used."""
+    _remove_unfinished(path.parent)
     try:
         return await LabelIndex.open(path, Deadline.after(OPENING_SECONDS)) if _is_there(path) else None
     except (sqlite3.Error, WrongFormatError, DeadlinePassed) as error:
@@ -242,7 +243,6 @@ async def _store(worker: SqliteWorker, path: Path) -> bool:
     new = path.with_suffix(f".{secrets.token_hex(8)}.new")
     try:
         make_folder(path.parent)
-        _remove_unfinished(path.parent)
         await build_index(worker, date="", missing=0, path=new)
         new.replace(path)
         # It was detached, so nobody reads it.

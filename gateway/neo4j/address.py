@@ -10,6 +10,7 @@ from gateway.neo4j.connection import Address
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.neo4j_url import neo4j_url_problem
 from gateway.settings.secret import is_reference, read
+from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback
 
 _PORT = 7687
@@ -50,13 +51,7 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
 
 
 def _context(access: AccessSettings, *, is_checked: bool) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=access.ca_bundle or None)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(
-            f"endpoint.access.ca_bundle is wrong: {access.ca_bundle} cannot be read as certificates.",
-            valid="It is a file of CA certificates in PEM.",
-        ) from error
+    context = trusting(access.ca_bundle)
     if not is_checked:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -11,6 +11,7 @@ from gateway.postgres.connection import Address
 from gateway.settings.database_url import postgres_url_problem
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.secret import is_reference, read
+from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback
 
 _PORT = 5432
@@ -62,13 +63,7 @@ def _encryption(host: str, mode: str, access: AccessSettings) -> Any:
                 valid="Leave out sslmode=disable, or set endpoint.access.credentials_over_http = true in the profile.",
             )
         return False
-    try:
-        context = ssl.create_default_context(cafile=access.ca_bundle or None)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(
-            f"endpoint.access.ca_bundle is wrong: {access.ca_bundle} cannot be read as certificates.",
-            valid="It is a file of CA certificates in PEM.",
-        ) from error
+    context = trusting(access.ca_bundle)
     if mode == "require":
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

@@ -15,12 +15,19 @@ class Client:
     """A client that the operator knows.
 
     Attributes:
-        name: The operator's name for it, for limits, logs and counts; it is no secret.
+        name: The operator's name for it, for logs and counts; it is no secret.
         graphs: The names of the graphs that it may see; None for all.
+        parts: What tells it apart from all others, whatever it may see; its name alone where empty.
     """
 
     name: str
     graphs: frozenset[str] | None = None
+    parts: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What tells it apart from all others: its limits and sessions are by this."""
+        return self.parts or (self.name,)
 
     def may_see(self, graph: str) -> bool:
         """Return whether the client may see a graph, by its name."""

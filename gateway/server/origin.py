@@ -71,7 +71,7 @@ def origin_of(context: Context) -> Origin:
     if request is None:
         return SOLE
     authenticated = client_of(request.scope)
-    client: Hashable = request.headers.get(_SESSION) if authenticated is None else authenticated
+    client: Hashable = request.headers.get(_SESSION) if authenticated is None else authenticated.identity
     if client is None:
         said = context.session.client_params
         name = None if said is None else (said.client_info.name, said.client_info.version)

@@ -46,12 +46,17 @@ class ClientLimits:
         Raises:
             ConfigurationError: There is no such limit, or the text is no number that it may have.
         """
-        known = [field.name.replace("_", "-") for field in fields(self)]
+        known = self.names()
         if name not in known:
             raise ConfigurationError(f"There is no limit {quoted(name)}.", valid=f"Limits are {', '.join(known)}.")
         if not (text.isascii() and text.isdigit()) or not 0 < int(text[:12]) <= _HIGHEST_LIMIT:
             raise ConfigurationError(f"The limit {name} is {quoted(text)}.", valid="It is a whole number from 1 on.")
         return replace(self, **{name.replace("-", "_"): int(text)})
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of the limits, written with hyphens."""
+        return [field.name.replace("_", "-") for field in fields(cls)]
 
 
 @dataclass(frozen=True, slots=True)

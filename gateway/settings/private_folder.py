@@ -1,18 +1,24 @@
-"""Folders and files that only the user of this program may change."""
+"""Folders and files that only the user of this program may change, and files by their names, which may be no files."""
 
 from __future__ import annotations
 
 import errno
 import os
+import queue
 import stat
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from gateway.errors import ConfigurationError
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_WRITER_SECONDS = 30.0
+"""How long a named pipe may be without a writer."""
+
 _ANOTHER = "Give another folder with --store; it is created if it does not exist."
 
 
@@ -107,13 +113,60 @@ def write_file(path: Path, text: str) -> None:
         ) from error
 
 
-def read_at_most(path: Path, size: int) -> bytes:
-    """Return the content of a file.
+def opened(path: Path, writer_seconds: float = _WRITER_SECONDS) -> BinaryIO:
+    """Open a file, or a pipe, to read it.
+
+    Args:
+        path: Where it is.
+        writer_seconds: How long to wait until somebody writes to a pipe that has a name.
 
     Raises:
-        OSError: It cannot be read, or has more than `size` bytes.
+        OSError: It cannot be opened, is neither a file nor a pipe, or nobody writes to the pipe.
     """
-    with path.open("rb") as file:
+    found = path.stat().st_mode
+    if stat.S_ISFIFO(found):
+        return _opened_pipe(path, writer_seconds)
+    # A device may have no end, and its reader wait for ever.
+    if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):
+        raise OSError(errno.EINVAL, "it is neither a file nor a pipe", str(path))
+    return path.open("rb")
+
+
+def _opened_pipe(path: Path, writer_seconds: float) -> BinaryIO:
+    """Open a pipe as soon as somebody writes to it: the system waits for that without an end."""
+    result: queue.SimpleQueue[int | OSError] = queue.SimpleQueue()
+
+    def wait() -> None:
+        try:
+            result.put(os.open(path, os.O_RDONLY))
+        except OSError as error:
+            result.put(error)
+
+    threading.Thread(target=wait, name="waiting for a writer", daemon=True).start()
+    try:
+        found = result.get(timeout=writer_seconds)
+    except queue.Empty:
+        with suppress(OSError, queue.Empty):
+            # A writer, for a moment: the thread goes on, and ends.
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            found = result.get(timeout=1)
+            if isinstance(found, int):
+                os.close(found)
+        raise OSError(
+            errno.ETIMEDOUT, f"nobody wrote to this pipe for {writer_seconds:.0f} seconds", str(path)
+        ) from None
+    if isinstance(found, OSError):
+        raise found
+    return os.fdopen(found, "rb")
+
+
+def read_at_most(path: Path, size: int) -> bytes:
+    """Return the content of a file, or of a pipe.
+
+    Raises:
+        OSError: As `opened`; or it cannot be read, or has more than `size` bytes.
+    """
+    with opened(path) as file:
         content = file.read(size + 1)
     if len(content) > size:
         raise OSError(errno.EFBIG, f"{os.strerror(errno.EFBIG)} (more than {size:,} bytes)", str(path))

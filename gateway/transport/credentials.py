@@ -22,6 +22,7 @@ from gateway.errors import ConfigurationError
 from gateway.settings.contact import contact_for
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.secret import is_reference, read
+from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback, url_problem
 
 _NAME = "bfsql-gateway"
@@ -130,7 +131,7 @@ def access_without_credentials(url: str, settings: EndpointSettings, setting: st
         headers={"User-Agent": user_agent(contact), **_for_proxy(parts.scheme, proxy_headers)},
         proxy=proxy,
         proxy_headers=proxy_headers,
-        tls=_trust(settings.access.ca_bundle),
+        tls=trusting(settings.access.ca_bundle) if settings.access.ca_bundle else None,
         connect_seconds=settings.requests.connect_seconds,
         contact=contact,
     )
@@ -207,15 +208,3 @@ def _proxy(settings: AccessSettings) -> tuple[str, dict[str, str]]:
         raise ConfigurationError("The proxy's credentials would go unencrypted over a network.", valid=_FIX_HTTP)
     user, _, password = userinfo.partition(":")
     return bare, {"Proxy-Authorization": _basic(unquote(user), unquote(password))}
-
-
-def _trust(ca_bundle: str) -> ssl.SSLContext | None:
-    if not ca_bundle:
-        return None
-    try:
-        return ssl.create_default_context(cafile=ca_bundle)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(
-            f"endpoint.access.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",
-            valid="It is a file of CA certificates in PEM.",
-        ) from error

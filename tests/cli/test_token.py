@@ -22,7 +22,7 @@ def test_no_two_tokens_are_the_same(run: Run) -> None:
     assert run("token", "alice").out != run("token", "alice").out
 
 
-@pytest.mark.parametrize("name", ["", "a b", "-", "é", "a" * 65])
+@pytest.mark.parametrize("name", ["", "a b", "-", "é", "a" * 65, "bfsql_alice"])
 def test_what_is_no_name_is_refused(run: Run, name: str) -> None:
     ran = run("token", "--", name)
     assert (ran.status, "is not a name for a client" in ran.err) == (2, True)

@@ -10,6 +10,7 @@ import pytest
 from gateway.cli import tsv
 from gateway.cli.main import main
 from gateway.engine.answers import EntitiesResult, SearchResult
+from gateway.escaping import without_formula
 from tests.cli.conftest import Run
 from tests.cli.test_main import process
 from tests.cli.test_render import shown
@@ -113,3 +114,45 @@ def test_standard_error_says_that_a_search_or_a_description_is_not_complete() ->
     entities = EntitiesResult.model_validate({"result": [], "complete": False, "not_found": [], "failed": ["e:a"]})
     for answer, arguments in ((search, {"query": "x"}), (entities, {})):
         assert "Not complete" in shown(tsv.notes(answer, arguments))
+
+
+HARMFUL = """@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+e:a e:p e:b ; e:score -5 ; e:note "@x", "-1+1" ; rdfs:label "=1+1" .
+e:b e:p e:a ; rdfs:label "\\"=2+2\\"" .
+"""
+
+
+@pytest.mark.parametrize("command", [["search", "1"], ["bfs", "e:a"], ["bfs", "e:a", "--all"], ["describe", "e:a"]])
+def test_columns_are_guarded_against_formulas_where_that_is_asked_for(
+    run: Run, tmp_path: Path, command: list[str]
+) -> None:
+    path = tmp_path / "graph.ttl"
+    path.write_text(HARMFUL)
+    plain = rows(run(*command, "--tsv", "-g", path).out)
+    guarded = rows(run(*command, "--tsv", "--guard-formulas", "-g", path).out)
+    assert [[without_formula(cell) for cell in row] for row in plain] == guarded
+    assert any(cell.startswith(("=", '"=')) for row in plain for cell in row)
+    assert not any(cell.lstrip('"').startswith(("=", "@")) for row in guarded for cell in row)
+    if command[0] == "describe":
+        assert {"-5", "'-1+1", "'@x", "'=1+1"} <= {row[2] for row in guarded}
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--json"], "for columns and CSV"),
+        (["--text"], "for columns and CSV"),
+        (["--format", "turtle"], "turtle has no cells"),
+        (["--out", "x.graphml"], "graphml has no cells"),
+    ],
+)
+def test_what_has_no_cells_is_not_guarded(run: Run, more: list[str], problem: str) -> None:
+    ran = run("bfs", "drug:warfarin", "--guard-formulas", *more)
+    assert (ran.status, ran.out, problem in ran.err) == (2, "", True)
+
+
+def test_csv_on_standard_output_is_guarded_too(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "graph.ttl"
+    path.write_text(HARMFUL)
+    assert main(["bfs", "e:a", "-g", str(path), "--format", "csv", "--guard-formulas"]) == 0
+    assert b'"\'=1+1"' in capfdbinary.readouterr().out

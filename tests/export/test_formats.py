@@ -1,7 +1,9 @@
 """What is written in a format is read back by a library as the same nodes and edges."""
 
+import csv
 import io
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -14,10 +16,11 @@ import pyoxigraph
 import pytest
 import rdflib
 from hypothesis import given
+from hypothesis import strategies as st
 from rdflib import RDF, RDFS
 
 from gateway.errors import ConfigurationError
-from gateway.escaping import visible
+from gateway.escaping import visible, without_formula
 from gateway.export.formats import FORMATS, write_file
 from gateway.export.networkx_graph import graphml, to_networkx
 from gateway.export.picture import MOST_NODES, picture
@@ -195,3 +198,64 @@ def test_a_missing_library_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ConfigurationError, match=rf"{missing}.*bfsql-gateway\[{extra}\]"):
         FORMATS[name].content(small())
+
+
+# Cells that a spreadsheet would run
+
+RUN = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+"""What a formula begins with."""
+
+CELLS = st.text(st.sampled_from([*RUN, *" \t\r\n;,\"'a1.e", "\ufeff"]), max_size=12) | st.floats().map(str)
+
+
+def parts_of(cell: str) -> list[str]:
+    """Return what a spreadsheet may take for cells of its own: it may end one at a semicolon, and drop marks."""
+    return [part.lstrip(' "\ufeff\u00a0') for part in re.split(r"[;\t\r\n]", cell)]
+
+
+@given(CELLS)
+def test_no_part_of_a_guarded_cell_begins_like_a_formula_and_numbers_are_as_they_were(cell: str) -> None:
+    guarded = without_formula(cell)
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", cell):
+        assert guarded == cell
+        return
+    assert not any(part.startswith(tuple(RUN)) for part in parts_of(guarded)), guarded
+    assert not guarded.startswith(("\t", "\r", "\n"))
+    # Nothing is lost: what was put in are apostrophes.
+    rest = iter(guarded)
+    assert all(character in rest for character in cell)
+    assert guarded.count("'") - cell.count("'") == len(guarded) - len(cell)
+
+
+@pytest.mark.parametrize("number", ["-1", "+2.5", "-1e-3", "-.5", "0", "-12.", "+0", "1.7976931348623157e+308"])
+def test_a_number_is_never_changed(number: str) -> None:
+    assert without_formula(number) == number
+
+
+@pytest.mark.parametrize("text", ["-1+2", "-0044-03-15", "+49 30 1234", "-INF", "- 1", "1;-2", "=1", "-1\n"])
+def test_what_only_begins_like_a_number_is_guarded(text: str) -> None:
+    assert without_formula(text) != text
+
+
+@pytest.mark.parametrize("text", ["", "a=b", "a-b", "x@e.org", "http://e.org/?a=-1", "a; b", '{"a":-1}', "1-2", "'=1"])
+def test_what_runs_nowhere_is_as_it_was(text: str) -> None:
+    assert without_formula(text) == text
+
+
+def test_csv_is_guarded_where_that_is_asked_for_and_else_as_it_was(tmp_path: Path) -> None:
+    graph = small('=HYPERLINK("http://evil.org")', {"score": -0.5, "note": "@x"})
+    plainly = [path.read_text(encoding="utf-8") for path in graph.write(tmp_path / "plain.csv")]
+    guarded = [path.read_text(encoding="utf-8") for path in graph.write(tmp_path / "x.csv", guard_formulas=True)]
+    for one, other in zip(plainly, guarded, strict=True):
+        rows, same = (list(csv.DictReader(io.StringIO(text, newline=""))) for text in (one, other))
+        assert [{name: without_formula(cell) for name, cell in row.items()} for row in rows] == same
+    assert all('=HYPERLINK(""' in text and "'=HYPERLINK" not in text for text in plainly)
+    assert all("\"'=HYPERLINK(" in text for text in guarded)
+    # A number is no text, and is not quoted as one.
+    assert '",0,"' in guarded[1]
+
+
+def test_a_format_without_cells_has_nothing_to_guard(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="turtle has no cells"):
+        small().write(tmp_path / "x.ttl", guard_formulas=True)
+    assert not list(tmp_path.iterdir())

@@ -199,10 +199,14 @@ async def test_several_gateways_of_one_process_store_the_index_of_one_graph_at_o
     assert len(stored(store, "labels-*")) == 1
 
 
-async def test_an_index_that_a_killed_process_left_unfinished_is_removed_after_a_day(graph: Path, store: Path) -> None:
+@pytest.mark.parametrize("is_built", [True, False])
+async def test_an_index_that_a_killed_process_left_unfinished_is_removed_after_a_day(
+    graph: Path, store: Path, is_built: bool
+) -> None:
     await asked(graph, store)
     (index,) = stored(store, "labels-*")
-    index.unlink()
+    if not is_built:
+        index.unlink()
     old, new = index.with_suffix(".1.new"), index.with_suffix(".2.new")
     for left in (old, new):
         write(left, "unfinished")

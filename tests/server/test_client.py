@@ -33,7 +33,20 @@ def test_all_sessions_of_an_authenticated_client_share_its_limits() -> None:
     scope: dict[str, Any] = {}
     set_client(scope, ada)
     assert client_of(scope) is ada
-    assert _origin_client(scope, "s1") == _origin_client(scope, "s2") == (ada, ada)
+    assert _origin_client(scope, "s1") == _origin_client(scope, "s2") == (("ada",), ada)
+
+
+def test_a_client_shares_limits_with_itself_whatever_it_may_see_and_with_nobody_of_the_same_name() -> None:
+    clients = [
+        Client("x: a b c", frozenset({"films"}), ("x", "a", "b c")),
+        Client("x: a b c", None, ("x", "a", "b c")),
+        Client("x: a b c", None, ("x", "a b", "c")),
+    ]
+    scopes: list[dict[str, Any]] = [{}, {}, {}]
+    for scope, client in zip(scopes, clients, strict=True):
+        set_client(scope, client)
+    first, same, other = (_origin_client(scope, "s1")[0] for scope in scopes)
+    assert first == same != other
 
 
 def test_a_client_sees_all_graphs_or_those_that_it_was_given() -> None:

@@ -2,7 +2,9 @@
 
 import os
 import stat
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.flow.quota_state import QuotaFile, QuotaState
-from gateway.settings.private_folder import check_private, make_folder, write_file
+from gateway.settings.private_folder import check_private, make_folder, opened, read_at_most, write_file
 from gateway.transport.files.stored_graph import folder_of, open_stored
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -151,3 +153,33 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
         make_folder(tmp_path / "file" / "below")
     with pytest.raises(ConfigurationError, match="--store"):
         write_file(tmp_path / "file" / "below" / "about.json", "")
+
+
+# Files by their names
+
+
+def test_a_pipe_that_nobody_writes_to_is_an_error_and_leaves_no_thread(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    before = threading.active_count()
+    with pytest.raises(OSError, match="nobody wrote to this pipe"):
+        opened(pipe, writer_seconds=0.01)
+    assert threading.active_count() == before
+
+
+def test_a_pipe_with_a_writer_is_read_whether_it_has_a_name_or_not(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write('named')"]):  # noqa: S603 - ours
+        assert read_at_most(pipe, 10) == b"named"
+    reading, writing = os.pipe()
+    os.write(writing, b"unnamed")
+    os.close(writing)
+    assert read_at_most(Path(f"/dev/fd/{reading}"), 10) == b"unnamed"
+    os.close(reading)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/tty", "/dev/null"])
+def test_a_device_is_neither_a_file_nor_a_pipe(device: str) -> None:
+    with pytest.raises(OSError, match="neither a file nor a pipe"):
+        read_at_most(Path(device), 10)

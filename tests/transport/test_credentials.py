@@ -394,6 +394,13 @@ def test_a_file_that_has_no_end_or_waits_for_a_writer_is_not_read(tmp_path: Path
             access_to(LOCAL, settings(f'token = "file:{place}"'))
 
 
+def test_certificates_that_wait_for_a_writer_or_have_no_end_are_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in ("/dev/zero", f"{tmp_path}/pipe"):
+        with pytest.raises(ConfigurationError, match="cannot be read as certificates"):
+            access_to("https://e.org/sparql", settings(trusting(place)))
+
+
 def test_a_contact_is_of_bounded_length() -> None:
     with pytest.raises(ConfigurationError, match="500 characters"):
         with_contact(Profile(), f"{'x' * 500}@example.org")

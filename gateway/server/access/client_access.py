@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from http import HTTPStatus
 
@@ -66,7 +67,7 @@ class ClientAccess:
             if known is None:
                 await self._refuser.send(self._unauthorized, send)
                 return
-            client, limits = known.client, known.limits
+            client, limits = known.client.identity, known.limits
             _authenticate(scope, known)
         usage = self._usages.of(client, limits)
         if pause := usage.pause():
@@ -133,4 +134,4 @@ def _opens_session(scope: Message) -> bool:
 def _authenticate(scope: Message, known: KnownClient) -> None:
     """Record who asks, for the tools and for the SDK, which binds sessions to it."""
     set_client(scope, known.client)
-    scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=known.client.name, scopes=[]))
+    scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=json.dumps(known.client.identity), scopes=[]))

@@ -1,15 +1,21 @@
-"""Cuts connections that are slow to ask: who holds many open without asking must not keep others out.
+"""Cuts connections that are slow to ask, and requests without an end: neither must keep others out.
 
-uvicorn bounds the time between two requests, not that of the first line and the headers of one.
+uvicorn bounds the time between two requests, not that of the first line and the headers of one. And it goes on to read,
+and drops, what comes of a request that was answered before its end.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from gateway.server.json_lines import MAX_BYTES
+
+_log = logging.getLogger(__name__)
 
 HEADER_SECONDS = 10.0
 """The time in which the first line and the headers of a request must arrive."""
@@ -20,6 +26,11 @@ waited for longest is cut."""
 
 MOST_CONNECTIONS = 384
 """All connections: beyond that, requests are answered with 503."""
+
+
+_MOST_BYTES = 2 * MAX_BYTES
+"""Bytes that are read of one request, with the lines between the chunks of its body: one that is a little too long
+hears that, and one without an end is cut."""
 
 
 def bounded_connections() -> type[asyncio.Protocol]:
@@ -69,6 +80,8 @@ class _Connection(H11Protocol):
         self.has_answered = False
         self._waiting = waiting
         self._timer: asyncio.TimerHandle | None = None
+        self._read_of: RequestResponseCycle | None = None
+        self._read = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Begin to wait for a request."""
@@ -78,6 +91,13 @@ class _Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request; the first part of one begins its time."""
+        if self._read_of is not self.cycle:
+            self._read_of, self._read = self.cycle, 0
+        self._read += len(data)
+        if self._read > _MOST_BYTES:
+            _log.info("a request of more than %d bytes was cut", _MOST_BYTES)
+            self.transport.abort()
+            return
         if self._is_between_requests:
             self._begin_timer()
         super().data_received(data)

@@ -16,6 +16,7 @@ from gateway.server.access.connections import MOST_CONNECTIONS, bounded_connecti
 from gateway.server.access.names import NameCheck, Names
 from gateway.server.access.open_streams import OpenStreams
 from gateway.server.access.refusal import Refuser
+from gateway.server.access.sole_headers import SoleHeaders
 from gateway.server.access.token_file import TokenFile
 from gateway.server.explorer_page import ExplorerPage
 from gateway.server.http_guard import App, Message, Receive, Send
@@ -87,7 +88,7 @@ class HttpAccess:
                 expose_headers=_FOR_CLIENTS,
                 max_age=_CORS_SECONDS,
             )
-        return NameCheck(guarded, self.names, refuser)
+        return SoleHeaders(NameCheck(guarded, self.names, refuser), refuser)
 
     def reload(self) -> None:
         """Read the token file again, and end the streams of those who are let in no more."""
@@ -107,6 +108,7 @@ class HttpAccess:
         certificate = self.settings.certificate
         return {
             "http": bounded_connections(),
+            "ws": "none",
             "limit_concurrency": MOST_CONNECTIONS,
             "ssl_certfile": certificate and certificate[0],
             "ssl_keyfile": certificate and certificate[1],

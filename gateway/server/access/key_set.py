@@ -14,6 +14,10 @@ from collections.abc import Callable, Mapping
 
 import aiohttp
 import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from gateway.errors import quoted
 
 _log = logging.getLogger(__name__)
 
@@ -29,8 +33,17 @@ _LARGEST = 262_144
 _MOST_KEYS = 100
 """Seconds, bytes and keys of an answer."""
 
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures with a public key alone: with others, whoever knows the public key could sign (RFC 8725, 3.1)."""
+
 _ASYMMETRIC = frozenset({"RSA", "EC", "OKP"})
 """Types of keys (RFC 7518, 6.1; RFC 8037): with a shared secret, who can verify could sign too."""
+
+_PUBLIC = ("kty", "alg", "crv", "n", "e", "x", "y")
+"""What is read of a key; a private part that an issuer shows by mistake is not."""
+
+_RSA_BITS = range(2_048, 16_385)
+"""Sizes of an RSA key: a shorter one is broken (RFC 7518, 3.3), and a longer one takes long to verify with."""
 
 
 class KeySet:
@@ -73,7 +86,7 @@ class KeySet:
         self._asked_at = self._clock()
         try:
             self._keys = _keys_in(await self._fetch())
-        except (aiohttp.ClientError, TimeoutError, ValueError, jwt.PyJWTError) as error:
+        except (aiohttp.ClientError, TimeoutError, ValueError, RecursionError) as error:
             _log.error("the keys of the issuer could not be read: %s: %s", type(error).__name__, error)
         else:
             self._read_at = self._asked_at
@@ -105,13 +118,26 @@ def _keys_in(content: bytes) -> dict[str, jwt.PyJWK]:
         raise ValueError("this is not a JSON Web Key Set")  # noqa: TRY004 - the content is wrong, not a type of ours
     keys: dict[str, jwt.PyJWK] = {}
     for each in listed[:_MOST_KEYS]:
-        if not isinstance(each, dict) or each.get("kty") not in _ASYMMETRIC or each.get("use", "sig") != "sig":
+        if not isinstance(each, dict) or each.get("use", "sig") != "sig" or not isinstance(each.get("kid"), str):
             continue
-        try:
-            key = jwt.PyJWK.from_dict(each)
-        except jwt.PyJWTError:
-            # One key of a kind that this library does not know must not take the others with it.
-            continue
-        if isinstance(each.get("kid"), str):
+        # One key that is of no use here must not take the others with it.
+        if isinstance(key := _key_of(each), jwt.PyJWK):
             keys[each["kid"]] = key
+        elif key:
+            _log.warning("the key %s of the issuer is not used: %s", quoted(each["kid"]), key)
     return keys
+
+
+def _key_of(said: Mapping[str, object]) -> jwt.PyJWK | str:
+    """Return the key that a JSON Web Key is, or why it is not used; an empty text where it is for other purposes."""
+    public = {name: value for name in _PUBLIC if isinstance(value := said.get(name), str)}
+    if public.get("kty") not in _ASYMMETRIC or public.get("alg", ALGORITHMS[0]) not in ALGORITHMS:
+        return ""
+    try:
+        key = jwt.PyJWK.from_dict(public)
+    except (jwt.PyJWTError, ValueError, UnsupportedAlgorithm):
+        return "it is damaged, or of a kind that is not known"
+    bits = key.key.key_size if isinstance(key.key, RSAPublicKey) else None
+    if bits is not None and bits not in _RSA_BITS:
+        return f"an RSA key of {bits:,} bits; it has {_RSA_BITS[0]:,} to {_RSA_BITS[-1]:,}"
+    return key

@@ -34,10 +34,19 @@ class Names:
         """Return whether a server may be called so, with any port or without one."""
         return _without_port(value.lower()) in self._hosts
 
-    def takes_origin(self, value: str) -> bool:
-        """Return whether pages of an origin may ask: those of the server's own names, and those that are allowed."""
-        scheme, _, place = value.partition("://")
-        return value in self._origins or (scheme in {"http", "https"} and self.takes_host(place))
+    def takes_origin(self, value: str, host: str, *, is_encrypted: bool) -> bool:
+        """Return whether pages of an origin may ask: those that the server serves itself, and those that are allowed.
+
+        Args:
+            value: The origin (RFC 6454, 7).
+            host: How the page calls the server, which `takes_host` takes. Its own pages have come from there: another
+                port is another server.
+            is_encrypted: Whether the request came by TLS. Then a page that did not is of whoever was in between.
+        """
+        scheme, _, place = value.lower().partition("://")
+        default = {"https": ":443"} if is_encrypted else {"https": ":443", "http": ":80"}
+        is_own = scheme in default and _with_port(place, default[scheme]) == _with_port(host.lower(), default[scheme])
+        return is_own or value in self._origins
 
     def for_sdk(self) -> TransportSecuritySettings:
         """Return the same for the SDK's own check, which comes later."""
@@ -65,7 +74,8 @@ class NameCheck:
             if len(hosts) != 1 or not self._names.takes_host(hosts[0]):
                 await self._refuser.send(MISDIRECTED, send)
                 return
-            if not all(map(self._names.takes_origin, origins)):
+            is_encrypted = scope["scheme"] == "https"
+            if not all(self._names.takes_origin(each, hosts[0], is_encrypted=is_encrypted) for each in origins):
                 await self._refuser.send(FOREIGN_ORIGIN, send)
                 return
         await self._app(scope, receive, send)
@@ -82,6 +92,12 @@ def _without_port(host: str) -> str:
         return f"{address}]" if bracket and _is_port(port) else ""
     name, colon, port = host.partition(":")
     return name if not colon or _is_port(f":{port}") else ""
+
+
+def _with_port(host: str, default: str) -> str:
+    """Return a host with its port; with the default one where it has none."""
+    name = _without_port(host)
+    return f"{name}{host.removeprefix(name) or default}"
 
 
 def _is_port(text: str) -> bool:

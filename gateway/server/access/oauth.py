@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,17 +13,16 @@ import jwt
 from mcp.shared.auth import ProtectedResourceMetadata
 
 from gateway.escaping import printable
-from gateway.server.access.key_set import KeySet
+from gateway.server.access.key_set import ALGORITHMS, KeySet
 from gateway.server.access.known_client import KnownClient
 from gateway.server.client import Client
 from gateway.settings.http_serving import ClientLimits, OAuthSettings
 from gateway.terms.words import cut
 
+_log = logging.getLogger(__name__)
+
 METADATA = "/.well-known/oauth-protected-resource"
 """Where clients read who gives tokens for this server (RFC 9728, 3.1)."""
-
-_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures with a public key alone: with others, whoever knows the public key could sign (RFC 8725, 3.1)."""
 
 _LEEWAY_SECONDS = 30
 _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt", ""})
@@ -52,10 +52,10 @@ class OAuthClients:
         self._keys = keys or KeySet(settings.keys_url)
 
     async def find(self, token: str) -> KnownClient | None:
-        """Return the client of a token; None if it is no token, expired, for another server, or of another issuer."""
+        """Return the client of a token; None if it names none, is expired, or is not of this issuer for this server."""
         try:
             header = jwt.get_unverified_header(token)
-        except jwt.PyJWTError:
+        except (jwt.PyJWTError, RecursionError):
             return None
         key_id, kind = header.get("kid"), header.get("typ", "")
         if not isinstance(key_id, str) or not isinstance(kind, str) or kind.lower() not in _TYPES:
@@ -67,15 +67,19 @@ class OAuthClients:
             claims = jwt.decode(
                 token,
                 key,
-                algorithms=_ALGORITHMS,
+                algorithms=ALGORITHMS,
                 audience=self._settings.audience,
                 issuer=self._settings.issuer,
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud"]},
             )
-        except jwt.PyJWTError:
+        except (jwt.PyJWTError, OverflowError, RecursionError):
             return None
-        return KnownClient(Client(_name(claims), self._graphs_of(claims)), self._limits)
+        if (parts := _parts(claims)) is None:
+            _log.info("a token of the issuer has no sub, or neither client_id nor azp, and is of nobody")
+            return None
+        client = Client(_name(parts), self._graphs_of(claims), ("oauth", *parts))
+        return KnownClient(client, self._limits)
 
     @property
     def metadata(self) -> bytes:
@@ -107,15 +111,22 @@ class OAuthClients:
         return frozenset(scope.removeprefix(_OF_GRAPH) for scope in scopes if scope.startswith(_OF_GRAPH))
 
 
-def _name(claims: Mapping[str, Any]) -> str:
-    """Return the name of a client for limits and logs: the program, and for whom it asks.
+def _parts(claims: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the program of a token and for whom it asks (RFC 9068, 2.2); None where it does not say both."""
+    said = {name: value for name, value in claims.items() if isinstance(value, str) and value}
+    program, subject = said.get("client_id", said.get("azp")), said.get("sub")
+    return None if program is None or subject is None else (program, subject)
 
-    No two clients share one, nor does a client of the token file, whose names have no colon: they would share limits.
+
+def _name(parts: tuple[str, str]) -> str:
+    """Return the name of a client for logs and counts.
+
+    No two clients share one, nor does a client of the token file, whose names have no colon: what two words do not tell
+    has a third one and a hash.
     """
-    parts = [str(claims[name]) for name in ("client_id", "azp", "sub") if isinstance(claims.get(name), str)]
     whole = " ".join(dict.fromkeys(parts))
-    shown = printable(whole) or "a client without a name"
-    if shown != whole or len(shown) > _LONGEST_NAME:
+    shown = printable(whole)
+    if shown != whole or len(shown) > _LONGEST_NAME or len(whole.split()) != len({*parts}):
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
-        shown = f"{cut(shown, _LONGEST_NAME)} {digest}"
+        shown = f"{cut(shown, _LONGEST_NAME)} # {digest}"
     return f"oauth:{shown}"

@@ -83,3 +83,6 @@ MISDIRECTED = Refusal(
 FOREIGN_ORIGIN = Refusal(
     403, "forbidden", "Pages of that origin may not ask this server. Its operator can allow it: --allow-origin."
 )
+AMBIGUOUS = Refusal(
+    400, "invalid_request", "The request has two headers of one name, or two lengths, where there is one."
+)

@@ -5,6 +5,9 @@ A line is a name, a token or its hash, and what the client may do::
     alice  sha256:9f86d0...  graphs=medlit,movies  requests-a-minute=60
     bob    bfsql_3q2-7w...
 
+Where it is not certain which of two words is the name, a line is refused: names begin with no `bfsql_`, and beside a
+name that could be a token, no token is taken that could be a name.
+
 Lines that begin with `#` and empty ones are left out.
 """
 
@@ -40,15 +43,21 @@ _LARGEST = 1_000_000
 _SHORTEST_TOKEN = 20
 """Characters of a token in plain text: a shorter one can be guessed."""
 
+_OURS = "bfsql_"
+"""The beginning of the tokens that this program makes: no name has it."""
+
+_OPTIONS = ("graphs", *ClientLimits.names())
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-_HASHED = re.compile(r"sha256:[0-9a-f]{64}")
+_HASH = "sha256:"
+_HASHED = re.compile(rf"{_HASH}[0-9a-f]{{64}}")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
 """The characters of a bearer token (RFC 6750, 2.1)."""
 
 
 def new_token() -> str:
     """Return a token that nobody can guess: 256 random bits."""
-    return f"bfsql_{secrets.token_urlsafe(32)}"
+    return f"{_OURS}{secrets.token_urlsafe(32)}"
 
 
 def hashed(token: str) -> str:
@@ -57,12 +66,21 @@ def hashed(token: str) -> str:
     One round of SHA-256 is enough for a random token; a password that a person chose would need more (OWASP Password
     Storage).
     """
-    return f"sha256:{hashlib.sha256(token.encode()).hexdigest()}"
+    return f"{_HASH}{hashlib.sha256(token.encode()).hexdigest()}"
 
 
 def is_name(text: str) -> bool:
     """Return whether a text can be the name of a client."""
-    return _NAME.fullmatch(text) is not None
+    return _NAME.fullmatch(text) is not None and not text.startswith(_OURS)
+
+
+def _is_plain_token(text: str) -> bool:
+    """Return whether a text can be a token: no hash of one, and no option in its place."""
+    return (
+        _TOKEN.fullmatch(text) is not None
+        and _SHORTEST_TOKEN <= len(text) <= LONGEST_TOKEN
+        and text.partition("=")[0] not in _OPTIONS
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +122,17 @@ class TokenFile:
     def reload(self) -> None:
         """Read the file again; one that is wrong is logged, and the clients stay those of before."""
         try:
-            self._entries = self._read()
+            self._entries = self._read(is_first=False)
         except ConfigurationError as error:
             _log.error("the token file was not read again: %s", error)
         else:
             _log.info("the token file was read again: %d clients", len(self._entries))
 
-    def _read(self) -> list[_Entry]:
-        _check_private(self._path)
+    def _read(self, *, is_first: bool = True) -> list[_Entry]:
+        _check_private(self._path, may_be_pipe=is_first)
         try:
-            lines = read_at_most(self._path, _LARGEST).decode().splitlines()
+            # Others than line feeds end no line for an editor, which counts them too.
+            lines = read_at_most(self._path, _LARGEST).decode().split("\n")
         except (OSError, UnicodeDecodeError) as error:
             reason = "it is not text" if isinstance(error, UnicodeDecodeError) else error.strerror
             raise ConfigurationError(f"The token file {self._path} cannot be read: {reason}.") from None
@@ -137,19 +156,24 @@ class TokenFile:
 
     def _entry(self, line: str, number: int) -> tuple[str, _Entry]:
         """Return the client of a line. No error repeats a part of it: it holds a secret."""
+        if "\ufeff" in line:
+            raise self._wrong(number, "it has a byte order mark; save the file as UTF-8 without one")
         name, *others = line.split()
+        token, *options = others or [""]
+        if name.startswith((_OURS, _HASH)) or (_is_plain_token(name) and is_name(token)) or hashed(name) == token:
+            # What everybody may know would be the token, and the secret a name in logs and counts.
+            raise self._wrong(
+                number,
+                "its first word may be the token, and the name comes first; beside a name of "
+                f"{_SHORTEST_TOKEN} characters or more, give the hash of the token",
+            )
         if not is_name(name):
             raise self._wrong(number, "the first word is not a name of letters, digits and . _ @ -")
-        if not others:
+        if not token or token.partition("=")[0] in _OPTIONS:
             raise self._wrong(number, "there is no token after the name")
-        token, *options = others
         if _HASHED.fullmatch(token):
-            digest = bytes.fromhex(token.removeprefix("sha256:"))
-        elif (
-            _TOKEN.fullmatch(token)
-            and _SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN
-            and not token.startswith("sha256:")
-        ):
+            digest = bytes.fromhex(token.removeprefix(_HASH))
+        elif _is_plain_token(token):
             digest = hashlib.sha256(token.encode()).digest()
         else:
             raise self._wrong(
@@ -190,8 +214,8 @@ def _options(words: list[str]) -> Mapping[str, str] | None:
     return options if all(key and value for key, _, value in pairs) and len(options) == len(pairs) else None
 
 
-def _check_private(path: Path) -> None:
-    """Raise if others may read a file of secrets.
+def _check_private(path: Path, *, may_be_pipe: bool) -> None:
+    """Raise if others may read a file of secrets, or if it is a pipe and may be none.
 
     A group may, because orchestrators mount secrets for a group.
     """
@@ -201,6 +225,8 @@ def _check_private(path: Path) -> None:
         mode = path.stat().st_mode
     except OSError as error:
         raise ConfigurationError(f"The token file {path} cannot be read: {error.strerror}.") from error
+    if stat.S_ISFIFO(mode) and not may_be_pipe:
+        raise ConfigurationError(f"The token file {path} is a pipe, which can be read once.")
     if mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP):
         raise ConfigurationError(
             f"Others may read or change the token file {path} (mode {stat.S_IMODE(mode):04o}).",

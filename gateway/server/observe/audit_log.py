@@ -12,6 +12,7 @@ import logging
 import os
 import queue
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -72,7 +73,7 @@ class AuditLog:
         self._lost = 0
         self._said_at: float | None = None
         try:
-            self._file = os.open(path, _FLAGS, _PRIVATE)
+            self._file = _opened(path)
         except OSError as error:
             raise ConfigurationError(
                 f"The audit log {quoted(str(path))} cannot be opened: {error.strerror or error}.",
@@ -145,7 +146,7 @@ class AuditLog:
                 return
         except FileNotFoundError:
             pass
-        file = os.open(self._path, _FLAGS, _PRIVATE)
+        file = _opened(self._path)
         os.close(self._file)
         self._file, self._is_broken_off = file, _is_broken_off(self._path)
 
@@ -156,6 +157,18 @@ class AuditLog:
         if self._said_at is None or now - self._said_at >= _SAID_EVERY_SECONDS:
             self._said_at = now
             _log.error("the audit log cannot be written: %s; %d lines are lost so far", reason, self._lost)
+
+
+def _opened(path: Path) -> int:
+    """Return the descriptor of a file to which lines are added.
+
+    Raises:
+        OSError: It cannot be opened, or is a pipe that nobody reads: the system would wait for one who does.
+    """
+    file = os.open(path, _FLAGS | getattr(os, "O_NONBLOCK", 0), _PRIVATE)
+    if sys.platform != "win32":
+        os.set_blocking(file, True)
+    return file
 
 
 def _is_broken_off(path: Path) -> bool:

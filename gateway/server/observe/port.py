@@ -11,6 +11,7 @@ from typing import Final
 import uvicorn
 
 from gateway.errors import ConfigurationError, quoted
+from gateway.server.access.connections import bounded_connections
 from gateway.server.http_guard import App
 from gateway.server.http_server import HttpServer
 from gateway.server.observe.metrics import shares_counts
@@ -30,6 +31,8 @@ async def operators_port(app: App, host: str, port: int) -> AsyncIterator[None]:
     listening = _listen(host, port)
     config = uvicorn.Config(
         app,
+        http=bounded_connections(),
+        ws="none",
         log_config=None,
         # Probes come every second.
         access_log=False,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import glob
+import logging
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +15,10 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, quoted
+from gateway.settings import private_folder
 from gateway.transport.files import recognition
+
+_log = logging.getLogger(__name__)
 
 STDIN = "-"
 """Stands for standard input; a suffix behind it says its format, as in `-.ttl`."""
@@ -28,7 +34,7 @@ def graph_files(given: Iterable[str | Path]) -> list[Path]:
     """Return the files that are meant, in the order given, those of a folder or pattern by name.
 
     Of a folder, with those inside it, and of a pattern (`data/*.ttl`), these are the files whose suffix names an RDF
-    format. Hidden files and folders are left out.
+    format. Hidden files and folders are left out, and so is what is no file, such as a pipe.
 
     Raises:
         ConfigurationError: A folder or pattern has no such file, or too many, or a URL is given.
@@ -43,7 +49,7 @@ def graph_files(given: Iterable[str | Path]) -> list[Path]:
             files += _checked(text, sorted(_inside(path)))
         elif glob.has_magic(text) and not path.exists():
             matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))  # noqa: PTH207 - any anchor
-            files += _checked(text, [match for match in matches if match.is_file() and _is_graph(match)])
+            files += _checked(text, [match for match in matches if _is_graph(match) and _may_be_read(match)])
         else:
             files.append(path)
     return files
@@ -57,17 +63,21 @@ def is_stdin(path: Path) -> bool:
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file, or standard input.
+    """Open a file, a pipe, or standard input.
 
     Raises:
-        ConfigurationError: It cannot be opened.
+        ConfigurationError: It cannot be opened, is neither of them, or nobody writes to the pipe.
     """
     try:
         if is_stdin(path):
             return os.fdopen(os.dup(sys.__stdin__.fileno()), "rb") if sys.__stdin__ is not None else path.open("rb")
-        return path.open("rb")
+        return private_folder.opened(path)
     except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror or error}.") from error
+        is_special = error.errno in {errno.EINVAL, errno.ENXIO, errno.ETIMEDOUT}
+        raise ConfigurationError(
+            f"{path}: {error.strerror or error}.",
+            next_step="Give -, and lead into standard input what shall be read." if is_special else "",
+        ) from error
 
 
 def refuse_stdin(paths: Sequence[Path]) -> None:
@@ -85,7 +95,18 @@ def refuse_stdin(paths: Sequence[Path]) -> None:
 def _inside(folder: Path) -> Iterable[Path]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (path for name in names if _is_graph(path := Path(root, name)))
+        yield from (path for name in names if _is_graph(path := Path(root, name)) and _may_be_read(path))
+
+
+def _may_be_read(path: Path) -> bool:
+    """Return whether a name in a folder is that of a file; where that is not known, opening it will say why."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return True
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        _log.warning("%s is no file, and is left out", path)
+    return stat.S_ISREG(mode)
 
 
 def _is_graph(path: Path) -> bool:

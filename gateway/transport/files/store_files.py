@@ -92,6 +92,12 @@ def remove_unused(store: Path) -> bool:
     return not store.exists()
 
 
+def remove_unfinished(directory: Path) -> None:
+    """Remove what killed processes left in a directory, of all lists of files; what a process makes now stays."""
+    for store in directory.glob(f"*/{GRAPH}/{UNFINISHED}*"):
+        remove_unused(store)
+
+
 def remove(store: Path) -> None:
     """Remove a store, as far as that is possible."""
     shutil.rmtree(store, ignore_errors=True)

@@ -52,6 +52,7 @@ from gateway.transport.files.store_files import (
     locked,
     note_use,
     remove,
+    remove_unfinished,
 )
 
 _log = logging.getLogger(__name__)
@@ -125,6 +126,7 @@ def open_stored(
         check_private(directory, folder, folder / GRAPH)
     except ConfigurationError as error:
         raise NotStoredError(error.wrong, valid=error.valid, next_step=error.next_step) from error
+    remove_unfinished(directory)
     stores = _Stores(paths, folder / GRAPH, limits or FileSettings(), policy, is_cache=is_cache)
     try:
         return stores.current() or stores.made(progress)

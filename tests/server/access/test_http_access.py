@@ -16,6 +16,7 @@ import trustme
 from aiohttp import ClientSession, TCPConnector
 from mcp.client.client import ConnectMode
 from mcp_types import TextContent
+from yarl import URL
 
 from gateway.errors import ConfigurationError
 from gateway.server.access import connections
@@ -167,6 +168,53 @@ async def test_names_and_origins_are_checked_before_tokens_and_pages_of_allowed_
             assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, app)
 
 
+async def test_a_page_of_another_port_of_this_machine_may_not_ask(tokens: Path) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings), asking(settings) as session:
+        for port, expected in ((settings.port, 200), (settings.port + 1, 403)):
+            assert await status(session, headers={**bearer(ALICE), "origin": f"http://{HOST}:{port}"}) == expected
+
+
+@pytest.mark.parametrize(
+    "two",
+    [
+        [("mcp-session-id", "a"), ("mcp-session-id", "b")],
+        [("mcp-session-id", "a"), ("Mcp-Session-Id", "a")],
+        [("mcp-protocol-version", "2025-11-25"), ("mcp-protocol-version", "2026-07-28")],
+        [("mcp-method", "tools/list"), ("mcp-method", "subscriptions/listen")],
+        [("origin", "http://localhost"), ("origin", "http://localhost")],
+        [("content-type", "application/json"), ("content-type", "text/plain")],
+        [("content-length", "2"), ("transfer-encoding", "chunked")],
+    ],
+)
+async def test_a_request_with_two_headers_of_a_name_or_two_lengths_is_refused(two: list[tuple[str, str]]) -> None:
+    settings = local()
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        headers = "".join(f"{name}: {value}\r\n" for name, value in [("host", f"{HOST}:{settings.port}"), *two])
+        writer.write(f"POST /mcp HTTP/1.1\r\n{headers}\r\n".encode())
+        async with asyncio.timeout(SECONDS):
+            answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"two headers of one name" in answer
+
+
+@pytest.mark.parametrize("name", ["host", "authorization"])
+async def test_a_request_with_two_names_of_the_server_or_two_tokens_is_as_one_without(tokens: Path, name: str) -> None:
+    settings = local(token_file=tokens)
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        headers = {"host": f"{HOST}:{settings.port}", "authorization": f"Bearer {ALICE}"}
+        lines = "".join(f"{each}: {value}\r\n" for each, value in [*headers.items(), (name, headers[name])])
+        writer.write(f"POST /mcp HTTP/1.1\r\n{lines}\r\n".encode())
+        async with asyncio.timeout(SECONDS):
+            answer = await reader.read()
+        writer.close()
+    # h11 refuses the first by itself.
+    assert answer.startswith(b"HTTP/1.1 400" if name == "host" else b"HTTP/1.1 401")
+
+
 async def test_probes_and_the_explorer_page_need_no_token(tokens: Path) -> None:
     settings = local(token_file=tokens)
     async with serving(medical(), settings), asking(settings) as session:
@@ -186,6 +234,34 @@ async def test_a_body_is_not_read_before_its_sender_is_let_in(tokens: Path) -> N
             answer = await reader.read()
         writer.close()
     assert answer.startswith(b"HTTP/1.1 401")
+
+
+@pytest.mark.parametrize("framing", ["transfer-encoding: chunked", "content-length: 100000000000"])
+@pytest.mark.parametrize(
+    "request_line", ["POST /mcp", "POST /", "GET /", "GET /healthz", "DELETE /mcp", "POST /nowhere"]
+)
+async def test_a_request_without_an_end_is_cut_whether_it_was_answered_or_not(
+    tokens: Path, framing: str, request_line: str
+) -> None:
+    settings = local(token_file=tokens)
+    block = b"40000\r\n" + bytes(1 << 18) + b"\r\n" if "chunked" in framing else bytes(1 << 18)
+    async with serving(medical(), settings):
+        reader, writer = await asyncio.open_connection(HOST, settings.port)
+        head = f"{request_line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {ALICE}\r\n{framing}\r\n\r\n"
+        writer.write(head.encode())
+        sent = 0
+        async with asyncio.timeout(SECONDS):
+            with suppress(ConnectionError):
+                while sent < 64 << 20:
+                    writer.write(block)
+                    await writer.drain()
+                    sent += len(block)
+            with suppress(ConnectionError):
+                while await reader.read(1 << 16):
+                    pass
+        writer.close()
+    # Beyond what the server reads, buffers of the system take some.
+    assert sent < 32 << 20
 
 
 async def test_scopes_of_access_tokens_say_which_graphs_are_seen(era: ConnectMode) -> None:
@@ -269,6 +345,38 @@ async def test_a_hangup_reads_the_tokens_again(tokens: Path) -> None:
     finally:
         process.terminate()
         await asyncio.wait_for(process.communicate(), SECONDS)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("form", ["text", "json"])
+async def test_the_log_of_a_server_has_no_token_of_a_query_and_no_session(tokens: Path, form: str) -> None:
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "-vv", "serve", "--http", "--port", str(port)),
+        *("--token-file", str(tokens), "--log-format", form),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        await listening(port)
+        async with ClientSession(f"http://{HOST}:{port}") as session:
+            for path in (f"/mcp?access_token={ALICE}", f"/?a=b&token={ALICE}", f"/mcp%3Faccess_token%3D{ALICE}"):
+                async with session.get(URL(f"http://{HOST}:{port}{path}", encoded=True)) as answer:
+                    await answer.read()
+            async with session.post(f"/mcp?access_token={ALICE}", json=INITIALIZE, headers=bearer(ALICE)) as answer:
+                own = answer.headers["mcp-session-id"]
+            async with session.delete("/mcp", headers={**bearer(ALICE), "mcp-session-id": own}) as answer:
+                assert answer.status == 200
+            for headers in ({"mcp-session-id": own}, {"mcp-session-id": own, "host": "evil.org"}):
+                async with session.get("/mcp", headers={**bearer(BOB), **headers}) as answer:
+                    await answer.read()
+    finally:
+        process.terminate()
+        _, said = await asyncio.wait_for(process.communicate(), SECONDS)
+    assert b"GET /mcp HTTP/1.1" in said
+    assert b"POST /mcp HTTP/1.1" in said
+    assert own[:8].encode() in said
+    for secret in (ALICE, BOB, own):
+        assert secret.encode() not in said
 
 
 @pytest.fixture

@@ -37,19 +37,41 @@ def test_no_other_name_is_taken(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "is_taken"),
+    ("origin", "host", "is_taken"),
     [
-        ("https://app.example.org:8443", True),
-        ("https://app.example.org", False),
-        ("http://localhost:3000", True),
-        ("https://graphs.example.org", True),
-        ("null", False),
-        ("file://localhost", False),
-        ("https://evil.org", False),
+        ("https://app.example.org:8443", "localhost:8000", True),
+        ("https://app.example.org", "localhost:8000", False),
+        ("http://localhost:8000", "localhost:8000", True),
+        ("http://localhost:3000", "localhost:8000", False),
+        ("http://127.0.0.1:8000", "localhost:8000", False),
+        ("http://localhost", "localhost:8000", False),
+        ("http://localhost:8000", "localhost", False),
+        ("http://localhost", "localhost:80", True),
+        ("http://localhost:443", "localhost", False),
+        ("http://[::1]:8000", "[::1]:8000", True),
+        ("http://[::1]:8001", "[::1]:8000", False),
+        ("https://graphs.example.org", "graphs.example.org", True),
+        ("https://graphs.example.org", "Graphs.Example.org:443", True),
+        ("https://graphs.example.org:8443", "graphs.example.org", False),
+        ("https://localhost", "graphs.example.org", False),
+        ("null", "localhost:8000", False),
+        ("", "localhost:8000", False),
+        ("file://localhost:8000", "localhost:8000", False),
+        ("https://evil.org", "localhost:8000", False),
+        ("http://localhost:8000@evil.org", "localhost:8000", False),
     ],
 )
-def test_pages_of_its_own_names_and_of_allowed_origins_may_ask(origin: str, is_taken: bool) -> None:
-    assert Names(PUBLIC).takes_origin(origin) == is_taken
+def test_pages_that_the_server_serves_itself_and_of_allowed_origins_may_ask(
+    origin: str, host: str, is_taken: bool
+) -> None:
+    assert Names(PUBLIC).takes_origin(origin, host, is_encrypted=False) == is_taken
+
+
+def test_a_page_that_came_without_encryption_may_not_ask_a_server_with_it() -> None:
+    names = Names(PUBLIC)
+    for origin, is_taken in (("http://graphs.example.org", False), ("https://graphs.example.org", True)):
+        assert names.takes_origin(origin, "graphs.example.org", is_encrypted=True) == is_taken
+    assert names.takes_origin("http://graphs.example.org", "graphs.example.org", is_encrypted=False)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104 - what must be refused

@@ -1,18 +1,25 @@
 """Access tokens of an authorization server: which are taken, and which never."""
 
 import asyncio
+import base64
 import json
 import time
+import warnings
 from typing import Any
 
 import jwt
 import pytest
+from aiohttp import ClientSession
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from gateway.server.access.key_set import KeySet
 from gateway.server.access.oauth import OAuthClients
 from gateway.server.access.token_file import is_name
 from gateway.settings.http_serving import ClientLimits
+from tests.server.access.clients import INITIALIZE, bearer, local, serving
 from tests.server.access.issuer import AUDIENCE, ISSUER, Issuer
+from tests.server.graphs.conftest import graphs
+from tests.servers.loopback import HOST
 
 pytestmark = pytest.mark.anyio
 
@@ -68,12 +75,86 @@ async def test_what_is_no_token_is_of_nobody(text: str) -> None:
     assert await found(Issuer(), text) is None
 
 
-async def test_two_clients_with_long_or_odd_names_have_two_names() -> None:
+async def test_no_two_clients_have_one_name_or_one_identity() -> None:
     issuer = Issuer()
-    subjects = ["alice", "x" * 200 + "1", "x" * 200 + "2", "a\x1b", "a\x07", ""]
-    names = [(await found(issuer, issuer.token(client_id=None, sub=each))).client.name for each in subjects]
-    assert len({*names}) == len(subjects)
-    assert all(name.startswith("oauth:") and not is_name(name) and len(name) < 130 for name in names)
+    texts = [
+        "a",
+        "a b",
+        "b",
+        "b c",
+        "c",
+        "a # b",
+        "#",
+        "x" * 200 + "1",
+        "x" * 200 + "2",
+        "a\x1b",
+        "a\\x1b",
+        "a\u00a0b",
+        "\ud800",
+    ]
+    async with issuer.published() as settings:
+        clients = OAuthClients(settings, ClientLimits(), [])
+        pairs = [(program, subject) for program in texts for subject in texts]
+        known = [await clients.find(issuer.token(client_id=program, sub=subject)) for program, subject in pairs]
+    found_clients = [each.client for each in known if each is not None]
+    assert len(found_clients) == len({client.name for client in found_clients}) == len(pairs)
+    assert [client.identity for client in found_clients] == [("oauth", *pair) for pair in pairs]
+    for client in found_clients:
+        assert client.name.startswith("oauth:")
+        assert not is_name(client.name)
+        assert len(client.name) < 130
+        assert "\x1b" not in client.name
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sub": None},
+        {"sub": ""},
+        {"sub": 7},
+        {"client_id": None},
+        {"client_id": ""},
+        {"client_id": ["chat"]},
+        {"client_id": None, "azp": ""},
+        {"client_id": None, "sub": None, "jti": "one"},
+    ],
+)
+async def test_a_token_that_does_not_say_which_client_asks_for_whom_is_of_nobody(changes: dict[str, Any]) -> None:
+    issuer = Issuer()
+    assert await found(issuer, issuer.token(**changes)) is None
+
+
+async def test_the_program_of_a_token_may_be_its_authorized_party() -> None:
+    issuer = Issuer()
+    assert (await found(issuer, issuer.token(client_id=None, azp="chat"))).client.identity == ("oauth", "chat", "alice")
+    assert (await found(issuer, issuer.token(azp="other"))).client.identity == ("oauth", "chat", "alice")
+    assert (await found(issuer, issuer.token(sub="chat"))).client.name == "oauth:chat"
+
+
+async def test_a_client_has_one_identity_whatever_its_tokens_let_it_see() -> None:
+    issuer = Issuer()
+    one, two = [
+        await found(issuer, issuer.token(scope=f"graph:{name}"), "films", "pills") for name in ("films", "pills")
+    ]
+    assert one.client != two.client
+    assert one.client.identity == two.client.identity
+
+
+async def test_tokens_of_one_client_with_other_scopes_share_its_limits() -> None:
+    issuer = Issuer()
+    async with issuer.published() as oauth:
+        settings = local(oauth=oauth, limits=ClientLimits(requests_a_minute=2))
+        async with (
+            serving(graphs(), settings, "films", "pills"),
+            ClientSession(f"http://{HOST}:{settings.port}") as http,
+        ):
+            statuses = []
+            for scope in ("graph:films", "graph:pills", "graph:*"):
+                async with http.post("/mcp", json=INITIALIZE, headers=bearer(issuer.token(scope=scope))) as answer:
+                    statuses.append(answer.status)
+            async with http.post("/mcp", json=INITIALIZE, headers=bearer(issuer.token(sub="bob"))) as answer:
+                statuses.append(answer.status)
+    assert statuses == [200, 200, 429, 200]
 
 
 async def test_a_known_key_waits_for_no_issuer_and_ends_when_it_was_not_seen_for_a_day() -> None:
@@ -108,6 +189,72 @@ async def test_an_issuer_without_usable_keys_lets_nobody_in(keys: bytes) -> None
     issuer = Issuer()
     issuer.keys = keys
     assert await found(issuer, issuer.token()) is None
+
+
+NESTED: list[Any] = []
+for _ in range(900):
+    NESTED = [NESTED]
+
+BAD_KEYS: list[Any] = [
+    1,
+    {"kty": ["RSA"]},
+    {"kty": "RSA"},
+    {"kty": "RSA", "n": "AQ", "e": "AQ"},
+    {"kty": "RSA", "n": 1, "e": None},
+    {"kty": "RSA", "n": "AQAB", "e": "AQAB", "alg": ["RS256"]},
+    {"kty": "RSA", "n": "AQAB", "e": "AQAB", "alg": "none"},
+    {"kty": "EC", "crv": {"P-256": 1}, "x": "AA", "y": "AA"},
+    {"kty": "EC", "crv": "P-256", "x": "A" * 100, "y": "A" * 100},
+    {"kty": "EC", "crv": "P-256", "x": "\ud800", "y": "AA"},
+    {"kty": "OKP", "crv": "Ed448", "x": "AA"},
+    {"kty": "EC", "crv": NESTED},
+    {"kty": NESTED},
+]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+async def test_a_bad_key_of_an_issuer_takes_no_other_with_it(place: int) -> None:
+    issuer = Issuer()
+    good = json.loads(issuer.keys)["keys"][0]
+    for bad in BAD_KEYS:
+        listed = [{**bad, "kid": "two"} if isinstance(bad, dict) else bad]
+        listed.insert(place, good)
+        issuer.keys = json.dumps({"keys": listed}).encode()
+        assert await found(issuer, issuer.token()) is not None, bad
+
+
+async def test_keys_that_are_nested_without_end_let_nobody_in_and_are_no_fault_of_the_server() -> None:
+    issuer = Issuer()
+    issuer.keys = b'{"keys": ' + b"[" * 100_000
+    assert await found(issuer, issuer.token()) is None
+
+
+async def test_a_token_that_is_nested_without_end_is_of_nobody() -> None:
+    issuer = Issuer()
+    deep = "[" * 5_000 + "]" * 5_000
+    header = base64.urlsafe_b64encode(f'{{"alg":"ES256","kid":{deep}}}'.encode()).decode().rstrip("=")
+    assert await found(issuer, f"{header}.e30.AAAA") is None
+
+
+@pytest.mark.parametrize(("bits", "is_taken"), [(1_024, False), (2_047, False), (2_048, True)])
+async def test_an_rsa_key_is_believed_from_2048_bits_on(
+    bits: int, is_taken: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    issuer, private = Issuer(), rsa.generate_private_key(65_537, bits)
+    public = jwt.algorithms.RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    issuer.keys = json.dumps({"keys": [{**public, "kid": issuer.kid, "alg": "RS256"}]}).encode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jwt.InsecureKeyLengthWarning)
+        token = issuer.token(algorithm="RS256", key=private)
+    assert (await found(issuer, token) is not None) == is_taken
+    assert (f"an RSA key of {bits:,} bits" in caplog.text) != is_taken
+
+
+async def test_of_a_private_key_that_an_issuer_shows_only_the_public_part_is_read() -> None:
+    issuer, private = Issuer(), ec.generate_private_key(ec.SECP256R1())
+    shown = jwt.algorithms.ECAlgorithm.to_jwk(private, as_dict=True)
+    issuer.keys = json.dumps({"keys": [{**shown, "kid": issuer.kid}]}).encode()
+    assert await found(issuer, issuer.token(key=private)) is not None
 
 
 async def test_the_answer_of_an_issuer_is_bounded() -> None:

@@ -162,6 +162,12 @@ def test_a_file_that_cannot_be_opened_is_an_error_at_the_start(tmp_path: Path) -
         AuditLog(tmp_path / "nowhere" / "audit.jsonl")
 
 
+def test_a_pipe_that_nobody_reads_is_an_error_at_the_start(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="cannot be opened: No such device or address"):
+        AuditLog(tmp_path / "pipe")
+
+
 @pytest.mark.anyio
 async def test_a_server_writes_a_line_for_each_request_that_reads_the_graph(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")

@@ -5,6 +5,7 @@ import gzip
 import io
 import logging
 import lzma
+import os
 import sys
 import zipfile
 from collections.abc import Callable
@@ -162,6 +163,30 @@ def test_a_folder_is_all_graph_files_inside_it_by_name(tmp_path: Path) -> None:
     assert graph_files([tmp_path]) == [tmp_path / "a.nt.gz", tmp_path / "b.ttl", tmp_path / "in" / "c.jsonld"]
     assert graph_files([str(tmp_path / "*.ttl")]) == [tmp_path / "b.ttl"]
     assert graph_files([str(tmp_path / "**" / "*.json*")]) == [tmp_path / "in" / "c.jsonld"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_what_is_no_file_in_a_folder_is_left_out_and_said_and_a_link_that_leads_nowhere_is_an_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.nt").write_text(N_TRIPLES)
+    os.mkfifo(tmp_path / "pipe.ttl")
+    (tmp_path / "zero.ttl").symlink_to("/dev/zero")
+    for each in (tmp_path, tmp_path / "*.*t*"):
+        caplog.clear()
+        assert graph_files([each]) == [tmp_path / "a.nt"]
+        assert "pipe.ttl is no file, and is left out" in caplog.text
+        assert "zero.ttl is no file, and is left out" in caplog.text
+    (tmp_path / "lost.ttl").symlink_to("nowhere")
+    for each in (tmp_path, tmp_path / "*.*t*"):
+        with pytest.raises(ConfigurationError, match=r"lost\.ttl: No such file"):
+            load_files(graph_files([each]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_device_that_is_given_as_a_graph_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ConfigurationError, match=r"/dev/zero: it is neither a file nor a pipe\. Give -,"):
+        load_files([Path("/dev/zero")])
 
 
 def test_a_folder_or_pattern_without_graphs_is_refused(tmp_path: Path) -> None:

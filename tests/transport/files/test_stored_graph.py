@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import portalocker
 import pyoxigraph
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,6 +23,7 @@ from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.transport.files import stored_graph
 from gateway.transport.files.loading import LoadedGraph, load_files
+from gateway.transport.files.store_files import locked
 from gateway.transport.files.stored_graph import folder_of, open_stored
 from tests.examples import examples
 from tests.shared_data import shared_data
@@ -330,7 +332,10 @@ def test_a_file_that_is_gone_is_an_error_though_it_was_stored(directory: Path, g
 
 
 @pytest.mark.process
-def test_a_process_that_was_killed_while_it_parsed_leaves_no_trace(directory: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("next_is", ["the same graph", "another graph"])
+def test_a_process_that_was_killed_while_it_parsed_leaves_no_trace(
+    directory: Path, tmp_path: Path, graph_file: Path, next_is: str
+) -> None:
     path = _large(tmp_path / "large.nt")
     code = (
         "import os, sys; from pathlib import Path; from gateway.transport.files.stored_graph import open_stored; "
@@ -338,10 +343,26 @@ def test_a_process_that_was_killed_while_it_parsed_leaves_no_trace(directory: Pa
     )
     killed = subprocess.run([sys.executable, "-c", code, path, directory], check=False, timeout=100)  # noqa: S603 - ours
     assert killed.returncode == 7
-    assert len(stores(directory)) == 1
-    kept = open_stored([path], directory)
-    assert len(kept.engine) == LARGE
-    assert len(stores(directory)) == 1
+    (left,) = stores(directory)
+    kept = open_stored([path if next_is == "the same graph" else graph_file], directory)
+    assert len(kept.engine)
+    assert len(stores(directory) - {left}) == len(stores(directory)) == 1
+
+
+def test_what_killed_processes_left_of_other_graphs_is_removed_and_what_another_process_makes_is_not(
+    directory: Path, graph_file: Path
+) -> None:
+    open_stored([graph_file], directory)
+    left, made = (directory / name / "graph" / "store-new-0123456789abcdef" for name in ("x", "y"))
+    for folder in (left, made):
+        folder.mkdir(parents=True)
+        (folder / "engine").write_bytes(b"half")
+    with (made.parent / "lock").open("ab") as lock:
+        assert locked(lock, portalocker.LockFlags.EXCLUSIVE)
+        open_stored([graph_file], directory, no_parsing)
+        assert (left.exists(), made.exists()) == (False, True)
+    open_stored([graph_file], directory, no_parsing)
+    assert not made.exists()
 
 
 def test_of_two_that_want_the_same_graph_one_parses_and_the_other_waits(
