@@ -28,11 +28,12 @@ from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.workers.worker import Worker
 from gateway.settings.contact import contact_for
+from gateway.settings.database_url import is_database_url
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.http_serving import HttpSettings
 from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.profile import with_hidden
-from gateway.settings.urls import is_loopback, url_problem
+from gateway.settings.urls import is_loopback
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
@@ -301,9 +302,7 @@ def opener_of(
                 next_step="Write the graph to a file, or serve over --http by one process.",
             )
         check_files(paths)
-    elif source.url:
-        if problem := url_problem(source.url):
-            raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+    elif source.url and not is_database_url(source.url):
         endpoint = source.profile.endpoint
         for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
             contact_for(host or "", endpoint.contact, from_environment=endpoint.environment_contact)
