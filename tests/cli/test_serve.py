@@ -157,6 +157,7 @@ def test_a_port_in_use_is_reported_before_a_graph_is_loaded(run: Run, served: Ca
         (["-g", "-"], "No graph can come from standard input"),
         (["-g", "-", "--http", "--workers", "2"], "No graph can come from standard input"),
         (["-e", "ftp://127.0.0.1/sparql"], "The endpoint is wrong"),
+        (["-e", "http://127.0.0.1:1/sparql", "--shared-cache", "http://127.0.0.1"], "--shared-cache is not the URL"),
         (["-g", FIXTURES / "films.ttl", "-e", "http://127.0.0.1:1/sparql"], "Give one of them"),
         (["-p", "no-such-profile"], "no-such-profile"),
         (["--prefix", "x"], "--prefix 'x' is wrong"),
