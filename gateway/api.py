@@ -21,8 +21,8 @@ from gateway.engine.gateway import Gateway, OnRecord, drop_record
 from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.settings.database_url import is_database_url
-from gateway.settings.graphs_file import read_graphs
-from gateway.settings.load import DEFAULT, DEMO, default_profile, load_profile, with_contact
+from gateway.settings.graphs_file import profile_of, read_graphs
+from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.profile import Profile, with_hidden
 from gateway.stores.loaded import Source, loaded_graph
 from gateway.stores.remote import remote_graph
@@ -135,7 +135,7 @@ async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncI
     async with AsyncExitStack() as stack:
         graphs: dict[str, Gateway] = {}
         for entry in read_graphs(Path(path)):
-            profile = load_profile(entry.profile or DEFAULT)
+            profile = profile_of(entry)
             limits = profile.limits.model_copy(update=dict(entry.limits))
             gateway = open_gateway(
                 entry.graph or None,

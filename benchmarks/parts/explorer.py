@@ -98,7 +98,8 @@ def _measure(report: Report) -> None:
 
 def _times(chromium: Browser, folder: Path, nodes: int, edges: int) -> tuple[float, float]:
     """Return the seconds from an answer to its picture, and to the end of its layout."""
-    with explored(_graph(folder, nodes, edges), folder) as url, opened(chromium, url) as watched:
+    graph = _graph(folder, nodes, edges)
+    with explored(folder, "--graph", str(graph)) as url, opened(chromium, url) as watched:
         page = watched.page
         _show(page, url, nodes)
         marks = page.evaluate("marks")
@@ -107,7 +108,8 @@ def _times(chromium: Browser, folder: Path, nodes: int, edges: int) -> tuple[flo
 
 def _frames(chromium: Browser, folder: Path, nodes: int, edges: int) -> list[float]:
     """Return the milliseconds of the page's thread for a frame, in each of some drags of the picture."""
-    with explored(_graph(folder, nodes, edges), folder) as url, opened(chromium, url) as watched:
+    graph = _graph(folder, nodes, edges)
+    with explored(folder, "--graph", str(graph)) as url, opened(chromium, url) as watched:
         page = watched.page
         _show(page, url, nodes)
         box = page.get_by_test_id("canvas").bounding_box()

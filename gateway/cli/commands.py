@@ -399,7 +399,7 @@ def check(
     """Find out what an endpoint supports, with evidence.
 
     Some of its answers are compared with those that another client gets. URL is a SPARQL query endpoint, or a database
-    of PostgreSQL, of which missing indexes are told. Without it,
+    of PostgreSQL or Neo4j, of which missing indexes are told. Without it,
     the profile's endpoint, a file or the demo graph is checked. A few dozen harmless queries are sent, to this endpoint
     only. What the profile says of the endpoint is checked too. The exit status is 0, 1 if the two clients get different
     answers or the profile is wrong, or 2 for an error.

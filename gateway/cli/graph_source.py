@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError, quoted
+from gateway.settings.database_url import check_endpoint_url, is_database_url
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.graph_identity import default_store
 from gateway.settings.limits import FileSettings
@@ -40,11 +41,11 @@ class GraphSource:
 
     Attributes:
         profile: The selected profile, or the default one, with the changes that other options make.
-        url: The URL of the endpoint, which may be wrong; empty for a graph in this process.
+        url: The URL of the endpoint or the database; empty for a graph in this process.
         prefixes: The user's own prefixes.
 
     Raises:
-        ConfigurationError: The profile or one of the options is wrong.
+        ConfigurationError: The profile, the URL or another one of the options is wrong.
     """
 
     def __init__(self, options: CommonOptions) -> None:
@@ -59,6 +60,8 @@ class GraphSource:
         files = with_file_limits(limits, options.file_limits)
         self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
+        if self.url:
+            check_endpoint_url(self.url)
         self._options = options
         self.prefixes = {**options.project_prefixes, **_prefixes(options.prefix or ())}
         if (options.user or options.password_file) and not self.url:
@@ -67,11 +70,14 @@ class GraphSource:
 
     @property
     def name(self) -> str:
-        """The file names, the host of the endpoint, or that it is the demo graph."""
+        """The file names, the host of the endpoint or the database, or that it is the demo graph."""
         if self._options.graph:
             return ", ".join(Path(path).name for path in self._options.graph)
-        # Only the host: the rest of a URL may be confidential.
-        return f"the endpoint on {urlsplit(self.url).hostname or ''}" if self.url else "the demo graph"
+        if not self.url:
+            return "the demo graph"
+        # Only the host, which a socket has not: the rest of a URL may be confidential.
+        kind = "database" if is_database_url(self.url) else "endpoint"
+        return f"the {kind} on {urlsplit(self.url).hostname or 'this machine'}"
 
     def _refuse_secrets_for_a_project(self, loaded: Profile) -> None:
         """Keep what belongs to the user from an endpoint or a profile that a project file chose.

@@ -70,7 +70,7 @@ class CommonOptions:
             "-e",
             callback=not_empty,
             metavar="URL",
-            help="SPARQL query endpoint, instead of files; overrides the profile's.",
+            help="SPARQL query endpoint, or database of PostgreSQL or Neo4j, in place of files and of the profile's.",
         ),
     ] = None
     contact: Annotated[

@@ -28,11 +28,13 @@ from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.workers.worker import Worker
 from gateway.settings.contact import contact_for
+from gateway.settings.database_url import is_database_url
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.http_serving import HttpSettings
 from gateway.settings.observing import NOTHING, ObserveSettings
 from gateway.settings.profile import with_hidden
-from gateway.settings.urls import is_loopback, url_problem
+from gateway.settings.shared_cache import SharedCacheServer
+from gateway.settings.urls import is_loopback
 from gateway.transport.files.graph_files import graph_files, is_stdin
 from gateway.transport.files.loading import check_files
 
@@ -302,11 +304,12 @@ def opener_of(
             )
         check_files(paths)
     elif source.url:
-        if problem := url_problem(source.url):
-            raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+        if options.shared_cache is not None:
+            SharedCacheServer.at(options.shared_cache)
         endpoint = source.profile.endpoint
-        for host in (urlsplit(source.url).hostname, urlsplit(source.profile.search.api).hostname):
-            contact_for(host or "", endpoint.contact, from_environment=endpoint.environment_contact)
+        # No contact is sent to a database.
+        for url in filter(None, ("" if is_database_url(source.url) else source.url, source.profile.search.api)):
+            contact_for(urlsplit(url).hostname or "", endpoint.contact, from_environment=endpoint.environment_contact)
 
     def make(on_file_read: OnFileRead) -> Gateway:
         with gate or nullcontext():

@@ -12,7 +12,7 @@ from gateway.cli.serving import opener_of
 from gateway.errors import ConfigurationError
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
-from gateway.settings.graphs_file import GraphEntry, read_graphs
+from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
 from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def _opener(
     )
     name = f"the graph {entry.name}"
     try:
+        profile_of(entry)
         opener, _ = opener_of(
             own, has_stdin=has_stdin, limits=dict(entry.limits), hidden=entry.hidden, name=name, gate=gate
         )

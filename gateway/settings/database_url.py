@@ -1,13 +1,15 @@
-"""What a URL of a database may be, PostgreSQL's among them: no password is part of it."""
+"""What the URL of an endpoint or a database may be: which of them it is, and that no password is part of it."""
 
 from __future__ import annotations
 
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from gateway.errors import ConfigurationError
 from gateway.settings.neo4j_url import is_neo4j_url, neo4j_url_problem
+from gateway.settings.urls import NOT_HTTP, url_problem
 
-_SCHEMES = ("postgresql://", "postgres://")
+_SCHEMES = ("postgresql", "postgres")
 
 SSL_MODES: Final = ("disable", "require", "verify-full")
 """Values of `sslmode`: no encryption; encryption with whoever answers; and the server's certificate is checked."""
@@ -22,16 +24,38 @@ def is_database_url(url: str) -> bool:
 
 def is_postgres_url(url: str) -> bool:
     """Return whether a URL is that of a PostgreSQL database."""
-    return url.startswith(_SCHEMES)
+    scheme, found, _ = url.partition("://")
+    return bool(found) and scheme.lower() in _SCHEMES
 
 
-def database_url_problem(url: str) -> str:
-    """Return why the URL of a database may not stand in a profile or on a command line; empty where it may."""
-    return neo4j_url_problem(url) if is_neo4j_url(url) else postgres_url_problem(url)
+def check_endpoint_url(url: str) -> None:
+    """Check a URL that a user gave for an endpoint or a database.
+
+    Raises:
+        ConfigurationError: It is none, or holds a secret. The text does not repeat it.
+    """
+    if problem := endpoint_url_problem(url):
+        raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+
+
+def endpoint_url_problem(url: str) -> str:
+    """Return why a URL may stand for neither an endpoint nor a database, in a profile or on a command line.
+
+    An empty text is returned where it may.
+    """
+    if is_neo4j_url(url):
+        return neo4j_url_problem(url)
+    if is_postgres_url(url):
+        return postgres_url_problem(url)
+    problem = url_problem(url)
+    is_other = problem == NOT_HTTP
+    return (
+        f"{problem}, nor that of a database: postgresql://user@host/name or neo4j://host/name" if is_other else problem
+    )
 
 
 def postgres_url_problem(url: str) -> str:
-    """Return the same of a PostgreSQL database."""
+    """Return why a URL may not stand for a PostgreSQL database; empty where it may."""
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -22,8 +22,9 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.escaping import printable
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings
-from gateway.settings.load import built_in, load_profile
+from gateway.settings.load import built_in, default_profile, load_profile
 from gateway.settings.private_folder import read_at_most
+from gateway.settings.profile import Profile
 from gateway.settings.section import EndpointUrl, Section
 from gateway.terms.words import cut
 
@@ -39,6 +40,8 @@ NAME = re.compile(rf"[a-z][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
 
 _LARGEST = 250_000
 """Bytes of the file."""
+
+_PLACES = "Give graph (files), endpoint (a URL), or a profile that has an endpoint."
 
 
 def _line(text: str) -> str:
@@ -84,7 +87,7 @@ class GraphEntry:
         about: What it is about, in one line.
         graph: Its files, folders or patterns; none where empty.
         endpoint: The URL of its endpoint; that of the profile where empty.
-        profile: The name of a built-in profile, or the path of a file; the default where empty.
+        profile: The name of a built-in profile, or the path of a file; that of `default_profile` where empty.
         prefixes: Namespaces by prefix.
         store: A folder for what is stored between runs; none where empty.
         limits: Limits that replace those of the profile, by name.
@@ -118,6 +121,20 @@ def read_graphs(path: Path) -> list[GraphEntry]:
                 valid=f"It begins with a letter and has small letters, digits and hyphens, {LONGEST_NAME} at most.",
             )
     return entries
+
+
+def profile_of(entry: GraphEntry) -> Profile:
+    """Load the profile of a graph, without the limits and what is hidden of its entry.
+
+    Raises:
+        ConfigurationError: There is no such profile, it is wrong, or neither it nor the entry says where the graph is.
+    """
+    profile = load_profile(entry.profile or default_profile(entry.endpoint))
+    if not (entry.graph or entry.endpoint or profile.endpoint.url):
+        raise ConfigurationError(
+            f"Nothing says where the graph {entry.name} is: its profile has no endpoint.url.", valid=_PLACES
+        )
+    return profile
 
 
 def _of_folder(folder: Path) -> list[GraphEntry]:
@@ -159,7 +176,7 @@ def _entry(path: Path, name: str, settings: GraphSettings) -> GraphEntry:
     if not (files or settings.endpoint or settings.profile):
         raise ConfigurationError(
             f"{path}: the graph {name} says not where it is.",
-            valid="Give graph (files), endpoint (a URL), or a profile that has an endpoint.",
+            valid=_PLACES,
         )
     if not all(files):
         raise ConfigurationError(f"{path}: the graph {name} names a file with an empty name.")
@@ -185,7 +202,12 @@ def _entry(path: Path, name: str, settings: GraphSettings) -> GraphEntry:
 
 
 def _beside(folder: Path, text: str) -> str:
-    """Return the whole path of a file or pattern; a pattern is one in `text`, and not in the name of the folder."""
+    """Return the whole path of a file or pattern; a pattern is one in `text`, and not in the name of the folder.
+
+    A URL, which is no file, stays what it is, so that the error about it says so.
+    """
+    if "://" in text:
+        return text
     whole = folder / text
     return str(whole) if whole.exists() or Path(text).is_absolute() else f"{glob.escape(str(folder))}{os.sep}{text}"
 

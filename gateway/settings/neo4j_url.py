@@ -14,7 +14,7 @@ _FORM = "neo4j://user@host:7687/database or bolt://…, with neo4j+s:// or bolt+
 def is_neo4j_url(url: str) -> bool:
     """Return whether a URL is that of a Neo4j server."""
     scheme, found, _ = url.partition("://")
-    return bool(found) and scheme in SCHEMES
+    return bool(found) and scheme.lower() in SCHEMES
 
 
 def neo4j_url_problem(url: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.errors import quoted
-from gateway.settings.database_url import database_url_problem, is_database_url
+from gateway.settings.database_url import endpoint_url_problem
 from gateway.settings.secret import Unquoted
 from gateway.settings.urls import url_problem
 
@@ -72,9 +72,7 @@ Url = Annotated[str, AfterValidator(_url), Unquoted()]
 
 
 def _endpoint_url(value: str) -> str:
-    if not is_database_url(value):
-        return _url(value)
-    if problem := database_url_problem(value):
+    if value and (problem := endpoint_url_problem(value)):
         raise ValueError(problem)
     return value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from gateway.terms.iri import is_iri
@@ -13,6 +14,9 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 """Names of headers and parameters whose values are usually secret."""
+
+NOT_HTTP: Final = "it is not a URL that begins with http:// or https:// and names a host"
+"""What `url_problem` says of what is no such URL at all."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -28,7 +32,7 @@ def url_problem(url: str) -> str:
     except ValueError:
         parts, known_port = urlsplit(""), False
     if parts.scheme not in {"http", "https"} or not parts.hostname or not known_port or not is_iri(url):
-        return "it is not a URL that begins with http:// or https:// and names a host"
+        return NOT_HTTP
     if "@" in parts.netloc:
         return (
             "the URL contains a user or a password; give them as endpoint.access.user and endpoint.access.password in "

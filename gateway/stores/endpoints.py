@@ -11,7 +11,7 @@ from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
-from gateway.settings.database_url import is_database_url
+from gateway.settings.database_url import check_endpoint_url, is_database_url
 from gateway.settings.profile import Profile
 from gateway.settings.shared_cache import SharedCacheServer
 from gateway.sparql.engines.traits import timeout_policy
@@ -77,6 +77,7 @@ def store_at(
     Raises:
         ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
     """
+    check_endpoint_url(url)
     monotonic = clock or time.monotonic
     if not is_database_url(url):
         transport = connect(url, profile, clock, server)

@@ -91,6 +91,39 @@ def test_an_endpoint_is_named_without_its_path_and_one_with_a_password_in_it_is_
     assert len(served) == 1
 
 
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("postgresql://reader@127.0.0.1:PORT/secret", "127.0.0.1"),
+        ("Postgres://reader@127.0.0.1:PORT/secret", "127.0.0.1"),
+        ("postgresql://reader@/secret?host=/tmp/secret", "this machine"),
+        ("neo4j://127.0.0.1:PORT/secret", "127.0.0.1"),
+        ("BOLT://127.0.0.1:PORT/secret", "127.0.0.1"),
+    ],
+)
+def test_a_database_is_served_as_an_endpoint_is(run: Run, served: Calls, tmp_path: Path, url: str, host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = url.replace("PORT", str(taken.getsockname()[1]))
+    profile = tmp_path / "there.toml"
+    profile.write_text(f'[endpoint]\nurl = "{url}"\n', encoding="utf-8")
+    for given in (["--endpoint", url], ["--profile", profile]):
+        ran = run("serve", *given)
+        assert ran.status == 0
+        assert ran.err.startswith(f"Serving the database on {host} over stdio")
+        assert "secret" not in ran.err.splitlines()[0]
+    assert len(served) == 2
+
+
+def test_a_contact_is_not_looked_for_where_none_is_sent(
+    run: Run, served: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BFSQL_CONTACT", "nobody")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"postgresql://reader@127.0.0.1:{taken.getsockname()[1]}/graph"
+    assert run("serve", "-e", url).status == 0
+    assert len(served) == 1
+
+
 def test_http_says_where_it_listens_and_for_whom(run: Run, served: Calls) -> None:
     ran = run("serve", "--http", "--port", "0")
     ((_, _, host, port),) = served
@@ -124,6 +157,7 @@ def test_a_port_in_use_is_reported_before_a_graph_is_loaded(run: Run, served: Ca
         (["-g", "-"], "No graph can come from standard input"),
         (["-g", "-", "--http", "--workers", "2"], "No graph can come from standard input"),
         (["-e", "ftp://127.0.0.1/sparql"], "The endpoint is wrong"),
+        (["-e", "http://127.0.0.1:1/sparql", "--shared-cache", "http://127.0.0.1"], "--shared-cache is not the URL"),
         (["-g", FIXTURES / "films.ttl", "-e", "http://127.0.0.1:1/sparql"], "Give one of them"),
         (["-p", "no-such-profile"], "no-such-profile"),
         (["--prefix", "x"], "--prefix 'x' is wrong"),

@@ -99,6 +99,30 @@ def test_a_graph_is_served_without_what_its_entry_hides(run: Run, served: Served
     assert "Person" not in str(found["far"])
 
 
+def test_databases_are_among_the_graphs_and_a_wrong_address_stops_no_other(
+    run: Run, served: Served, tmp_path: Path
+) -> None:
+    path = tmp_path / "graphs.toml"
+    path.write_text(
+        '[graphs.tables]\nabout = "Tables."\nendpoint = "postgresql://reader@127.0.0.1:9/graph"\n'
+        '[graphs.nodes]\nabout = "Nodes."\nprofile = "nodes.toml"\n'
+        '[graphs.odd]\nabout = "Odd."\nprofile = "odd.toml"\n'
+        '[graphs.nowhere]\nabout = "Nowhere."\nprofile = "bfsql-postgres"\n'
+        '[graphs.file]\nabout = "No file."\ngraph = "neo4j://127.0.0.1:9/neo4j"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "nodes.toml").write_text('[endpoint]\nurl = "neo4j://127.0.0.1:9/neo4j"\n', encoding="utf-8")
+    (tmp_path / "odd.toml").write_text('[endpoint]\nurl = "mysql://127.0.0.1:9/graph"\n', encoding="utf-8")
+    ran = run("serve", "--graphs", path)
+    assert ran.status == 0
+    (found,) = served
+    for name in ("tables", "nodes"):
+        assert "could not be reached" in str(found[name])
+    assert "nor that of a database" in str(found["odd"])
+    assert "Nothing says where the graph nowhere is" in str(found["nowhere"])
+    assert "The URL of a database was given as a file" in str(found["file"])
+
+
 def test_http_says_at_which_paths_the_graphs_are(run: Run, served: Served, file: Path) -> None:
     def check(case: tuple[list[str], str, str]) -> None:
         options, chosen_by, place = case

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.settings.graphs_file import GraphEntry, read_graphs
+from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
+from gateway.settings.load import load_profile
 from tests.cases import check_each
 
 
@@ -116,3 +117,18 @@ def test_a_profile_in_a_folder_has_an_endpoint(tmp_path: Path) -> None:
         read_graphs(tmp_path)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_graphs(tmp_path.parent / "nothing")
+
+
+def test_a_graph_without_a_profile_has_that_of_its_kind_of_address() -> None:
+    for endpoint, name in (
+        ("postgresql://reader@127.0.0.1/graph", "bfsql-postgres"),
+        ("neo4j://127.0.0.1/graph", "bfsql-neo4j"),
+        ("http://127.0.0.1/sparql", "local"),
+    ):
+        assert profile_of(GraphEntry("one", "One.", endpoint=endpoint)) == load_profile(name)
+    assert profile_of(GraphEntry("one", "One.", ("a.ttl",))) == load_profile("local")
+
+
+def test_a_profile_without_an_endpoint_says_not_where_a_graph_is() -> None:
+    with pytest.raises(ConfigurationError, match="Nothing says where the graph one is"):
+        profile_of(GraphEntry("one", "One.", profile="fuseki"))

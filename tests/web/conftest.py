@@ -26,7 +26,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def medical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the page over the medical graph."""
-    with explored(fixture("medical"), tmp_path_factory.mktemp("medical")) as url:
+    with explored(tmp_path_factory.mktemp("medical"), "--graph", str(fixture("medical"))) as url:
         yield url
 
 
@@ -34,14 +34,15 @@ def medical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the page over a graph whose names are markup, and which has a hub."""
     folder = tmp_path_factory.mktemp("hostile")
-    with explored(hostile_graph(folder), folder) as url:
+    with explored(folder, "--graph", str(hostile_graph(folder))) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def medlit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the page over medlit."""
-    with explored(shared_data("medlit.ttl.gz"), tmp_path_factory.mktemp("medlit")) as url:
+    graph = shared_data("medlit.ttl.gz")
+    with explored(tmp_path_factory.mktemp("medlit"), "--graph", str(graph)) as url:
         yield url
 
 
@@ -49,6 +50,6 @@ def medlit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def wikidata(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the page over wd50k."""
     folder = tmp_path_factory.mktemp("wd50k")
-    graph = shared_data("wd50k.nt.gz")
-    with explored(graph, folder, "--profile", "wikidata-local", "--store", str(folder / "store")) as url:
+    graph = ["--graph", str(shared_data("wd50k.nt.gz")), "--profile", "wikidata-local"]
+    with explored(folder, *graph, "--store", str(folder / "store")) as url:
         yield url

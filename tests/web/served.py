@@ -10,14 +10,19 @@ from pathlib import Path
 
 
 @contextmanager
-def explored(graph: Path, folder: Path, *options: str) -> Iterator[str]:
-    """Run `explore` over a graph, and give the URL of its page; its log is in the folder."""
-    command = [sys.executable, "-m", "gateway", "explore", "--no-browser", "--graph", str(graph), *options]
+def explored(folder: Path, *options: str) -> Iterator[str]:
+    """Run `explore` with the options that select a graph, and give the URL of its page; its log is in the folder."""
+    command = [sys.executable, "-m", "gateway", "explore", "--no-browser", *options]
     with (folder / "explore.log").open("w+", encoding="utf-8") as log:
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=log, text=True)  # noqa: S603 - our own command
         try:
             assert process.stderr is not None
-            yield next(found[1] for line in process.stderr if (found := re.search(r"The page is at (\S+)", line)))
+            said = ""
+            while not (found := re.search(r"The page is at (\S+)\n", said)):
+                line = process.stderr.readline()
+                assert line, f"it ended:\n{said}"
+                said += line
+            yield found[1]
         finally:
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=30)

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings import private_folder
+from gateway.settings.database_url import is_database_url
 from gateway.transport.files import recognition
 
 _log = logging.getLogger(__name__)
@@ -44,6 +45,11 @@ def graph_files(given: Iterable[str | Path]) -> list[Path]:
         text = os.fspath(entry)
         if _URL.match(text):
             raise _url_given(text)
+        if is_database_url(text):
+            # Not repeated: it may hold a password.
+            raise ConfigurationError(
+                "The URL of a database was given as a file.", next_step="Give it by --endpoint (endpoint= in Python)."
+            )
         path = Path(entry)
         if path.is_dir():
             files += _checked(text, sorted(_inside(path)))

@@ -210,6 +210,13 @@ def test_a_url_is_refused_with_the_line_that_fetches_it() -> None:
         graph_files(["HTTP://e.org/"])
 
 
+@pytest.mark.parametrize("url", ["postgresql://me:hush@e.org/graph", "NEO4J://e.org", "bolt+s://e.org/graph"])
+def test_the_url_of_a_database_is_no_file_and_is_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"given as a file.* Give it by --endpoint") as raised:
+        graph_files([url])
+    assert "e.org" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [("-", N_QUADS), ("-.ttl", TURTLE), ("-", gzip.compress(TURTLE.encode()))],

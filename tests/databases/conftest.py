@@ -1,0 +1,43 @@
+"""Both databases, one after the other, with graphs of the fixtures."""
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from gateway.neo4j.connection import Address
+from tests.databases.served import GRAPHS, ServedDatabase, load
+from tests.neo4j.conftest import address, files  # noqa: F401 - fixtures
+from tests.postgres.conftest import database  # noqa: F401 - a fixture
+from tests.postgres.database import Database
+from tests.servers import neo4j as neo4j_server
+from tests.servers import postgres as postgres_server
+from tests.servers.loopback import HOST
+
+
+@pytest.fixture(scope="session", params=["postgresql", "neo4j"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ServedDatabase:
+    """Run the test on each database."""
+    make: dict[str, Callable[[pytest.FixtureRequest, Path], ServedDatabase]] = {
+        "postgresql": _tables,
+        "neo4j": _nodes,
+    }
+    return make[request.param](request, tmp_path_factory.mktemp(request.param))
+
+
+def _tables(request: pytest.FixtureRequest, folder: Path) -> ServedDatabase:
+    running: Database = request.getfixturevalue("database")
+    password, user = running.server.password, postgres_server.USER
+    urls = {graph: running.make_database(f"served_{graph}") for graph in GRAPHS}
+    for graph, url in urls.items():
+        load(graph, url, user, password)
+    return ServedDatabase("postgresql", folder, user, password, urls)
+
+
+def _nodes(request: pytest.FixtureRequest, folder: Path) -> ServedDatabase:
+    running: Address = request.getfixturevalue("address")
+    password = folder / "password"
+    password.write_text(neo4j_server.PASSWORD, encoding="utf-8")
+    url = f"neo4j://{HOST}:{urlsplit(running.url).port}/neo4j"
+    return ServedDatabase("neo4j", folder, neo4j_server.USER, password, dict.fromkeys(GRAPHS, url))
