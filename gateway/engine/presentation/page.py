@@ -135,7 +135,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
     predicate: str
     object: str
     is_incoming: bool = False
-    omitted_texts: dict[str, int] = field(default_factory=dict)
+    omitted_texts: dict[Iri, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
 
@@ -237,7 +237,7 @@ class SubgraphPage:
         header: What is said about the whole of it.
         nodes: Nodes in order.
         edges: Edges in order.
-        omitted_texts: Long texts left out of the metadata, by predicate.
+        omitted_texts: Long texts left out of the metadata, by the ID of the predicate.
         labels: Names of IDs, where IDs are opaque.
         place: Which nodes of how many are on the page; empty where this page is all of it.
         next_offset: Where the next page begins; None for the last one.

@@ -278,6 +278,9 @@ class Presenter:
             window.shrink(room, names_on_stubs=filtered.names.are_wanted)
             window.cut(room)
             page = _page(window, header, labels, filtered)
+            omitted = window.omitted_texts
+            order = sorted(omitted, key=self._prefixes.declared_form)
+            page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
             page.coined = self._prefixes.coined_in_answer
             excess = shape.size_of_part(page) - limit
             if excess <= 0:
@@ -310,7 +313,6 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
         ),
         window.nodes,
         window.edges,
-        omitted_texts=window.omitted_texts,
         labels=labels.of(mentioned),
         next_offset=next_offset,
         next_edge=last_shown + (0 if window.nodes else arguments.edge_offset) if is_split else None,

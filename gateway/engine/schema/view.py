@@ -20,6 +20,9 @@ UNTYPED = "untyped"
 UNKNOWN = "unknown"
 """The `entity_type` of a node whose types could not be fetched."""
 
+WORDS = (UNTYPED, UNKNOWN)
+"""What stands in the place of a type."""
+
 
 class TypeChooser:
     """Chooses one type for each node; the choice depends only on the profile and the schema version."""
@@ -46,12 +49,16 @@ class TypeChooser:
             return (UNKNOWN,)
         return tuple(iri for iri in facts.types if is_entity_type(iri)) or (UNTYPED,)
 
-    def shown(self, facts: NodeFacts) -> str:
-        """Return `entity_type` as it is written in an answer."""
+    def chosen(self, facts: NodeFacts) -> str:
+        """Return the type that a node shows, or the word for none or unknown ones."""
         if not facts.are_types_known:
             return UNKNOWN
-        types = self.all_of(facts)
-        return self._prefixes.shorten(types[0]) if types else UNTYPED
+        return next(iter(self.all_of(facts)), UNTYPED)
+
+    def shown(self, facts: NodeFacts) -> str:
+        """Return `entity_type` as it is written in an answer."""
+        chosen = self.chosen(facts)
+        return chosen if chosen in WORDS else self._prefixes.shorten(chosen)
 
     def _order(self, iri: Iri) -> tuple[int, int, str]:
         preference = self._preferred.get(iri, len(self._preferred))
@@ -118,7 +125,7 @@ class SchemaView:
             schema,
             comprehensive,
             TypeChooser(schema, type_settings, prefixes),
-            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=(UNTYPED, UNKNOWN)),
+            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=WORDS),
             TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,
