@@ -129,7 +129,10 @@ class _Names:
     def node(self, node: Node) -> Text:
         name = self.name(node)
         return Text.assemble(
-            (clean(node.id), ID), f"  {name}" if name else "", (f"  [{self.types[node.entity_type]}]", TYPE)
+            (clean(node.id), ID),
+            f"  {name}" if name else "",
+            (f"  [{self.types[node.entity_type]}]", TYPE),
+            ("  on the way", _FAINT) if node.on_the_way else "",
         )
 
     def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:

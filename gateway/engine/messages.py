@@ -218,6 +218,15 @@ def seed_stays(argument: str, seed: str) -> str:
     return f"{argument} would remove the seed {seed}; a seed always stays."
 
 
+def on_the_way(count: int) -> str:
+    """Return a warning: nodes are shown only as steps, and do not show how many there are."""
+    nodes = "1 node of another type is" if count == 1 else f"{count:,} nodes of other types are"
+    return (
+        f"on_the_way: {nodes} shown only as steps of one shortest path to each node of only_node_types. Other paths, "
+        "and edges to nodes that were removed, are not shown: do not count these."
+    )
+
+
 def undecided(argument: str, count: int) -> str:
     """Return a warning: a filter could not be applied to some nodes."""
     return (

@@ -104,7 +104,8 @@ def _node(node: Node, distance: int | None) -> SubgraphNode:
     shown = node.entity_type
     types = dict.fromkeys([*([] if shown in {UNTYPED, UNKNOWN} else [shown]), *metadata.pop("types", ())])
     name = metadata.pop("name", None) or node.name or ""
-    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata)
+    is_step = bool(node.on_the_way)
+    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata, on_the_way=is_step)
 
 
 def notes_of(page: Traversed) -> Iterator[str]:

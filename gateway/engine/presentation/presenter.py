@@ -174,7 +174,8 @@ class Presenter:
         if id(facts) not in shown:
             shown[id(facts)] = filtered.known.chooser.shown(facts)
         name = _name(filtered.names.known.get(node, facts))
-        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name)
+        is_step = node in filtered.topology.on_the_way
+        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name, on_the_way=is_step)
 
     def _add_paths(self, window: Window, filtered: _Filtered) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
@@ -215,7 +216,7 @@ class Presenter:
         nodes = [
             node
             for node in window.nodes
-            if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+            if not node.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
         ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if filtered.names.are_wanted or not filters.has_details:

@@ -165,6 +165,8 @@ def _node(node: PageNode) -> Json:
     written: Json = {"id": node.id, "entity_type": node.entity_type}
     if node.name is not None:
         written["name"] = node.name
+    if node.on_the_way:
+        written["on_the_way"] = True
     if node.paths:
         written["via"] = [list(path) for path in node.paths]
     if node.metadata is not None:
