@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
@@ -121,7 +121,7 @@ class Presenter:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
-        if types := {*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)):
+        if types := _without_edges({*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)), traversal):
             warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
         if not arguments.topology_only and names_in_doubt(known, self._profile):
             warnings.append(messages.NAME_KEYS_UNKNOWN)
@@ -290,6 +290,16 @@ class Presenter:
                 limit_subgraph_page(page, limit, shape)
                 return page
             room = min(room, window.size) - excess
+
+
+def _without_edges(types: Iterable[Iri], traversal: Traversal) -> list[Iri]:
+    """Return those types among the seeds from which no edge led to anything in the answer."""
+    topology = traversal.topology
+    if isinstance(traversal.arguments, IntersectSubgraphs):
+        return [] if topology.nodes else list(types)
+    # Seeds come first.
+    places = {seed: place for place, seed in enumerate(topology.seeds)}
+    return [type_ for type_ in types if type_ not in places or not topology.edges.has_any_at(places[type_])]
 
 
 def _name(facts: NodeFacts) -> str | None:
