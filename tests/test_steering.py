@@ -164,6 +164,10 @@ async def test_a_seed_without_edges_in_this_direction_says_how_many_there_are_in
         ({"only_predicates": ["siblng"]}, "only_predicates: no predicate of this graph is called 'siblng'. Nearest"),
         ({"only_predicates": ["rdf:type"]}, "only_predicates: rdf:type is no edge in this graph"),
         ({"only_predicates": ["rdfs:label"]}, "only_predicates: rdfs:label is no edge in this graph"),
+        ({"only_predicates": ["rdf:reifies"]}, "It is shown as the evidence of edges, in their metadata"),
+        ({"only_predicates": ["type"]}, "only_predicates: rdf:type is no edge in this graph"),
+        ({"only_predicates": ["^Alt-Label"]}, "only_predicates: skos:altLabel is no edge in this graph"),
+        ({"only_predicates": ["age"]}, "A predicate that only leads to literals, or only says something about edges"),
         ({"only_predicates": [["sibling"], ["knows"]]}, "has 2 lists, but there is 1 hop"),
         ({"direction": "sideways"}, "direction is 'sideways', but it must be 'both', 'out' or 'in'"),
     ],
@@ -181,6 +185,7 @@ async def test_an_unknown_iri_is_asked_as_given_and_a_warning_names_the_nearest(
     assert (answer.edge_count, answer.only_predicates) == (0, ["x:siblings"])
     assert answer.warnings is not None
     assert "no edge of this graph has the predicate x:siblings. Nearest: " in answer.warnings[0]
+    assert "call describe_entity for the metadata of a node" in answer.warnings[0]
 
 
 @pytest.mark.parametrize(

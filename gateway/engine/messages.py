@@ -109,6 +109,23 @@ def no_edge_predicate(name: str, shown: str) -> InputError:
 AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
 AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
 AS_METADATA = "in the metadata of a node: call describe_entity"
+AS_EVIDENCE = "as the evidence of edges, in their metadata: call bfs_query or intersect_subgraphs without topology_only"
+AS_UNLISTED = (
+    "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
+    "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
+)
+_NO_EDGES_EITHER = (
+    "A predicate that only leads to literals, or only says something about edges, is no edge: call describe_entity for "
+    "the metadata of a node, and bfs_query for that of an edge."
+)
+
+
+def as_statement(direct: str) -> str:
+    """Return where the value of a statement of a Wikibase is shown, and the rest of the statement."""
+    return (
+        f"as {direct}: an edge where its value is a node, else in the metadata of its node (describe_entity); what a "
+        "statement says besides is in the metadata of the edge (bfs_query)"
+    )
 
 
 def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
@@ -516,10 +533,11 @@ def more_names(argument: str, count: int) -> str:
 
 def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str) -> InputError:
     """Return the error of a name that matches nothing in a graph of which all terms are known."""
+    elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""
     return InputError(
         f"{argument}: no {kind} of this graph is called {name}.",
         valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
-        next_step="Call describe_schema for the list.",
+        next_step=f"Call describe_schema for the list.{elsewhere}",
     )
 
 
@@ -534,7 +552,8 @@ def perhaps_unknown_name(argument: str, name: str, kind: str, nearest: str) -> s
 
 def absent_term(argument: str, name: str, kind: str, nearest: str) -> str:
     """Return a warning: the graph, of which all terms are known, does not have an IRI that is asked for."""
-    return f"{argument}: no edge of this graph has the {kind} {name}.{f' Nearest: {nearest}.' if nearest else ''}"
+    hint = f" Nearest: {nearest}." if nearest else ""
+    return f"{argument}: no edge of this graph has the {kind} {name}.{hint} {_NO_EDGES_EITHER}"
 
 
 def subclasses_unread(argument: str, types: str) -> str:

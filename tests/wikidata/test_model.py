@@ -68,6 +68,42 @@ async def test_what_is_no_item_is_reported_as_metadata(engine: Column) -> None:
     assert (towel["wdt:P1687"], towel["labels"]["wd:P2048"]) == ("wd:P2048", "height")
 
 
+@pytest.mark.parametrize(
+    ("predicate", "where"),
+    [
+        ("rdfs:label", "metadata of a node: call describe_entity"),
+        ("label", "metadata of a node: call describe_entity"),
+        ("skos:altLabel", "metadata of a node: call describe_entity"),
+        ("schema:description", "metadata of a node: call describe_entity"),
+        ("dct:language", "metadata of a node: call describe_entity"),
+        ("wdt:P31", "as entity_type"),
+        ("owl:sameAs", "begins where it was merged into"),
+        ("p:P69", "as wdt:P69: an edge where its value is a node"),
+        ("ps:P569", "as wdt:P569: an edge where its value is a node, else in the metadata of its node"),
+        ("pq:P580", "as the evidence of edges"),
+        ("pqv:P580", "as the evidence of edges"),
+        ("pr:P248", "as the evidence of edges"),
+        ("rdf:subject", "as the evidence of edges"),
+        ("wikibase:rank", "where it says something about an edge, in the metadata of that edge"),
+        ("wikibase:sitelinks", "where its value is a literal, in that of its node"),
+    ],
+)
+async def test_what_is_no_edge_is_refused_with_where_it_is_shown(gateway: Gateway, predicate: str, where: str) -> None:
+    predicate = predicate.replace("pqv:", "http://www.wikidata.org/prop/qualifier/value/")
+    with pytest.raises(InputError, match="is no edge in this graph") as caught:
+        await gateway.bfs_query(["wd:Q42"], 1, only_predicates=[predicate])
+    assert where in str(caught.value)
+
+
+async def test_what_is_no_edge_is_shown_where_its_refusal_says(gateway: Gateway) -> None:
+    writer = (await gateway.describe_entity("wd:Q42")).as_json()
+    assert {"name", "synonyms", "description", "entity_type", "wdt:P569"} <= writer.keys()
+    assert (await gateway.describe_entity("wd:L999999001")).as_json()["dct:language"] == "wd:Q1860"
+    (studied,) = (await gateway.bfs_query(["wd:Q42"], 1, only_predicates=["wdt:P69"])).edges
+    assert {"pq:P580", "wikibase:rank", "prov:wasDerivedFrom"} <= (studied.metadata or {}).keys()
+    assert "pr:P248" in (studied.metadata or {})["prov:wasDerivedFrom"]
+
+
 async def test_a_property_and_a_lexeme_can_be_described(gateway: Gateway) -> None:
     height = (await gateway.describe_entity("wd:P2048")).as_json()
     towel = (await gateway.describe_entity("wd:L999999001")).as_json()
