@@ -62,13 +62,9 @@ def not_asked_elsewhere(listed: str) -> str:
 # --- traversals: seeds ---
 
 
-def one_seed_only() -> InputError:
-    """Return the error of an intersection of one entity."""
-    return InputError(
-        "intersect_subgraphs: the seeds are one entity, written more than once.",
-        valid="seeds takes 2 to 50 different IDs.",
-        next_step="Use bfs_query for the neighborhood of one entity.",
-    )
+def one_seed_only(seed: str, k: int) -> str:
+    """Return a warning: all seeds of an intersection are one entity."""
+    return f"seeds: all of them are {seed}, so this is what lies within {k} hop{'s' if k > 1 else ''} of it alone."
 
 
 def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:

@@ -159,9 +159,19 @@ async def test_an_item_of_which_nobody_knows_whether_it_was_merged_is_not_called
     assert other.complete
 
 
-async def test_an_intersection_of_an_item_with_itself_under_its_old_number_is_refused(gateway: Gateway) -> None:
-    with pytest.raises(InputError, match="one entity"):
-        await gateway.intersect_subgraphs([MERGED, "wd:Q42"], 1)
+async def test_an_intersection_of_an_item_with_itself_under_its_old_number_is_what_lies_near_it(
+    gateway: Gateway,
+) -> None:
+    alone = await gateway.intersect_subgraphs([MERGED, "wd:Q42"], 1)
+    assert alone.seeds == ["wd:Q42"]
+    assert {node.id for node in alone.nodes} == {node.id for node in (await gateway.bfs_query(["wd:Q42"], 1)).nodes}
+    assert alone.warnings == [
+        f"seeds: {MERGED} was merged into wd:Q42, which was asked for instead.",
+        "seeds: all of them are wd:Q42, so this is what lies within 1 hop of it alone.",
+    ]
+    relations = [["wdt:P800"], ["^wdt:P50"]]
+    both = await gateway.intersect_subgraphs([MERGED, "wd:Q42"], 1, only_predicates=relations)
+    assert [node.id for node in both.nodes] == ["wd:Q42", "wd:Q25169"]
     found = await gateway.intersect_subgraphs([MERGED, "wd:Q25169"], 1)
     assert found.seeds == ["wd:Q42", "wd:Q25169"]
 

@@ -38,7 +38,7 @@ class SteeringReader:
 
         Args:
             arguments: The arguments of the question.
-            seeds: How many different seeds it has.
+            seeds: How many seeds it gives.
             known: The schema.
 
         Raises:
