@@ -20,6 +20,9 @@ SOURCES = "source_documents"
 NODE_COLUMNS = "node_columns"
 """What the cells of nodes are."""
 
+ON_THE_WAY = "on_the_way"
+"""The nodes that are shown only as steps to others, by type as the others are."""
+
 OTHER_TYPES = "other_types"
 """The types of a node besides the one below which it stands."""
 
@@ -84,12 +87,14 @@ class _Reader:
         """Return a traversal with lists of nodes and edges."""
         paths = answer.get("via", {})
         nodes = list(self._entries(answer["nodes"], answer.get(NODE_COLUMNS, ())))
+        nodes += [{**node, ON_THE_WAY: True} for node in self._entries(answer.get(ON_THE_WAY, {}))]
         for node in nodes:
             if node["id"] in paths:
                 node["via"] = [path.split(" ") for path in paths[node["id"]]]
         columns = answer.get("evidence_columns", ())
         edges = [_edge(ends, evidence, columns) for ends, evidence in self._adjacent(answer["edges"])]
-        left = {key: value for key, value in answer.items() if key not in {"via", NODE_COLUMNS, "evidence_columns"}}
+        own = {"via", NODE_COLUMNS, ON_THE_WAY, "evidence_columns"}
+        left = {key: value for key, value in answer.items() if key not in own}
         if "schema_summary" in left:
             left["schema_summary"] = {
                 key: [self._id(text) for text in value] if isinstance(value, list) else value

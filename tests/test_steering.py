@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from gateway import expand
 from gateway.engine.answers import BfsResult
 from gateway.engine.gateway import Gateway
 from gateway.engine.traversal import intersection
 from gateway.errors import InputError
 from gateway.escaping import json_text
 from gateway.settings.load import load_profile
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, ShapeName
 from gateway.sparql.sparql_store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
@@ -109,6 +110,46 @@ async def test_only_node_types_keeps_seeds_and_one_shortest_path_to_what_is_show
     assert {node.id for node in answer.nodes if node.metadata is not None} == {"x:fay", "x:r1"}
 
 
+SUPPLIERS = "".join(
+    f"x:shop x:sells x:p{one}{two} . x:p{one}{two} x:from x:s{one} . " for one in range(3) for two in range(4)
+)
+SUPPLIERS += "".join(f"x:s{one} a x:Supplier . x:p{one}{two} a x:Product . " for one in range(3) for two in range(4))
+
+
+@pytest.mark.parametrize("shape", ["reference", "compact"])
+async def test_a_node_that_is_only_a_step_is_marked_and_said_to_be_no_count(shape: ShapeName) -> None:
+    asked = {"seeds": ["x:shop"], "max_hops": 2, "only_node_types": ["Supplier"]}
+    async with over(SUPPLIERS) as gateway:
+        answer = (await gateway.call("bfs_query", asked, shape=shape)).as_json()
+        whole = await gateway.bfs_query(["x:shop"], 2)
+        pages = [
+            await gateway.bfs_query(["x:shop"], 2, only_node_types=["Supplier"], limit=2, offset=at) for at in (0, 2)
+        ]
+    if shape == "compact":
+        assert answer["nodes"] == {"untyped": [{"x:shop": {}}], "x:Supplier": [{f"x:s{one}": {}} for one in range(3)]}
+        assert answer["on_the_way"] == {"x:Product": [f"x:p{one}0" for one in range(3)]}
+    steps = [node for node in expand(answer)["nodes"] if "on_the_way" in node]
+    assert steps == [{"id": f"x:p{one}0", "entity_type": "x:Product", "on_the_way": True} for one in range(3)]
+    (warning,) = answer["warnings"]
+    assert warning.startswith("on_the_way: 3 nodes of other types are shown only as steps")
+    assert (answer["complete"], answer["removed"]) == (True, {"only_node_types": 9})
+    assert [(node.id, node.on_the_way) for page in pages for node in page.nodes if node.id == "x:p00"] == [
+        ("x:p00", True)
+    ]
+    assert all(page.warnings == [warning] for page in pages)
+    assert whole.warnings is None
+    assert not any(node.on_the_way for node in whole.nodes)
+
+
+async def test_seeds_and_nodes_of_the_types_asked_for_are_no_steps() -> None:
+    async with over("x:a x:p x:b . x:b x:p x:c . x:b a x:T . x:c a x:T .") as gateway:
+        answer = await gateway.bfs_query(["x:a", "x:b"], 2, only_node_types=["T"])
+        graph = await gateway.bfs_subgraph(["x:a"], 2, only_node_types=["T"])
+    assert [(node.id, node.on_the_way) for node in answer.nodes] == [("x:a", None), ("x:b", None), ("x:c", None)]
+    assert answer.warnings is None
+    assert [node.on_the_way for node in graph.nodes] == [False] * 3
+
+
 async def test_a_seed_without_edges_in_this_direction_says_how_many_there_are_in_the_other(family: Gateway) -> None:
     answer = await family.bfs_query(["x:r1"], 1, only_predicates=["religion"], direction="out")
     assert answer.edge_count == 0
@@ -123,6 +164,10 @@ async def test_a_seed_without_edges_in_this_direction_says_how_many_there_are_in
         ({"only_predicates": ["siblng"]}, "only_predicates: no predicate of this graph is called 'siblng'. Nearest"),
         ({"only_predicates": ["rdf:type"]}, "only_predicates: rdf:type is no edge in this graph"),
         ({"only_predicates": ["rdfs:label"]}, "only_predicates: rdfs:label is no edge in this graph"),
+        ({"only_predicates": ["rdf:reifies"]}, "It is shown as the evidence of edges, in their metadata"),
+        ({"only_predicates": ["type"]}, "only_predicates: rdf:type is no edge in this graph"),
+        ({"only_predicates": ["^Alt-Label"]}, "only_predicates: skos:altLabel is no edge in this graph"),
+        ({"only_predicates": ["age"]}, "A predicate that only leads to literals, or only says something about edges"),
         ({"only_predicates": [["sibling"], ["knows"]]}, "has 2 lists, but there is 1 hop"),
         ({"direction": "sideways"}, "direction is 'sideways', but it must be 'both', 'out' or 'in'"),
     ],
@@ -140,6 +185,7 @@ async def test_an_unknown_iri_is_asked_as_given_and_a_warning_names_the_nearest(
     assert (answer.edge_count, answer.only_predicates) == (0, ["x:siblings"])
     assert answer.warnings is not None
     assert "no edge of this graph has the predicate x:siblings. Nearest: " in answer.warnings[0]
+    assert "call describe_entity for the metadata of a node" in answer.warnings[0]
 
 
 @pytest.mark.parametrize(

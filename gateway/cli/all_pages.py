@@ -54,15 +54,17 @@ async def _print_pages(
     """Print the pages on a screen, or without one as columns, and return what is to be said of all together."""
     offset, whole = 0, subgraph.WholeNotes()
     async with gateway:
-        async for page in gateway.pages(tool, arguments, bar.show_call):
-            # A pager has the terminal from now on.
-            bar.stop()
-            if screen is not None:
-                screen.show(subgraph.part(page, offset))
-            else:
-                _print_columns(page, offset, guard_formulas=guard_formulas)
-            offset += len(page.nodes)
-            whole.add(page)
+        # A node on one page is an end of edges on others.
+        with gateway.prefixes.one_answer():
+            async for page in gateway.pages(tool, arguments, bar.show_call):
+                # A pager has the terminal from now on.
+                bar.stop()
+                if screen is not None:
+                    screen.show(subgraph.part(page, offset))
+                else:
+                    _print_columns(page, offset, guard_formulas=guard_formulas)
+                offset += len(page.nodes)
+                whole.add(page)
     return whole.shown()
 
 

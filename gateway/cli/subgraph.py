@@ -129,7 +129,10 @@ class _Names:
     def node(self, node: Node) -> Text:
         name = self.name(node)
         return Text.assemble(
-            (clean(node.id), ID), f"  {name}" if name else "", (f"  [{self.types[node.entity_type]}]", TYPE)
+            (clean(node.id), ID),
+            f"  {name}" if name else "",
+            (f"  [{self.types[node.entity_type]}]", TYPE),
+            ("  on the way", _FAINT) if node.on_the_way else "",
         )
 
     def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:
@@ -392,10 +395,11 @@ def _next_page(answer: Subgraph) -> list[RenderableType]:
     return parts
 
 
-def _tally(terms: Iterable[str], counts: Mapping[str, int], names: Mapping[str, str]) -> str:
-    """Return the terms on this page with their counts, and those that are only on other pages."""
-    here = sorted(counts, key=lambda term: (-counts[term], names[term]))
-    elsewhere = sorted(names[term] for term in terms if term not in counts)
+def _tally(terms: Sequence[str], counts: Counter[str], names: Mapping[str, str]) -> str:
+    """Return the terms on this page with their counts, and those that are only on other pages, in their order."""
+    listed = dict.fromkeys([*terms, *counts])
+    here = sorted(filter(counts.__contains__, listed), key=counts.__getitem__, reverse=True)
+    elsewhere = [names[term] for term in listed if term not in counts]
     shown = [", ".join(f"{names[term]} {counts[term]:,}" for term in here)] if here else []
     return "; ".join([*shown, *([f"not shown: {', '.join(elsewhere)}"] if elsewhere else [])])
 

@@ -100,6 +100,10 @@ class Node(Answer):
     id: str
     entity_type: str
     name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
+    on_the_way: bool | None = Field(
+        default=None,
+        description="True: shown only as a step of one shortest path to a node of `only_node_types`.",
+    )
     via: list[list[str]] | None = Field(
         default=None,
         description="One shortest path to each seed: this node, predicate, node, ..., seed; ^ before a predicate whose "

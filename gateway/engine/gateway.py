@@ -491,7 +491,9 @@ class Gateway:
             arguments: Its arguments, none about pages.
             progress: Called after each hop.
         """
-        return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
+        # A node on one page is an end of edges on others.
+        with self._prefixes.one_answer():
+            return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
 
     async def pages(
         self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress

@@ -62,13 +62,9 @@ def not_asked_elsewhere(listed: str) -> str:
 # --- traversals: seeds ---
 
 
-def one_seed_only() -> InputError:
-    """Return the error of an intersection of one entity."""
-    return InputError(
-        "intersect_subgraphs: the seeds are one entity, written more than once.",
-        valid="seeds takes 2 to 50 different IDs.",
-        next_step="Use bfs_query for the neighborhood of one entity.",
-    )
+def one_seed_only(seed: str, k: int) -> str:
+    """Return a warning: all seeds of an intersection are one entity."""
+    return f"seeds: all of them are {seed}, so this is what lies within {k} hop{'s' if k > 1 else ''} of it alone."
 
 
 def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:
@@ -109,6 +105,23 @@ def no_edge_predicate(name: str, shown: str) -> InputError:
 AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
 AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
 AS_METADATA = "in the metadata of a node: call describe_entity"
+AS_EVIDENCE = "as the evidence of edges, in their metadata: call bfs_query or intersect_subgraphs without topology_only"
+AS_UNLISTED = (
+    "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
+    "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
+)
+_NO_EDGES_EITHER = (
+    "A predicate that only leads to literals, or only says something about edges, is no edge: call describe_entity for "
+    "the metadata of a node, and bfs_query for that of an edge."
+)
+
+
+def as_statement(direct: str) -> str:
+    """Return where the value of a statement of a Wikibase is shown, and the rest of the statement."""
+    return (
+        f"as {direct}: an edge where its value is a node, else in the metadata of its node (describe_entity); what a "
+        "statement says besides is in the metadata of the edge (bfs_query)"
+    )
 
 
 def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
@@ -216,6 +229,15 @@ def describe_merged(node: str, target: str, others: str) -> str:
 def seed_stays(argument: str, seed: str) -> str:
     """Return a warning: a filter would remove a seed."""
     return f"{argument} would remove the seed {seed}; a seed always stays."
+
+
+def on_the_way(count: int) -> str:
+    """Return a warning: nodes are shown only as steps, and do not show how many there are."""
+    nodes = "1 node of another type is" if count == 1 else f"{count:,} nodes of other types are"
+    return (
+        f"on_the_way: {nodes} shown only as steps of one shortest path to each node of only_node_types. Other paths, "
+        "and edges to nodes that were removed, are not shown: do not count these."
+    )
 
 
 def undecided(argument: str, count: int) -> str:
@@ -507,10 +529,11 @@ def more_names(argument: str, count: int) -> str:
 
 def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str) -> InputError:
     """Return the error of a name that matches nothing in a graph of which all terms are known."""
+    elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""
     return InputError(
         f"{argument}: no {kind} of this graph is called {name}.",
         valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
-        next_step="Call describe_schema for the list.",
+        next_step=f"Call describe_schema for the list.{elsewhere}",
     )
 
 
@@ -525,7 +548,8 @@ def perhaps_unknown_name(argument: str, name: str, kind: str, nearest: str) -> s
 
 def absent_term(argument: str, name: str, kind: str, nearest: str) -> str:
     """Return a warning: the graph, of which all terms are known, does not have an IRI that is asked for."""
-    return f"{argument}: no edge of this graph has the {kind} {name}.{f' Nearest: {nearest}.' if nearest else ''}"
+    hint = f" Nearest: {nearest}." if nearest else ""
+    return f"{argument}: no edge of this graph has the {kind} {name}.{hint} {_NO_EDGES_EITHER}"
 
 
 def subclasses_unread(argument: str, types: str) -> str:

@@ -74,15 +74,17 @@ async def subgraph_of(
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
     terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
+    iris = {name_id: prefixes.expand(name_id) for name_id in {*terms, *labels}}
+    order = {name_id: prefixes.declared_form(iri) for name_id, iri in iris.items()}
     return Subgraph(
         seeds,
         nodes,
-        sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object)),
+        sorted(edges, key=lambda edge: (order[edge.subject], order[edge.predicate], order[edge.object])),
         is_complete,
         list(notes),
-        {name_id: prefixes.expand(name_id) for name_id in sorted(terms)},
+        {name_id: iris[name_id] for name_id in sorted(terms, key=order.__getitem__)},
         prefixes.used_by(terms),
-        dict(sorted(labels.items())),
+        {name_id: labels[name_id] for name_id in sorted(labels, key=order.__getitem__)},
         tool,
         {name: value for name, value in arguments.items() if value is not None},
     )
@@ -102,7 +104,8 @@ def _node(node: Node, distance: int | None) -> SubgraphNode:
     shown = node.entity_type
     types = dict.fromkeys([*([] if shown in {UNTYPED, UNKNOWN} else [shown]), *metadata.pop("types", ())])
     name = metadata.pop("name", None) or node.name or ""
-    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata)
+    is_step = bool(node.on_the_way)
+    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata, on_the_way=is_step)
 
 
 def notes_of(page: Traversed) -> Iterator[str]:

@@ -7,6 +7,7 @@ import math
 import textwrap
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from gateway.errors import ConfigurationError
@@ -78,7 +79,7 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
             label = ", ".join(_short(subgraph, predicate) for predicate in predicates)
             _text(axes, x, y, label, color="#3a6b35", fontsize=6.5)
     types = Counter(node.type for node in subgraph.nodes)
-    colours = _colours(types)
+    colours = _colours(types, subgraph.iris)
     for row in node_rows(subgraph):
         x, y = places[row["id"]]
         is_seed = row["id"] in subgraph.seeds
@@ -177,7 +178,7 @@ def _wrapped(name: str) -> str:
     return "\n".join(textwrap.wrap(visible(cut(name, _NAME_CHARACTERS)), _LINE_CHARACTERS, max_lines=3))
 
 
-def _colours(types: Counter[str]) -> dict[str, str]:
+def _colours(types: Counter[str], iris: Mapping[str, str]) -> dict[str, str]:
     """Return a colour for each of the most frequent types."""
-    frequent = sorted(types.items(), key=lambda entry: (-entry[1], entry[0]))
-    return {name_id: colour for (name_id, _), colour in zip(frequent, _PALETTE, strict=False)}
+    frequent = sorted(types, key=lambda name_id: (-types[name_id], iris.get(name_id, name_id)))
+    return dict(zip(frequent, _PALETTE, strict=False))

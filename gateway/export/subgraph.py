@@ -24,6 +24,7 @@ class SubgraphNode:
         name: Its name; empty where none was read.
         distance: Hops to the nearest seed; None in an intersection.
         metadata: All that was read about it: JSON values by name or predicate ID.
+        on_the_way: Whether it is here only as a step to a node of `only_node_types`, so that it may have other edges.
     """
 
     id: str
@@ -32,6 +33,7 @@ class SubgraphNode:
     name: str = ""
     distance: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    on_the_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,8 @@ TOOLS: Mapping[str, Text] = {
         'only_predicates=["x:author"], or its label, follows nothing else and gives nodes by name only (node_types: '
         "with values), so one relation of a hub is a short answer. A list of lists is one list a hop: "
         '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
-        "direction=in follows incoming edges. only_node_types shows nodes of these types only. If you do not know "
-        "the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
+        "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
+        "do not know the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
         "topology_only=true, which leaves out values and evidence; max_degree=100 shows hubs, such as countries, "
         "without expanding them. node_types and predicates do not filter: they choose what has metadata. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "

@@ -115,7 +115,13 @@ class CoinedPrefixes:
 
     @contextmanager
     def one_answer(self) -> Iterator[None]:
-        """Write each namespace in one way until the end of the context, whatever is coined meanwhile."""
+        """Write each namespace in one way until the end of the context, whatever is coined meanwhile.
+
+        Within another such context, the way is that of the outer one.
+        """
+        if _IN_ANSWER.get() is not None:
+            yield
+            return
         token = _IN_ANSWER.set({})
         try:
             yield

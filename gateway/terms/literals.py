@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from gateway.terms.known_iris import XSD
@@ -143,15 +143,15 @@ def in_best_language(literals: Iterable[Literal], preferred: Sequence[str]) -> l
     return [literal for literal in given if literal.language == best or (literal.datatype and not literal.language)]
 
 
-def sorted_values(values: Iterable[JsonScalar]) -> list[JsonScalar]:
-    """Return the distinct JSON values, sorted: booleans, then numbers, then text by code points."""
+def sorted_values(values: Iterable[JsonScalar], text_key: Callable[[str], str] = str) -> list[JsonScalar]:
+    """Return the distinct JSON values, sorted: booleans, then numbers, then text by the code points of its key."""
 
     def key(value: JsonScalar) -> tuple[int, float, str]:
         if isinstance(value, bool):
             return (0, float(value), "")
         if isinstance(value, int | float):
             return (1, float(value), str(value))
-        return (2, 0.0, value)
+        return (2, 0.0, text_key(value))
 
     distinct = {(type(value), value): value for value in values}
     return sorted(distinct.values(), key=key)

@@ -194,13 +194,18 @@ class PrefixMap:
                 return f"{name}:{iri[length:]}"
         return f"<{iri}>" if iri.partition(":")[0] in self._namespaces else iri
 
+    def in_order(self, terms: Iterable[str]) -> list[str]:
+        """Return the canonical IDs of IRIs in the order of those without coined prefixes; a word stands for itself."""
+        ordered = sorted(terms, key=lambda term: self.declared_form(term) if ":" in term else term)
+        return [self.shorten(term) if ":" in term else term for term in ordered]
+
     def in_prose(self, iri: str) -> str:
         """Return the canonical ID of an IRI for a sentence; see `in_prose`."""
         return in_prose(self.shorten(iri))
 
     def listed(self, iris: Iterable[str], most: int = _LISTED) -> str:
         """Return the first canonical IDs of some IRIs for a sentence, and the number of the others."""
-        return listed_ids(sorted(map(self.shorten, iris)), most)
+        return listed_ids(self.in_order(iris), most)
 
     def undeclared(self, iris: Iterable[str]) -> str:
         """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none."""

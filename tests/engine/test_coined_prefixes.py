@@ -257,3 +257,35 @@ async def test_an_answer_that_tells_prefixes_is_no_larger_than_asked_for(graph: 
         ]
         for answer in answers:
             assert len(json.dumps(answer.as_json(), separators=(",", ":"))) <= 4 * tokens
+
+
+ANTS, ZEBRAS = "http://b.example.org/kept/in/order/ant/", "http://a.example.org/kept/in/order/zebra/"
+"""Namespaces whose coined prefixes are in another order than they are."""
+
+
+def ways() -> Iterator[str]:
+    """Return two paths to one goal, over an ant and over a zebra, and elsewhere more ants and zebras."""
+    for one in (ANTS, ZEBRAS):
+        yield f"<{DATA}start> <{TERMS}p> <{one}0> ."
+        yield f"<{one}0> <{TERMS}p> <{DATA}goal> ."
+        for number in range(6):
+            yield f"<{HUB}> <{TERMS}p> <{one}{number}> ."
+    yield f"<{DATA}goal> <{RDF_TYPE}> <{TERMS}Goal> ."
+
+
+async def test_which_nodes_are_on_the_way_does_not_depend_on_what_was_asked_before(tmp_path: Path) -> None:
+    (tmp_path / "ways.nt").write_text("\n".join(ways()), encoding="utf-8")
+    asked: dict[str, Any] = {"only_node_types": ["Goal"], "topology_only": True, "limit": 2}
+    async with open_gateway(tmp_path / "ways.nt", store=tmp_path / "store") as gateway:
+        first = await gateway.bfs_query([f"{DATA}start"], 2, **asked)
+        assert not {ANTS, ZEBRAS} & {*gateway.prefixes.prefixes.values()}
+        await gateway.bfs_query([HUB], 1)
+        assert {ANTS, ZEBRAS} <= {*gateway.prefixes.prefixes.values()}
+        second = await gateway.bfs_query([f"{DATA}start"], 2, offset=2, snapshot=first.snapshot, **asked)
+        assert second.result_changed is None
+        nodes = [gateway.prefixes.expand(node.id) for node in first.nodes + second.nodes]
+    assert nodes == [f"{DATA}start", f"{ZEBRAS}0", f"{DATA}goal"]
+    async with open_gateway(tmp_path / "ways.nt", store=tmp_path / "store") as gateway:
+        again = await gateway.bfs_query([f"{DATA}start"], 2, **asked)
+        assert whole(again, gateway) == whole(first, gateway)
+        assert again.snapshot == first.snapshot

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyoxigraph
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gateway import expand
@@ -16,7 +17,7 @@ from gateway.errors import InputError
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.sparql_store import SparqlStore
-from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined, namespace_of
+from gateway.terms.coined_prefixes import CoinedPrefixes, PrefixStorage, looks_coined, namespace_of
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.inprocess import InProcess
 from tests.engine.small import ROOM
@@ -177,5 +178,169 @@ def test_an_unknown_prefix_is_refused_in_every_argument_that_takes_ids() -> None
             ):
                 with pytest.raises(InputError, match="drug_abc:x"):
                     await gateway.call(tool, given_)
+
+    asyncio.run(ask())
+
+
+# --- whatever was asked before ---
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+TERMS = f"{NAMESPACES[2]}%s"
+SEVERAL_TYPES = st.dictionaries(IRIS, st.lists(IRIS, min_size=1, max_size=3, unique=True), max_size=8)
+FEW = st.lists(IRIS, max_size=2)
+DECLARED: Mapping[str, Mapping[str, str]] = {
+    "none": {},
+    "a short one": {"e": "http://e.org/"},
+    "one like a scheme": {"urn": "http://data.example.org/2024/"},
+}
+_ID = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]{1,12}_[a-z2-7]{3,52}):")
+_BRACKETED = re.compile(r"<((?:urn|http)[^<>]*)>")
+
+
+class SharedStorage:
+    """Holds what the sessions over one store have coined."""
+
+    def __init__(self) -> None:
+        self._namespaces: dict[str, str] = {}
+
+    def load(self) -> Mapping[str, str]:
+        """Return all of it."""
+        return self._namespaces
+
+    def save(self, coined: Mapping[str, str]) -> None:
+        """Add what is new."""
+        self._namespaces = {**coined, **self._namespaces}
+
+
+class Graph:
+    """A drawn graph: edges, several types of a node, evidence that agrees and differs, blank nodes, and long texts."""
+
+    def __init__(self, triples: Sequence[tuple[str, str, str]], types: Mapping[str, Sequence[str]]) -> None:
+        self.triples = triples
+        self.types = types
+        self.store = pyoxigraph.Store()
+        for place, (subject, predicate, target) in enumerate(triples):
+            self._add(subject, predicate, target)
+            self._add(subject, f"{predicate}note", pyoxigraph.Literal(f"see {target}"))
+            self._add(target, LABEL.value, pyoxigraph.Literal(f"name of {len(target)}"))
+            content = pyoxigraph.BlankNode()
+            self._add(target, TERMS % "content", content)
+            self._add(content, predicate, target)
+            self._add(content, f"{predicate}of", subject)
+            for source in (subject, predicate, triples[place - 1][2])[: place % 4]:
+                statement = pyoxigraph.BlankNode()
+                for part, term in (("subject", subject), ("predicate", predicate), ("object", target)):
+                    self._add(statement, f"{RDF}{part}", term)
+                self._add(statement, TERMS % "source", source)
+                self._add(statement, f"{predicate}by", triples[place - 1][0])
+                self._add(statement, f"{predicate}quote", pyoxigraph.Literal("long " * 200))
+        for subject, several in types.items():
+            for one in several:
+                self._add(subject, TYPE.value, one)
+
+    def _add(self, subject: Any, predicate: str, target: Any) -> None:
+        node = pyoxigraph.NamedNode
+        first, last = (node(end) if isinstance(end, str) else end for end in (subject, target))
+        self.store.add(pyoxigraph.Quad(first, node(predicate), last))
+
+    def opened(
+        self, declared: Mapping[str, str], storage: PrefixStorage | None, *, coins: bool, opaque: bool
+    ) -> Gateway:
+        """Open a gateway over it."""
+        profile = Profile(size=ROOM)
+        profile = profile.model_copy(update={"names": profile.names.model_copy(update={"on_stubs": opaque})})
+        prefixes = PrefixMap(declared, CoinedPrefixes(declared, storage) if coins else None)
+        return Gateway(SparqlStore(InProcess(self.store, max_bytes=1 << 24), profile), profile, prefixes)
+
+
+@st.composite
+def questions(draw: st.DrawFn, graph: Graph) -> tuple[str, dict[str, Any]]:
+    """Draw a call with any filters."""
+    nodes = st.sampled_from(sorted({end for subject, _, target in graph.triples for end in (subject, target)}))
+    predicates = st.sampled_from(sorted({predicate for _, predicate, _ in graph.triples}))
+    types = st.sampled_from(sorted({*(one for several in graph.types.values() for one in several), "untyped"}))
+    tool = draw(st.sampled_from(["bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"]))
+    if tool == "describe_entities":
+        return tool, {"ids": draw(st.lists(nodes, min_size=1, max_size=6))}
+    if tool == "search_entities":
+        return tool, {"query": "name", "node_types": draw(st.lists(types, max_size=2))}
+    hops = draw(st.integers(1, 3))
+    followed = st.lists(st.builds(str.__add__, st.sampled_from(["", "^"]), predicates), max_size=2)
+    drawn: dict[str, st.SearchStrategy[Any]] = {
+        "only_node_types": st.lists(types, min_size=1, max_size=2),
+        "exclude_node_types": st.lists(types, min_size=1, max_size=1),
+        "node_types": st.lists(types, min_size=1, max_size=2),
+        "predicates": st.lists(predicates, min_size=1, max_size=2),
+        "only_predicates": followed | st.lists(followed, min_size=hops, max_size=hops)
+        if tool == "bfs_query"
+        else followed,
+        "direction": st.sampled_from(["both", "out", "in"]),
+        "topology_only": st.booleans(),
+        "limit": st.integers(1, 6),
+        "max_degree": st.integers(1, 6),
+    }
+    # What is on the way to some types is chosen among many.
+    chosen = draw(st.sets(st.sampled_from([*drawn, "only_node_types"]), max_size=4))
+    filters = {name: draw(drawn[name]) for name in sorted(chosen)}
+    if tool == "bfs_query":
+        return tool, {"seeds": draw(st.lists(nodes, min_size=1, max_size=2)), "max_hops": hops, **filters}
+    via = draw(st.sampled_from([None, True, False]))
+    seeds = draw(st.lists(nodes, min_size=2, max_size=3))
+    return tool, {"seeds": seeds, "k": hops, "via": via, **filters}
+
+
+def in_whole(value: Any, known: Mapping[str, str]) -> Any:
+    """Return JSON with the coined prefixes of its texts replaced, and IRIs without brackets."""
+    if isinstance(value, dict):
+        return {in_whole(key, known): in_whole(inner, known) for key, inner in value.items() if key != "prefixes"}
+    if isinstance(value, list):
+        return [in_whole(inner, known) for inner in value]
+    if isinstance(value, str):
+        value = _ID.sub(lambda found: known.get(found[1], found[0]), value)
+        return _BRACKETED.sub(r"\1", value)
+    return value
+
+
+async def all_pages(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -> list[str]:
+    """Return the pages of an answer in both shapes, or its error, as texts in which the order of everything shows."""
+    pages: list[str] = []
+    place: dict[str, Any] = {}
+    while True:
+        try:
+            answer = (await gateway.call(tool, {**arguments, **place})).as_json()
+            compact: Any = (await gateway.call(tool, {**arguments, **place}, shape="compact")).as_json()
+        except InputError as error:
+            return [*pages, json.dumps(in_whole(str(error), gateway.prefixes.prefixes))]
+        assert "result_changed" not in answer, (tool, arguments, place)
+        pages.append(json.dumps(in_whole(answer, gateway.prefixes.prefixes), indent=1))
+        # Columns depend on what is shorter, so the keys of a node stand in any order.
+        read = in_whole(expand(compact), gateway.prefixes.prefixes)
+        pages.append(json.dumps(read, indent=1, sort_keys=True))
+        if "next_offset" not in answer:
+            return pages
+        place = {"offset": answer["next_offset"], "edge_offset": answer.get("next_edge", 0)}
+        place["snapshot"] = answer["snapshot"]
+
+
+@given(st.data())
+# What is drawn is small, and to make it smaller takes longer than a test may.
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck), phases=set(Phase) - {Phase.shrink})
+def test_no_answer_depends_on_what_was_asked_before(data: st.DataObject) -> None:
+    graph = Graph(data.draw(TRIPLES), data.draw(SEVERAL_TYPES))
+    declared = DECLARED[data.draw(st.sampled_from(sorted(DECLARED)))]
+    opaque = data.draw(st.booleans())
+    asked = data.draw(st.lists(questions(graph), min_size=2, max_size=5))
+    orders = [data.draw(st.permutations(range(len(asked)))) for _ in range(2)]
+
+    async def ask() -> None:
+        expected = []
+        for tool, arguments in asked:
+            async with graph.opened(declared, None, coins=False, opaque=opaque) as plain:
+                expected.append(await all_pages(plain, tool, arguments))
+        storage = SharedStorage()
+        for order in orders:
+            async with graph.opened(declared, storage, coins=True, opaque=opaque) as gateway:
+                for place in order:
+                    assert await all_pages(gateway, *asked[place]) == expected[place]
 
     asyncio.run(ask())

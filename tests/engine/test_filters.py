@@ -306,6 +306,23 @@ async def test_a_seed_that_is_a_type_is_warned_of_with_what_to_do(seeds: list[st
     assert all("entity_type" in sentence and "search_entities" in sentence for sentence in sentences)
 
 
+async def test_a_type_that_edges_lead_to_is_not_warned_of() -> None:
+    by_occupation = "x:ann a x:Politician ; x:occupation x:Politician ; x:from x:spain . x:bob x:from x:spain ."
+    async with over(by_occupation) as gateway:
+        answers = [
+            await gateway.bfs_query(["x:Politician"], 1),
+            await gateway.bfs_query(["x:Politician"], 1, only_predicates=["^x:occupation"]),
+            await gateway.bfs_query(["x:Politician"], 1, only_node_types=["untyped"]),
+            await gateway.intersect_subgraphs(["x:Politician", "x:spain"], 1),
+        ]
+        nowhere = [
+            await gateway.bfs_query(["x:Politician"], 1, only_predicates=["x:from"]),
+            await gateway.intersect_subgraphs(["x:Politician", "x:bob"], 1),
+        ]
+    assert [answer.warnings for answer in answers] == [None] * 4
+    assert ["x:Politician is a type" in str(answer.warnings) for answer in nowhere] == [True, True]
+
+
 async def test_the_types_among_the_seeds_of_an_intersection_are_warned_of_in_one_sentence() -> None:
     async with over(GRAPH) as gateway:
         answer = await gateway.intersect_subgraphs(["x:Book", "x:Person"], 1)

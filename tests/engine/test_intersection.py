@@ -1,10 +1,16 @@
 """What all seeds share (docs/contract.md, "Traversal"), by cases that were worked out by hand."""
 
+import asyncio
+
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from gateway.engine.answers import IntersectionResult
+from gateway.engine.traversal import intersection
 from gateway.errors import InputError
 from tests.engine.small import X, ids, over, triples
+from tests.examples import examples
 
 CHAIN = " ".join(f"x:n{number} x:next x:n{number + 1} ." for number in range(1, 10))
 """n1 - n2 - ... - n10"""
@@ -120,10 +126,88 @@ async def test_duplicate_seeds_are_folded() -> None:
     assert ids(answer) == ["x:m"]
 
 
-async def test_one_seed_written_in_two_ways_is_an_error() -> None:
-    for seeds in (["x:a", f"{X}a"], ["x:a", "x:a"], [f"<{X}a>", "x:a", f"{X}a"]):
-        with pytest.raises(InputError, match="bfs_query"):
-            await shared("x:a x:p x:m .", seeds, 1)
+@pytest.mark.parametrize("seeds", [["x:a", f"{X}a"], ["x:a", "x:a"], [f"<{X}a>", "Ann", f"{X}a"]])
+@pytest.mark.parametrize("k", [1, 2])
+async def test_seeds_that_are_one_entity_share_what_lies_near_it_and_a_warning_says_so(
+    seeds: list[str], k: int
+) -> None:
+    answer = await shared("x:a x:p x:m ; rdfs:label 'Ann' . x:m x:p x:n . x:n x:p x:o . x:l x:q x:m .", seeds, k)
+    assert answer.seeds == ["x:a"]
+    assert ids(answer) == [["x:a", "x:m"], ["x:a", "x:m", "x:l", "x:n"]][k - 1]
+    assert triples(answer) == [triple for triple in NEAR_ANN if {triple[0], triple[2]} <= {*ids(answer)}]
+    (warning,) = [one for one in answer.warnings or () if one.startswith("seeds:")]
+    assert warning == f"seeds: all of them are x:a, so this is what lies within {k} hop{'s' * (k > 1)} of it alone."
+    assert answer.complete
+
+
+NEAR_ANN = [("x:a", "x:p", "x:m"), ("x:l", "x:q", "x:m"), ("x:m", "x:p", "x:n")]
+
+
+async def test_one_seed_that_is_given_twice_and_does_not_exist_is_an_error() -> None:
+    with pytest.raises(InputError, match="None of the seeds exists in this graph: 'x:gone'"):
+        await shared("x:a x:p x:m .", ["x:gone", "x:gone"], 1)
+
+
+async def test_duplicates_beside_another_seed_say_nothing() -> None:
+    answer = await shared("x:a x:p x:m . x:b x:p x:m .", ["x:a", "x:b", "x:a"], 1)
+    assert answer.warnings is None
+
+
+EMPLOYERS = "x:ann x:owns x:firm ; x:works x:firm . x:bob x:works x:firm . x:cid x:owns x:firm ."
+
+
+async def test_one_seed_in_two_relations_finds_what_stands_in_both() -> None:
+    async with over(EMPLOYERS) as gateway:
+        both = await gateway.intersect_subgraphs(
+            ["x:firm", "x:firm"], 1, only_predicates=[["^owns"], ["^works"]], via=True
+        )
+        one = await gateway.intersect_subgraphs(["x:firm", "x:firm"], 1, only_predicates=[["^owns"], ["^owns"]])
+        with pytest.raises(InputError, match="has 2 lists, but there are 3 seeds"):
+            await gateway.intersect_subgraphs(["x:firm"] * 3, 1, only_predicates=[["^owns"], ["^works"]])
+    assert (both.seeds, both.only_predicates) == (["x:firm", "x:firm"], [["^x:owns"], ["^x:works"]])
+    assert ids(both) == ["x:firm", "x:ann"]
+    assert both.nodes[1].via == [["x:ann", "x:owns", "x:firm"], ["x:ann", "x:works", "x:firm"]]
+    assert both.warnings is None
+    assert (one.seeds, one.only_predicates, ids(one)) == (["x:firm"], ["^x:owns"], ["x:firm", "x:ann", "x:cid"])
+    assert one.warnings is not None
+    assert one.warnings[0].startswith("seeds: all of them are x:firm")
+
+
+_ends = st.sampled_from(["x:a", "x:b", "x:c", "x:d", "x:e"])
+_names = st.lists(st.builds(str.__add__, st.sampled_from(["", "^"]), st.sampled_from(["x:p", "x:q"])), max_size=2)
+
+
+@settings(max_examples=examples(150))
+@given(
+    st.lists(st.tuples(_ends, st.sampled_from(["x:p", "x:q"]), _ends), min_size=1, max_size=12, unique=True),
+    st.lists(st.tuples(st.sampled_from(["x:a", "x:b"]), _names), min_size=2, max_size=4),
+    st.integers(1, 3),
+    st.sampled_from([0, 1, 5_000]),
+)
+def test_seeds_in_any_relations_share_what_a_naive_search_finds(
+    edges: list[tuple[str, str, str]], sources: list[tuple[str, list[str]]], k: int, large: int
+) -> None:
+    assume({seed for seed, _ in sources} <= {end for subject, _, target in edges for end in (subject, target)})
+
+    def near(seed: str, names: list[str]) -> set[str]:
+        found = {seed}
+        for _ in range(k):
+            out = {o for s, p, o in edges if s in found and (not names or p in names)}
+            into = {s for s, p, o in edges if o in found and (not names or p in names or f"^{p}" in names)}
+            found |= out | into
+        return found
+
+    async def ask() -> IntersectionResult:
+        async with over(" ".join(f"{s} {p} {o} ." for s, p, o in edges)) as gateway:
+            seeds, lists = [seed for seed, _ in sources], [names for _, names in sources]
+            return await gateway.intersect_subgraphs(seeds, k, only_predicates=lists, topology_only=True)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intersection, "_LARGE", large)
+        answer = asyncio.run(ask())
+    assert answer.complete
+    assert {*ids(answer)} == set.intersection(*(near(seed, names) for seed, names in sources))
+    assert len(answer.seeds) == len({(seed, frozenset(names)) for seed, names in sources})
 
 
 @pytest.mark.parametrize("k", [0, 6, -1])

@@ -67,7 +67,13 @@ async def answers_of(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) 
         answers[shape] = json.loads(json.dumps(answer.as_json()))
         VALIDATORS[shape][tool].validate(answers[shape])
     # All other keys are those of the reference shape, of which docs/tools.md has a row each.
-    assert answers["compact"].keys() <= KEYS[tool] | {"via", "node_columns", "evidence_columns", "prefixes"}
+    assert answers["compact"].keys() <= KEYS[tool] | {
+        "via",
+        "node_columns",
+        "on_the_way",
+        "evidence_columns",
+        "prefixes",
+    }
     return expand(answers["compact"]), answers["reference"]
 
 
@@ -84,6 +90,8 @@ def question(dice: random.Random, nodes: Sequence[str], types: Sequence[str]) ->
         arguments["limit"] = dice.randint(1, 9)
     if types and dice.random() < 0.3:
         arguments["node_types"] = [dice.choice(types)]
+    if types and dice.random() < 0.3:
+        arguments["only_node_types"] = [dice.choice(types)]
     if tool == "bfs_query":
         return tool, {**arguments, "max_hops": dice.randint(1, 2)}
     return tool, {**arguments, "k": dice.randint(1, 2), "via": dice.random() < 0.5}

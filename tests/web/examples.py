@@ -19,6 +19,7 @@ _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("medical", "bfs_query", {"seeds": _DRUGS[:1], "max_hops": 1}),
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "limit": 10}),
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 1, "topology_only": True}),
+    ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "only_node_types": ["Author"], "topology_only": True}),
     ("medical", "describe_entity", {"id": "drug:warfarin"}),
     ("medical", "describe_entities", {"ids": [*_DRUGS, "drug:nothing"]}),
     ("medical", "intersect_subgraphs", {"seeds": _DRUGS, "k": 2, "via": True}),

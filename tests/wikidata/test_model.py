@@ -68,6 +68,42 @@ async def test_what_is_no_item_is_reported_as_metadata(engine: Column) -> None:
     assert (towel["wdt:P1687"], towel["labels"]["wd:P2048"]) == ("wd:P2048", "height")
 
 
+@pytest.mark.parametrize(
+    ("predicate", "where"),
+    [
+        ("rdfs:label", "metadata of a node: call describe_entity"),
+        ("label", "metadata of a node: call describe_entity"),
+        ("skos:altLabel", "metadata of a node: call describe_entity"),
+        ("schema:description", "metadata of a node: call describe_entity"),
+        ("dct:language", "metadata of a node: call describe_entity"),
+        ("wdt:P31", "as entity_type"),
+        ("owl:sameAs", "begins where it was merged into"),
+        ("p:P69", "as wdt:P69: an edge where its value is a node"),
+        ("ps:P569", "as wdt:P569: an edge where its value is a node, else in the metadata of its node"),
+        ("pq:P580", "as the evidence of edges"),
+        ("pqv:P580", "as the evidence of edges"),
+        ("pr:P248", "as the evidence of edges"),
+        ("rdf:subject", "as the evidence of edges"),
+        ("wikibase:rank", "where it says something about an edge, in the metadata of that edge"),
+        ("wikibase:sitelinks", "where its value is a literal, in that of its node"),
+    ],
+)
+async def test_what_is_no_edge_is_refused_with_where_it_is_shown(gateway: Gateway, predicate: str, where: str) -> None:
+    predicate = predicate.replace("pqv:", "http://www.wikidata.org/prop/qualifier/value/")
+    with pytest.raises(InputError, match="is no edge in this graph") as caught:
+        await gateway.bfs_query(["wd:Q42"], 1, only_predicates=[predicate])
+    assert where in str(caught.value)
+
+
+async def test_what_is_no_edge_is_shown_where_its_refusal_says(gateway: Gateway) -> None:
+    writer = (await gateway.describe_entity("wd:Q42")).as_json()
+    assert {"name", "synonyms", "description", "entity_type", "wdt:P569"} <= writer.keys()
+    assert (await gateway.describe_entity("wd:L999999001")).as_json()["dct:language"] == "wd:Q1860"
+    (studied,) = (await gateway.bfs_query(["wd:Q42"], 1, only_predicates=["wdt:P69"])).edges
+    assert {"pq:P580", "wikibase:rank", "prov:wasDerivedFrom"} <= (studied.metadata or {}).keys()
+    assert "pr:P248" in (studied.metadata or {})["prov:wasDerivedFrom"]
+
+
 async def test_a_property_and_a_lexeme_can_be_described(gateway: Gateway) -> None:
     height = (await gateway.describe_entity("wd:P2048")).as_json()
     towel = (await gateway.describe_entity("wd:L999999001")).as_json()
@@ -123,9 +159,19 @@ async def test_an_item_of_which_nobody_knows_whether_it_was_merged_is_not_called
     assert other.complete
 
 
-async def test_an_intersection_of_an_item_with_itself_under_its_old_number_is_refused(gateway: Gateway) -> None:
-    with pytest.raises(InputError, match="one entity"):
-        await gateway.intersect_subgraphs([MERGED, "wd:Q42"], 1)
+async def test_an_intersection_of_an_item_with_itself_under_its_old_number_is_what_lies_near_it(
+    gateway: Gateway,
+) -> None:
+    alone = await gateway.intersect_subgraphs([MERGED, "wd:Q42"], 1)
+    assert alone.seeds == ["wd:Q42"]
+    assert {node.id for node in alone.nodes} == {node.id for node in (await gateway.bfs_query(["wd:Q42"], 1)).nodes}
+    assert alone.warnings == [
+        f"seeds: {MERGED} was merged into wd:Q42, which was asked for instead.",
+        "seeds: all of them are wd:Q42, so this is what lies within 1 hop of it alone.",
+    ]
+    relations = [["wdt:P800"], ["^wdt:P50"]]
+    both = await gateway.intersect_subgraphs([MERGED, "wd:Q42"], 1, only_predicates=relations)
+    assert [node.id for node in both.nodes] == ["wd:Q42", "wd:Q25169"]
     found = await gateway.intersect_subgraphs([MERGED, "wd:Q25169"], 1)
     assert found.seeds == ["wd:Q42", "wd:Q25169"]
 

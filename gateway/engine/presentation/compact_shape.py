@@ -44,7 +44,7 @@ from gateway.engine.presentation.reference_shape import (
     term_summary,
 )
 from gateway.engine.presentation.shape import Json, Shape, size_of, with_prefixes
-from gateway.expand_compact import INCOMING, NODE_COLUMNS, OTHER_TYPES
+from gateway.expand_compact import INCOMING, NODE_COLUMNS, ON_THE_WAY, OTHER_TYPES
 
 _NO_COUNT = "?"
 """Stands for the count of a type or predicate that was not counted."""
@@ -83,11 +83,14 @@ def _named(name_id: str, name: str | None) -> str:
 
 def _subgraph(page: SubgraphPage) -> Json:
     names, columns, header = _Names(page.labels), evidence_columns(page.edges), page.header
-    nodes = _by_type(page.nodes, names)
+    nodes, steps = (
+        _by_type((node for node in page.nodes if node.on_the_way == on_the_way), names) for on_the_way in (False, True)
+    )
     written = {
         **_header(header),
         "page": page.place or None,
         **_in_rows(nodes),
+        ON_THE_WAY: steps or None,
         "evidence_columns": columns or None,
         "edges": _adjacency(page, columns, names),
         "via": {node.id: [" ".join(path) for path in node.paths] for node in page.nodes if node.paths} or None,
@@ -215,10 +218,15 @@ def _set_frames(nodes: Sequence[PageNode], edges: Sequence[PageEdge], ends: Sequ
     A page has the beginning of the edges in the order of their later ends, so what is written for one that stays is
     written for none that is cut.
     """
-    types: set[str] = set()
+    types: set[tuple[bool, str]] = set()
     for node in nodes:
-        node.frame = 0 if node.entity_type in types else size_of(node.entity_type) + _PUNCTUATION
-        types.add(node.entity_type)
+        node.frame = 0
+        if node.on_the_way and (True, "") not in types:
+            types.add((True, ""))
+            node.frame += size_of(ON_THE_WAY) + _PUNCTUATION
+        if (node.on_the_way, node.entity_type) not in types:
+            types.add((node.on_the_way, node.entity_type))
+            node.frame += size_of(node.entity_type) + _PUNCTUATION
     counts: dict[str, dict[str, int]] = {}
     for _, edge in sorted(zip(ends, edges, strict=True), key=itemgetter(0)):
         outer, step = edge.ends[0], _step(edge)

@@ -25,9 +25,7 @@ def evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
     rows = [assertion_metadata(assertion) for metadata in stated for assertion in metadata.assertions]
     counts = Counter(key for row in rows for key in row)
     columns = [
-        key
-        for key, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-        if size_of(key) + _NULL * (len(rows) - count) < count * size_of(key)
+        key for key, count in counts.most_common() if size_of(key) + _NULL * (len(rows) - count) < count * size_of(key)
     ]
     # Assertions that are left out for size may have said what no other one says.
     together = {key for metadata in stated if metadata.combined for key in assertion_metadata(metadata.combined)}

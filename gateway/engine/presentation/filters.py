@@ -216,6 +216,8 @@ class TopologyFilter:
             on_the_way = frozenset(node for node in ways if removed.get(node) == "only_node_types")
             for node in on_the_way:
                 del removed[node]
+            if on_the_way:
+                warnings.append(messages.on_the_way(len(on_the_way)))
         nodes, edges, levels = topology.order, topology.edges, topology.levels
         if removed:
             is_small = len(topology.nodes) + len(topology.edges) <= FEW

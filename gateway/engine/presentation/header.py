@@ -79,8 +79,8 @@ class HeaderBuilder:
 
     def _summary(self, types: Counter[str], predicates: Mapping[Iri, int], count: int) -> TermSummary:
         return TermSummary(
-            sorted(_most_frequent(types, count)),
-            sorted(self._prefixes.shorten(predicate) for predicate in _most_frequent(predicates, count)),
+            self._prefixes.in_order(_most_frequent(types, count)),
+            self._prefixes.in_order(_most_frequent(predicates, count)),
             len(types) if len(types) > count else None,
             len(predicates) if len(predicates) > count else None,
         )
@@ -104,10 +104,10 @@ class HeaderBuilder:
 
 
 def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
-    """Return how many nodes have each type, as nodes show it."""
+    """Return how many nodes show each type, or a word in its place."""
     types: Counter[str] = Counter()
     for (iris, are_known), count in deadline.checking(topology.kinds.items()):
-        types[known.chooser.shown(NodeFacts(iris)) if are_known else UNKNOWN] += count
+        types[known.chooser.chosen(NodeFacts(iris)) if are_known else UNKNOWN] += count
     return types
 
 

@@ -116,14 +116,15 @@ class MentionedIds:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Names by ID, and the IDs whose name could not be fetched."""
+    """Names by ID, in the order of IDs without coined prefixes, and the IDs whose name could not be fetched."""
 
     by_id: Mapping[str, str] = field(default_factory=dict)
     failed: frozenset[str] = frozenset()
 
     def of(self, mentioned: MentionedIds) -> dict[str, str]:
-        """Return the names of the IDs that are mentioned, sorted by ID."""
-        return {name: self.by_id[name] for name in sorted(mentioned.unnamed & self.by_id.keys())}
+        """Return the names of the IDs that are mentioned, in order."""
+        unnamed = mentioned.unnamed
+        return {name_id: name for name_id, name in self.by_id.items() if name_id in unnamed}
 
     def degraded(self, mentioned: MentionedIds) -> Degraded:
         """Return how many names of the IDs that are mentioned could not be fetched, if there are such."""
@@ -176,8 +177,9 @@ class Labeller:
         found = {iri: label for iri, label in known.labels.items() if iri in ids}
         found |= {iri: fact.name for iri, fact in fetched.items() if fact.name}
         names = mentioned.named | {ids[iri]: name for iri, name in found.items()}
+        order = sorted(names, key=lambda name_id: self._prefixes.declared_form(self._prefixes.expand(name_id)))
         return Labels(
-            {name: label[:LONGEST_LABEL] for name, label in names.items()},
+            {name_id: names[name_id][:LONGEST_LABEL] for name_id in order},
             frozenset(ids[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
 

@@ -15,6 +15,7 @@ from gateway.engine.presentation.values import (
     NodeMetadata,
     PageAssertion,
     PageValue,
+    uncoined,
 )
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
@@ -47,7 +48,7 @@ class MetadataBuilder:
         said = self._said(left)
         return NodeMetadata(
             name=names[0] if names else None,
-            types=sorted(Id(self._prefixes.shorten(iri)) for iri in types) if len(types) > 1 else (),
+            types=sorted(map(self._id, types), key=uncoined) if len(types) > 1 else (),
             descriptions=descriptions,
             synonyms=synonyms,
             total_mentions=mentions,
@@ -56,7 +57,7 @@ class MetadataBuilder:
             properties=said.properties,
         )
 
-    def edge(self, evidence: Evidence, omitted: dict[str, int]) -> EdgeMetadata | None:
+    def edge(self, evidence: Evidence, omitted: dict[Iri, int]) -> EdgeMetadata | None:
         """Return the metadata of a full edge, or None; count texts that are too long in `omitted`, by predicate."""
         assertions = [self._assertion(one, omitted) for one in evidence.assertions]
         if len(assertions) == 1:
@@ -71,25 +72,29 @@ class MetadataBuilder:
         """Return how often a node is mentioned, the largest of several numbers; None where nothing says so."""
         return max(map(float, self._take_numbers(dict(properties), self._roles.mentions)), default=None)
 
+    def _id(self, iri: Iri) -> Id:
+        return Id(self._prefixes.shorten(iri), self._prefixes.declared_form(iri))
+
     def _value(self, value: Value) -> PageValue:
         match value:
             case Literal():
                 return value.json
             case Resource():
-                return _UNKNOWN if is_skolem(value.iri) else Id(self._prefixes.shorten(value.iri))
+                return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
             case Quantity():
-                return Amount(value.amount.json, Id(self._prefixes.shorten(value.unit)))
+                return Amount(value.amount.json, self._id(value.unit))
             case NoValue():
                 return value
             case BlankNode():
                 if not value.properties and not value.cut:
                     return _UNKNOWN
-                properties = {
-                    self._prefixes.shorten(predicate): self._values(values)
-                    for predicate, values in sorted(value.properties.items())
-                    if values
-                }
-                return Nested(properties, value.cut)
+                said = {predicate: values for predicate, values in value.properties.items() if values}
+                return Nested(self._properties(said), value.cut)
+
+    def _properties(self, properties: Properties) -> dict[str, list[PageValue]]:
+        """Return the values of properties by the ID of the predicate, in the order of these."""
+        written = {self._id(predicate): self._values(values) for predicate, values in properties.items()}
+        return {key: written[key] for key in sorted(written, key=uncoined)}
 
     def _values(self, values: Iterable[Value]) -> list[PageValue]:
         """Return the values of one predicate, sorted: scalars and IDs, then those with parts."""
@@ -103,12 +108,12 @@ class MetadataBuilder:
         others = [self._value(value) for value in listed if not isinstance(value, Literal)]
         scalars += [value for value in others if isinstance(value, Id)]
         with_parts = (value for value in others if not isinstance(value, Id))
-        return [*sorted_values(scalars), *sorted(with_parts, key=notation)]
+        return [*sorted_values(scalars, uncoined), *sorted(with_parts, key=notation)]
 
-    def _assertion(self, assertion: Assertion, omitted: dict[str, int]) -> PageAssertion:
+    def _assertion(self, assertion: Assertion, omitted: dict[Iri, int]) -> PageAssertion:
         left = dict(assertion.properties)
         negated = self._take_negation(left)
-        sources = {Id(self._prefixes.shorten(iri)) for iri in assertion.sources} | self._sources_of_references(left)
+        sources = {*map(self._id, assertion.sources)} | self._sources_of_references(left)
         return replace(self._said(left, omitted, sources), negated=negated)
 
     def _take_negation(self, left: _ByPredicate) -> bool:
@@ -121,20 +126,17 @@ class MetadataBuilder:
         return negated
 
     def _said(
-        self, left: _ByPredicate, omitted: dict[str, int] | None = None, sources: Iterable[str] = ()
+        self, left: _ByPredicate, omitted: dict[Iri, int] | None = None, sources: Iterable[str] = ()
     ) -> PageAssertion:
         """Take confidence and sources out of `left`; return them, `sources` and all else.
 
         Texts that are too long are left out if there is an `omitted`, which counts them by predicate.
         """
         confidence = self._take_numbers(left, self._roles.confidence, guessed=_is_share)
-        documents = sorted({*sources, *self._take_sources(left)})
+        documents = sorted({*sources, *self._take_sources(left)}, key=uncoined)
         if omitted is not None:
             left = self._without_long_texts(left, omitted)
-        properties = {self._prefixes.shorten(predicate): self._values(values) for predicate, values in left.items()}
-        return PageAssertion(
-            confidence=confidence, source_documents=documents, properties=dict(sorted(properties.items()))
-        )
+        return PageAssertion(confidence=confidence, source_documents=documents, properties=self._properties(left))
 
     def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
         """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
@@ -202,14 +204,13 @@ class MetadataBuilder:
         ]
         return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
 
-    def _without_long_texts(self, properties: Properties, omitted: dict[str, int]) -> _ByPredicate:
+    def _without_long_texts(self, properties: Properties, omitted: dict[Iri, int]) -> _ByPredicate:
         longest = self._profile.size.evidence_text_characters
         left: _ByPredicate = {}
         for predicate, values in properties.items():
             short = tuple(value for value in values if not (isinstance(value, Literal) and len(value.value) > longest))
             if len(short) < len(values):
-                key = self._prefixes.shorten(predicate)
-                omitted[key] = omitted.get(key, 0) + len(values) - len(short)
+                omitted[predicate] = omitted.get(predicate, 0) + len(values) - len(short)
             if short:
                 left[predicate] = short
         return left
@@ -221,7 +222,7 @@ def _combined(assertions: Sequence[PageAssertion]) -> PageAssertion:
     return PageAssertion(
         negated=all(assertion.negated for assertion in assertions),
         confidence=first if all(assertion.confidence == first for assertion in assertions) else (),
-        source_documents=sorted({source for assertion in assertions for source in assertion.source_documents}),
+        source_documents=sorted({*chain.from_iterable(one.source_documents for one in assertions)}, key=uncoined),
     )
 
 

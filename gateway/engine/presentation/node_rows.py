@@ -20,7 +20,7 @@ def node_columns(said: Sequence[Json]) -> list[str]:
     None where objects are as short.
     """
     counts = Counter(key for metadata in said for key in metadata)
-    frequent = sorted(counts, key=lambda key: (-counts[key], key))[:_MOST]
+    frequent = [key for key, _ in counts.most_common(_MOST)]
     sizes = {key: size_of(key) for key in frequent}
     best: list[str] = []
     most = 0

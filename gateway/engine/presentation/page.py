@@ -86,6 +86,7 @@ class PageNode(_PageItem[NodeMetadata]):
         id: Its canonical ID.
         entity_type: The ID of its type, or the word that stands for none.
         name: Its name, where stubs carry names.
+        on_the_way: Whether it is shown only as a step to nodes of `only_node_types`.
         paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
             against the step, and that of the node.
         paths_left_out: How many paths are not shown, to save room or time.
@@ -98,6 +99,7 @@ class PageNode(_PageItem[NodeMetadata]):
     id: str
     entity_type: str
     name: str | None = None
+    on_the_way: bool = False
     paths: Sequence[Sequence[str]] = ()
     paths_left_out: int = 0
     survey: EdgeSurvey | None = None
@@ -135,7 +137,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
     predicate: str
     object: str
     is_incoming: bool = False
-    omitted_texts: dict[str, int] = field(default_factory=dict)
+    omitted_texts: dict[Iri, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
 
@@ -237,7 +239,7 @@ class SubgraphPage:
         header: What is said about the whole of it.
         nodes: Nodes in order.
         edges: Edges in order.
-        omitted_texts: Long texts left out of the metadata, by predicate.
+        omitted_texts: Long texts left out of the metadata, by the ID of the predicate.
         labels: Names of IDs, where IDs are opaque.
         place: Which nodes of how many are on the page; empty where this page is all of it.
         next_offset: Where the next page begins; None for the last one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
@@ -121,7 +121,7 @@ class Presenter:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
-        if types := {*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)):
+        if types := _without_edges({*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)), traversal):
             warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
         if not arguments.topology_only and names_in_doubt(known, self._profile):
             warnings.append(messages.NAME_KEYS_UNKNOWN)
@@ -174,7 +174,8 @@ class Presenter:
         if id(facts) not in shown:
             shown[id(facts)] = filtered.known.chooser.shown(facts)
         name = _name(filtered.names.known.get(node, facts))
-        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name)
+        is_step = node in filtered.topology.on_the_way
+        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name, on_the_way=is_step)
 
     def _add_paths(self, window: Window, filtered: _Filtered) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
@@ -215,7 +216,7 @@ class Presenter:
         nodes = [
             node
             for node in window.nodes
-            if node.iri not in topology.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+            if not node.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
         ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         if filtered.names.are_wanted or not filters.has_details:
@@ -278,6 +279,9 @@ class Presenter:
             window.shrink(room, names_on_stubs=filtered.names.are_wanted)
             window.cut(room)
             page = _page(window, header, labels, filtered)
+            omitted = window.omitted_texts
+            order = sorted(omitted, key=self._prefixes.declared_form)
+            page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
             page.coined = self._prefixes.coined_in_answer
             excess = shape.size_of_part(page) - limit
             if excess <= 0:
@@ -286,6 +290,16 @@ class Presenter:
                 limit_subgraph_page(page, limit, shape)
                 return page
             room = min(room, window.size) - excess
+
+
+def _without_edges(types: Iterable[Iri], traversal: Traversal) -> list[Iri]:
+    """Return those types among the seeds from which no edge led to anything in the answer."""
+    topology = traversal.topology
+    if isinstance(traversal.arguments, IntersectSubgraphs):
+        return [] if topology.nodes else list(types)
+    # Seeds come first.
+    places = {seed: place for place, seed in enumerate(topology.seeds)}
+    return [type_ for type_ in types if type_ not in places or not topology.edges.has_any_at(places[type_])]
 
 
 def _name(facts: NodeFacts) -> str | None:
@@ -310,7 +324,6 @@ def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -
         ),
         window.nodes,
         window.edges,
-        omitted_texts=window.omitted_texts,
         labels=labels.of(mentioned),
         next_offset=next_offset,
         next_edge=last_shown + (0 if window.nodes else arguments.edge_offset) if is_split else None,

@@ -29,7 +29,15 @@ from gateway.engine.presentation.page import (
     TermSummary,
 )
 from gateway.engine.presentation.shape import Json, Shape, with_prefixes
-from gateway.engine.presentation.values import Amount, EdgeMetadata, Nested, NodeMetadata, PageAssertion, PageValue
+from gateway.engine.presentation.values import (
+    Amount,
+    EdgeMetadata,
+    Nested,
+    NodeMetadata,
+    PageAssertion,
+    PageValue,
+    uncoined,
+)
 from gateway.graph.values import Basis, NoValue
 
 Listed = TypeVar("Listed")
@@ -67,7 +75,20 @@ def search_result(page: SearchPage) -> SearchResult:
 
 def notation(value: PageValue | PageAssertion) -> str:
     """Return the text by which values that have parts are sorted; their order means nothing, but never changes."""
-    return repr(assertion_metadata(value) if isinstance(value, PageAssertion) else _value(value))
+    return repr(_uncoined(assertion_metadata(value) if isinstance(value, PageAssertion) else _value(value)))
+
+
+def _uncoined(written: Any) -> Any:
+    """Return JSON with its IDs as they are without coined prefixes."""
+    match written:
+        case dict():
+            return {_uncoined(key): _uncoined(value) for key, value in written.items()}
+        case list():
+            return list(map(_uncoined, written))
+        case str():
+            return uncoined(written)
+        case _:
+            return written
 
 
 def _subgraph(page: SubgraphPage) -> Json:
@@ -144,6 +165,8 @@ def _node(node: PageNode) -> Json:
     written: Json = {"id": node.id, "entity_type": node.entity_type}
     if node.name is not None:
         written["name"] = node.name
+    if node.on_the_way:
+        written["on_the_way"] = True
     if node.paths:
         written["via"] = [list(path) for path in node.paths]
     if node.metadata is not None:

@@ -7,7 +7,7 @@ alone be larger than the answer may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.engine import messages
@@ -32,6 +32,7 @@ from gateway.engine.presentation.paging import fitting
 from gateway.engine.presentation.shape import Part, Shape, size_of, size_of_degraded
 from gateway.engine.presentation.values import SHORTER, NodeMetadata, Shortener
 from gateway.graph.deadline import Deadline
+from gateway.graph.values import Iri
 from gateway.settings.limits import SizeSettings
 from gateway.terms.words import cut
 
@@ -107,13 +108,13 @@ class Window:
         return {step: count for step, count in steps.items() if count}
 
     @property
-    def omitted_texts(self) -> dict[str, int]:
+    def omitted_texts(self) -> Mapping[Iri, int]:
         """Long texts left out of the metadata that is shown, by predicate."""
-        counts: dict[str, int] = {}
+        counts: dict[Iri, int] = {}
         for edge in self.edges:
             for predicate, count in edge.omitted_texts.items() if not edge.is_reduced else ():
                 counts[predicate] = counts.get(predicate, 0) + count
-        return dict(sorted(counts.items()))
+        return counts
 
     @property
     def warnings(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from gateway.graph.values import NoValue
 from gateway.terms.literals import JsonScalar
@@ -15,9 +15,25 @@ SHORTER = ((1_000, 100), (200, 30), (80, 10))
 
 
 class Id(str):
-    """A canonical ID among the values of a page: a part of it would name nothing, so it is never shortened."""
+    """A canonical ID among the values of a page: a part of it would name nothing, so it is never shortened.
 
-    __slots__ = ()
+    Attributes:
+        uncoined: The same without a coined prefix; orders rest on it.
+    """
+
+    __slots__ = ("uncoined",)
+    uncoined: str
+
+    def __new__(cls, text: str, uncoined: str | None = None) -> Self:
+        """Return an ID; without a coined prefix, its two forms are the same."""
+        made = super().__new__(cls, text)
+        made.uncoined = text if uncoined is None else uncoined
+        return made
+
+
+def uncoined(text: str) -> str:
+    """Return the text by which an ID, or any other text, is sorted."""
+    return text.uncoined if isinstance(text, Id) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +94,7 @@ class PageAssertion:
         negated: Whether it denies the edge.
         confidence: Its confidence; several numbers where the graph has several.
         source_documents: The documents that state it, sorted.
-        properties: All else, by the ID of the predicate, sorted by it.
+        properties: All else, by the ID of the predicate, in the order of these.
     """
 
     negated: bool = False

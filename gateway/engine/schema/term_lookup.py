@@ -17,7 +17,7 @@ from gateway.graph.values import Iri, Term
 from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
 from gateway.terms.iri import is_iri, local_name
-from gateway.terms.prefixes import PrefixMap, in_prose, listed_ids
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 _NOTHING: Mapping[Iri, str] = {}
 _SHOWN = 8
@@ -99,7 +99,7 @@ class TermLookup:
             if not found:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
             elif len(found) > 1:
-                meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
+                meant = self._prefixes.listed(found, _SHOWN)
                 warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
         if len(warnings) > _WARNED:
@@ -114,7 +114,7 @@ class TermLookup:
         """
         found = self._find(name, _NOTHING)
         if len(found) > 1:
-            meant = listed_ids(sorted(self._short(iri) for iri in found), _SHOWN)
+            meant = self._prefixes.listed(found, _SHOWN)
             return frozenset(found), messages.several_meant(argument, quoted(name), self._kind, meant)
         if found:
             return frozenset(found), ""
@@ -153,16 +153,13 @@ class TermLookup:
         except InputError:
             return name
 
-    def _short(self, iri: str) -> str:
-        return self._prefixes.shorten(iri) if is_iri(iri) else iri
-
     def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
         if self._comprehensive:
             raise self._no_such(argument, name)
         return messages.perhaps_unknown_name(argument, quoted(name), self._kind, self._nearest(name) if hinted else "")
 
     def _no_such(self, argument: str, name: str) -> InputError:
-        shown = sorted(self._short(iri) for iri in itertools.islice(self._listed, _SHOWN))
+        shown = self._prefixes.in_order(itertools.islice(self._listed, _SHOWN))
         some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
         return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
 

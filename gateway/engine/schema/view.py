@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -20,6 +20,9 @@ UNTYPED = "untyped"
 UNKNOWN = "unknown"
 """The `entity_type` of a node whose types could not be fetched."""
 
+WORDS = (UNTYPED, UNKNOWN)
+"""What stands in the place of a type."""
+
 
 class TypeChooser:
     """Chooses one type for each node; the choice depends only on the profile and the schema version."""
@@ -35,10 +38,7 @@ class TypeChooser:
     def all_of(self, facts: NodeFacts) -> tuple[Iri, ...]:
         """Return the entity types of a node, the one that is shown first; generic types only if there are no others."""
         types = [iri for iri in facts.types if is_entity_type(iri)]
-        among = [iri for iri in types if iri not in GENERIC_TYPES] or types
-        if len(among) <= 1:
-            return tuple(among)
-        return tuple(sorted(among, key=lambda iri: (self._is_above_one_of(among, iri), *self._order(iri))))
+        return self._in_order([iri for iri in types if iri not in GENERIC_TYPES] or types)
 
     def filterable(self, facts: NodeFacts) -> tuple[str, ...]:
         """Return the types that a filter can match: all types of the node, or the word for none or unknown ones."""
@@ -46,12 +46,34 @@ class TypeChooser:
             return (UNKNOWN,)
         return tuple(iri for iri in facts.types if is_entity_type(iri)) or (UNTYPED,)
 
-    def shown(self, facts: NodeFacts) -> str:
-        """Return `entity_type` as it is written in an answer."""
+    def selected(self, facts: NodeFacts, asked: Collection[str], meant: Collection[str]) -> str:
+        """Return the type by which a filter selects a node: one that is asked for, else one that it means too.
+
+        If the types of the node do not tell, it is the type that the node shows.
+        """
+        types = self.filterable(facts)
+        fitting = [iri for iri in types if iri in asked] or [iri for iri in types if iri in meant]
+        return next(iter(self._in_order(fitting)), self.chosen(facts))
+
+    def chosen(self, facts: NodeFacts) -> str:
+        """Return the type that a node shows, or the word for none or unknown ones."""
         if not facts.are_types_known:
             return UNKNOWN
-        types = self.all_of(facts)
-        return self._prefixes.shorten(types[0]) if types else UNTYPED
+        return next(iter(self.all_of(facts)), UNTYPED)
+
+    def shown(self, facts: NodeFacts) -> str:
+        """Return `entity_type` as it is written in an answer."""
+        return self.written(self.chosen(facts))
+
+    def written(self, chosen: str) -> str:
+        """Return the ID of a type, or the word that stands for none."""
+        return chosen if chosen in WORDS else self._prefixes.shorten(chosen)
+
+    def _in_order(self, types: Sequence[str]) -> tuple[str, ...]:
+        """Return types of one node, the one that is shown first."""
+        if len(types) <= 1:
+            return tuple(types)
+        return tuple(sorted(types, key=lambda iri: (self._is_above_one_of(types, iri), *self._order(iri))))
 
     def _order(self, iri: Iri) -> tuple[int, int, str]:
         preference = self._preferred.get(iri, len(self._preferred))
@@ -118,7 +140,7 @@ class SchemaView:
             schema,
             comprehensive,
             TypeChooser(schema, type_settings, prefixes),
-            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=(UNTYPED, UNKNOWN)),
+            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=WORDS),
             TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,

@@ -135,7 +135,7 @@ class EntityDescriber:
             Fault: None could be looked up.
         """
         read = await self._id_reader.read("ids", arguments.ids, call)
-        found, notes = await self._look_up(read.iris, call)
+        found, notes = await self._look_up(read.distinct, call)
         notes.warnings += read.warnings(self._prefixes)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):

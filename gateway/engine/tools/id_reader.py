@@ -31,12 +31,17 @@ class ReadIds:
     """The entities that an argument means.
 
     Attributes:
-        iris: The entities, in the order of the argument, duplicates folded.
+        iris: The entity of each text, in the order of the argument.
         names: The entity that each text means which is a name, and the name of that entity, if it has another one.
     """
 
     iris: list[Iri] = field(default_factory=list)
     names: dict[str, tuple[Iri, str]] = field(default_factory=dict)
+
+    @property
+    def distinct(self) -> list[Iri]:
+        """The entities, each once."""
+        return list(dict.fromkeys(self.iris))
 
     def warnings(self, prefixes: PrefixMap) -> list[str]:
         """Return a sentence for each name."""
@@ -73,7 +78,6 @@ class IdReader:
                 iri = self._prefixes.expand(hit.id)
                 found.names[text] = iri, hit.name if hit.match == "alias" else ""
             found.iris.append(iri)
-        found.iris = list(dict.fromkeys(found.iris))
         return found
 
     def _may_be_name(self, text: str) -> bool:

@@ -91,7 +91,8 @@ class SchemaDescriber:
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
         if cut := {name: total for name, total in totals.items() if total > count}:
             warnings.append(messages.lists_cut(cut, count, can_have_more=is_whole and count < _MOST_LISTED))
-        labels = {shorten(term.iri): term.label[:LONGEST_LABEL] for term in listed if term.label}
+        labelled = {term.iri: term.label[:LONGEST_LABEL] for term in listed if term.label}
+        labels = {shorten(iri): labelled[iri] for iri in sorted(labelled, key=self._prefixes.declared_form)}
         return SchemaPage(
             description=self._description(schema),
             complete=view.comprehensive,
@@ -106,7 +107,7 @@ class SchemaDescriber:
             version=schema.version,
             next_steps=self._next_steps(view, has_all=not cut),
             warnings=warnings,
-            labels=dict(sorted(labels.items())) if self._profile.names.on_stubs else {},
+            labels=labels if self._profile.names.on_stubs else {},
         )
 
     def _description(self, schema: Schema) -> str:

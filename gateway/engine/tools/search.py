@@ -76,6 +76,11 @@ class _Question:
     wanted: frozenset[str]
     warnings: list[str]
 
+    def type_of(self, facts: NodeFacts) -> str:
+        """Return the ID of the type that a hit shows: where types are given, the one by which it was selected."""
+        chooser = self.view.chooser
+        return chooser.written(chooser.selected(facts, self.types.iris, self.wanted))
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -119,15 +124,14 @@ class EntitySearcher:
         found = await self._found(question, call)
         shown, facts = await self._shown(question, found, arguments.limit, call)
         view = question.view
-        labels = await self._labeller.labels(
-            MentionedIds(nodes={view.chooser.shown(facts[one.hit.iri]) for one in shown}), view, call
-        )
+        types = {iri: question.type_of(fact) for iri, fact in facts.items()}
+        labels = await self._labeller.labels(MentionedIds(nodes={types[one.hit.iri] for one in shown}), view, call)
         if not (question.types.whole or question.types.warnings):
             question.warnings.append(messages.OTHER_TYPES_MAY_MATCH)
         question.warnings.extend(self._doubts(view, of_names=bool(question.terms.text)))
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
-        written = [self._hit(one, facts[one.hit.iri], view) for one in shown]
+        written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri]) for one in shown]
         listed = _that_fit_in(written, size - _HEAD, labels, self._prefixes.coined_in_answer, shape)
         facts_are_whole = all(fact.mark.whole for fact in facts.values())
         page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
@@ -301,13 +305,13 @@ class EntitySearcher:
                 raise fact.mark.fault
         return [one for one in best if not types.isdisjoint(view.chooser.filterable(facts[one.hit.iri]))]
 
-    def _hit(self, one: RankedHit, facts: NodeFacts, view: SchemaView) -> PageHit:
+    def _hit(self, one: RankedHit, facts: NodeFacts, entity_type: str) -> PageHit:
         hit = one.hit
         name = facts.name or ("" if hit.is_synonym else hit.text)
         shorter = Shortener(_NAME_LENGTH, 1)
         return PageHit(
             self._prefixes.shorten(hit.iri),
-            view.chooser.shown(facts),
+            entity_type,
             name=shorter(name),
             description=shorter(_first_sentence(facts.description)),
             match=one.match,

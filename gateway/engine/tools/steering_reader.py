@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gateway.engine import messages
@@ -11,9 +12,17 @@ from gateway.engine.traversal.steering import PredicateChoice, Steering
 from gateway.errors import InputError
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
+from gateway.terms.folding import compact
+from gateway.terms.iri import local_name
+from gateway.terms.known_iris import REIFICATION
 from gateway.terms.prefixes import PrefixMap
 
 _ARGUMENT = "only_predicates"
+
+_OF_STATEMENTS = re.compile(
+    r"/prop/(?:(?P<part>statement|qualifier|reference)/(?:value/|value-normalized/)?)?(?P<property>P[0-9]+)$"
+)
+"""How a predicate of the statements of a Wikibase ends, which the software fixes (RDF dump format)."""
 
 
 class SteeringReader:
@@ -21,6 +30,7 @@ class SteeringReader:
 
     def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
         self._edges = profile.edges
+        self._is_wikibase = profile.values.wikibase
         self._prefixes = prefixes
 
     def read(self, arguments: TraversalArguments, seeds: int, known: SchemaView) -> tuple[Steering, list[str]]:
@@ -28,7 +38,7 @@ class SteeringReader:
 
         Args:
             arguments: The arguments of the question.
-            seeds: How many different seeds it has.
+            seeds: How many seeds it gives.
             known: The schema.
 
         Raises:
@@ -57,7 +67,11 @@ class SteeringReader:
             iri = self._iri(bare)
             if iri is not None:
                 self._check_edge(iri)
-            iris, warning = known.predicates.required(_ARGUMENT, bare)
+            try:
+                iris, warning = known.predicates.required(_ARGUMENT, bare)
+            except InputError:
+                self._check_no_edge_is_called(bare)
+                raise
             if warning:
                 warnings[warning] = None
             found |= dict.fromkeys(PredicateChoice(one, is_inverse) for one in iris)
@@ -71,15 +85,32 @@ class SteeringReader:
         return iri if iri != name or "://" in name else None
 
     def _check_edge(self, predicate: Iri) -> None:
+        if not self._edges.allows(predicate):
+            raise messages.no_edge_predicate(self._prefixes.in_prose(predicate), self._where_shown(predicate))
+
+    def _check_no_edge_is_called(self, name: str) -> None:
+        """Refuse the local name of a predicate that is no edge, with where it is shown."""
+        for predicate in self._edges.excluded:
+            if compact(local_name(predicate)) == compact(name):
+                self._check_edge(predicate)
+
+    def _where_shown(self, predicate: Iri) -> str:
+        """Return where answers show a predicate that is no edge."""
         edges = self._edges
-        if edges.allows(predicate):
-            return
-        where = messages.AS_METADATA
         if predicate in edges.types:
-            where = messages.AS_TYPE
-        elif predicate in edges.redirects:
-            where = messages.AS_MERGED
-        raise messages.no_edge_predicate(self._prefixes.in_prose(predicate), where)
+            return messages.AS_TYPE
+        if predicate in edges.redirects:
+            return messages.AS_MERGED
+        if predicate in REIFICATION:
+            return messages.AS_EVIDENCE
+        if predicate in edges.excluded:
+            return messages.AS_METADATA
+        part = _OF_STATEMENTS.search(predicate) if self._is_wikibase else None
+        if part is None:
+            return messages.AS_UNLISTED
+        direct = f"{predicate[: part.start()]}/prop/direct/{part['property']}"
+        is_value = part["part"] in {None, "statement"} and edges.allows(direct)
+        return messages.as_statement(self._prefixes.in_prose(direct)) if is_value else messages.AS_EVIDENCE
 
 
 def _flat(given: Sequence[str | list[str]]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
@@ -76,24 +77,18 @@ class Traverser:
             raise messages.edge_offset_alone(arguments.tool)
         hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
         read = await self._id_reader.read("seeds", arguments.seeds, call)
-        seeds = read.iris
-        if isinstance(arguments, IntersectSubgraphs):
-            _check_two(seeds)
-        steering, notes = await self._checked(arguments, len(seeds), call)
+        steering, notes = await self._checked(arguments, len(read.iris), call)
+        seeds, steering = _merged(read.iris, steering, arguments)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
-        kind = (arguments.tool, hops, rule, steering)
-        is_new = self._snapshots.get((*kind, *seeds), Freshness(), continues=continues) is None
+        question = (arguments.tool, hops, rule, steering, *seeds)
+        is_new = self._snapshots.get(question, Freshness(), continues=continues) is None
         resolved, read_ahead = await self._resolved(
             seeds, rule, steering, call, reads_ahead=is_new and isinstance(arguments, BfsQuery)
         )
-        seeds = resolved.seeds
-        if isinstance(arguments, IntersectSubgraphs):
-            _check_two(seeds)
+        seeds, steering = _merged(resolved.seeds, steering, arguments)
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
-        if steering.is_listed and isinstance(arguments, IntersectSubgraphs) and len(steering.lists) != len(seeds):
-            raise messages.wrong_number_of_lists(arguments.tool, len(steering.lists), len(seeds), "seed")
-        question = (*kind, *seeds)
+        question = (arguments.tool, hops, rule, steering, *seeds)
         topology = self._snapshots.get(question, call.freshness, continues=continues)
         names = PageNames(self._store, self._profile, self._prefixes, arguments, shape, call)
         if topology is None or not _has_paths(topology, via):
@@ -106,9 +101,11 @@ class Traverser:
         # No sentence and no ID is written before that: an answer writes each namespace in one way.
         self._prefixes.coin(written_iris.of_topology(topology, arguments.offset))
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
+        is_alone = isinstance(arguments, IntersectSubgraphs) and len(seeds) == 1
         warnings = [
             *read.warnings(self._prefixes),
             *resolved.warnings,
+            *([messages.one_seed_only(self._prefixes.in_prose(seeds[0]), hops)] if is_alone else []),
             *self._redirects.doubts(resolved, topology),
             *rule.warnings,
             *notes,
@@ -200,6 +197,10 @@ def _has_paths(topology: Topology, via: bool | None) -> bool:
     return topology.via is via or topology.via is True or via is False
 
 
-def _check_two(seeds: Sequence[Iri]) -> None:
-    if len(seeds) < 2:  # noqa: PLR2004 - an intersection has two sides
-        raise messages.one_seed_only()
+def _merged(seeds: Sequence[Iri], steering: Steering, arguments: TraversalArguments) -> tuple[Sequence[Iri], Steering]:
+    """Return the seeds without duplicates; one that has several lists of predicates stays once for each."""
+    if not (steering.is_listed and isinstance(arguments, IntersectSubgraphs)):
+        return list(dict.fromkeys(seeds)), steering
+    pairs = dict.fromkeys(zip(seeds, steering.lists, strict=True))
+    lists = tuple(followed for _, followed in pairs)
+    return [seed for seed, _ in pairs], replace(steering, lists=lists, is_listed=len(lists) > 1)

@@ -234,7 +234,7 @@ def combined(sources: Sequence[tuple[Exploration, Mapping[Iri, int]]]) -> Explor
         for node, one in part.known.items():
             readings.setdefault(node, []).append((part.selection, one))
         whole.unsure |= part.unsure
-        whole.missing += part.missing
+        whole.missing += [seed for seed in part.missing if seed not in whole.missing]
         whole.unexpanded |= part.unexpanded
     whole.known = {node: joined(each) for node, each in readings.items()}
     whole.by_source = [part for part, _ in sources]

@@ -140,6 +140,11 @@ class EdgeTable(Sequence[Edge]):
         begun_and_ended = sum(subjects[place] >= start and objects[place] >= start for place in inside)
         return self._begun_before[stop] - self._begun_before[start] - begun_and_ended
 
+    def has_any_at(self, position: int) -> bool:
+        """Return whether an edge begins or ends at a position."""
+        _, ending_before = self._by_end
+        return any(before[position + 1] > before[position] for before in (ending_before, self._begun_before))
+
     def without(self, removed: Collection[Iri], deadline: Deadline) -> EdgeTable:
         """Return the edges between the other nodes.
 

@@ -11,6 +11,9 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import EdgeSelection, Iri, Neighbourhood, other_end
 
+_Source = tuple[Iri, EdgeSelection]
+"""A seed, and the edges that are followed from it; one seed may stand in several relations."""
+
 _LARGE = 5_000
 """Edges of a seed above which the edges from the other side are asked for, if another seed has fewer."""
 
@@ -38,7 +41,7 @@ class IntersectionSearch:
         self._call = call
         self._is_steered = not steering.is_off
         selections = steering.selections if steering.is_listed else [steering.selection] * len(seeds)
-        self._selections = dict(zip(seeds, selections, strict=True))
+        self._sources = list(zip(seeds, selections, strict=True))
 
     async def run(self) -> Exploration:
         """Return what is near each seed, in the order of seeds.
@@ -46,39 +49,40 @@ class IntersectionSearch:
         Raises:
             Fault: Nothing could be learnt about any seed of a search.
         """
-        large = await self._large_seeds()
+        large = await self._large_sources()
         groups: dict[EdgeSelection, list[Iri]] = {}
-        for seed, selection in self._selections.items():
-            if seed not in large:
+        for seed, selection in self._sources:
+            if (seed, selection) not in large:
                 groups.setdefault(selection, []).append(seed)
-        found: dict[Iri, tuple[Exploration, Mapping[Iri, int]]] = {}
+        found: dict[_Source, tuple[Exploration, Mapping[Iri, int]]] = {}
         for selection, seeds in groups.items():
             search = BreadthFirstSearch(
                 self._store, [[seed] for seed in seeds], self._hops, self._expander, self._call, selection
             )
             part = await search.run()
-            found |= {seed: (part, distance) for seed, distance in zip(seeds, part.distances, strict=True)}
+            found |= {(seed, selection): (part, distance) for seed, distance in zip(seeds, part.distances, strict=True)}
         if large:
             near = frozenset.intersection(*(frozenset(distance) for _, distance in found.values()))
-            for seed in large:
-                part = await self._from_the_other_side(seed, near)
-                found[seed] = part, part.distances[0]
-        return combined([found[seed] for seed in self._selections])
+            for source in large:
+                part = await self._from_the_other_side(*source, near)
+                found[source] = part, part.distances[0]
+        return combined([found[source] for source in self._sources])
 
-    async def _large_seeds(self) -> Collection[Iri]:
+    async def _large_sources(self) -> Collection[_Source]:
         """Return the seeds with very many edges; none if all have, or if a seed's edges are needed in any case."""
         if self._hops > 1 or not self._is_steered or not self._expander.is_unlimited:
             return ()
-        large: list[Iri] = []
-        for selection in dict.fromkeys(self._selections.values()):
-            seeds = [seed for seed, other in self._selections.items() if other == selection]
+        large: list[_Source] = []
+        for selection in dict.fromkeys(selection for _, selection in self._sources):
+            seeds = [seed for seed, other in self._sources if other == selection]
             degrees = await self._store.degrees(seeds, _LARGE, self._call, selection=selection)
-            large += [seed for seed, degree in degrees.items() if degree.mark.whole and degree.count > _LARGE]
-        return large if len(large) < len(self._selections) else ()
+            large += [
+                (seed, selection) for seed, degree in degrees.items() if degree.mark.whole and degree.count > _LARGE
+            ]
+        return large if len(large) < len({*self._sources}) else ()
 
-    async def _from_the_other_side(self, seed: Iri, near: Collection[Iri]) -> Exploration:
+    async def _from_the_other_side(self, seed: Iri, selection: EdgeSelection, near: Collection[Iri]) -> Exploration:
         """Return which of the nodes near the other seeds are near this one."""
-        selection = self._selections[seed]
         part = Exploration([{seed: 0}], selection, self._expander.gaps)
         others = sorted(node for node in near if node != seed)
         answers = await self._expander.expand(others, EdgeSelection(selection.incoming, selection.outgoing))

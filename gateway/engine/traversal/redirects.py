@@ -25,7 +25,7 @@ class ResolvedSeeds:
     """The seeds of a question, merged ones replaced.
 
     Attributes:
-        seeds: The seeds, with the nodes that merged ones were merged into; duplicates folded.
+        seeds: The seeds as given, with the nodes that merged ones were merged into.
         warnings: One for each merged seed.
         unread: Nodes of which it could not be read whether they were merged, with the fault.
         endless: Nodes that were merged in a circle, or over more steps than are followed.
@@ -95,8 +95,7 @@ class Redirects:
             for seed, chain in chains.items()
             if len(chain) > 1
         ]
-        ends = list(dict.fromkeys(chain[-1] for chain in chains.values()))
-        return ResolvedSeeds(ends, [*merged, *merged_too], unread, frozenset(endless))
+        return ResolvedSeeds([chains[seed][-1] for seed in seeds], [*merged, *merged_too], unread, frozenset(endless))
 
     def doubts(self, resolved: ResolvedSeeds, topology: Topology) -> list[str]:
         """Return a warning for each seed that has edges, and of which it could not be read whether it was merged."""

@@ -265,8 +265,9 @@ class TopologyBuilder:
                 found.gaps.add("other_graph", [node], detail)
 
     def _require_a_seed(self, seeds: Sequence[Iri], missing: Sequence[Iri]) -> None:
-        if len(missing) == len(seeds):
-            shown = [quoted(self._prefixes.shorten(seed)) for seed in seeds[:_SHOWN]]
+        distinct = list(dict.fromkeys(seeds))
+        if len(missing) == len(distinct):
+            shown = [quoted(self._prefixes.shorten(seed)) for seed in distinct[:_SHOWN]]
             hint = self._prefixes.undeclared(missing)
             raise messages.no_seed_exists(shown, hint, self._other_graph, trusted=self._trusted)
 
@@ -334,7 +335,7 @@ class TopologyBuilder:
             found.gaps.add("server_truncated", found.known or seeds, messages.MAY_HAVE_MORE_EDGES)
         nodes, edges = ordered
         return Topology(
-            tuple(seed for seed in seeds if seed in nodes),
+            tuple(seed for seed in dict.fromkeys(seeds) if seed in nodes),
             nodes,
             edges,
             facts,

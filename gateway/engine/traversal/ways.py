@@ -18,7 +18,7 @@ def nodes_on_the_way(
 ) -> set[Iri]:
     """Return the nodes on one shortest path from the nearest seed to each of some nodes, along edges that are shown.
 
-    Of several shortest paths it is the one whose nodes come first by ID, counted from the end.
+    Of several shortest paths it is the one whose nodes come first by ID without coined prefixes, counted from the end.
 
     Raises:
         DeadlinePassed: The time was not enough.
@@ -49,7 +49,7 @@ def _steps_back(
     before: list[dict[Iri, Iri]] = []
     for hop, selection in enumerate(selections, 1):
         arrived: dict[Iri, Iri] = {}
-        for node in deadline.checking(sorted(layer, key=prefixes.shorten)):
+        for node in deadline.checking(sorted(layer, key=prefixes.declared_form)):
             for edge in touching[node]:
                 other = other_end(node, edge)
                 is_farther = steering.is_listed or topology.nodes[other] == hop

@@ -37,9 +37,10 @@ class Reader {
   readonly labels: Record<string, string> = {};
 
   subgraph(answer: Json): Json {
-    const { via, node_columns, evidence_columns, ...left } = answer;
+    const { via, node_columns, on_the_way, evidence_columns, ...left } = answer;
     const paths = (via ?? {}) as Record<string, string[]>;
     const nodes = [...this.entries(answer["nodes"] as Json, (node_columns ?? []) as string[])];
+    for (const node of this.entries((on_the_way ?? {}) as Json)) nodes.push({ ...node, on_the_way: true });
     for (const node of nodes) {
       const path = paths[node["id"] as string];
       if (path) node["via"] = path.map((each) => each.split(" "));

@@ -297,7 +297,8 @@ def pages(draw: st.DrawFn) -> SubgraphPage:
     for name_id in ids[earlier:]:
         drawn = PageNode(name_id, name_id, draw(TYPES), name=draw(NAMES))
         drawn.paths = draw(st.lists(st.lists(IDS, min_size=1, max_size=3), max_size=2))
-        if draw(st.booleans()):
+        drawn.on_the_way = draw(st.booleans())
+        if not drawn.on_the_way and draw(st.booleans()):
             drawn.set_metadata(draw(METADATA))
         nodes.append(drawn)
     triples = draw(st.sets(st.tuples(st.sampled_from(ids), PREDICATES, st.sampled_from(ids)), max_size=12))
@@ -340,9 +341,12 @@ def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: Subgr
     parts: list[PageNode | PageEdge] = [*page.nodes, *page.edges]
     counted = sum(part.frame + COMPACT.size_of_part(part) for part in parts)
     # Commas: none after the last of a list or of an object.
-    lists = len(written["nodes"]) + bool(written["nodes"]) + len(written["edges"]) + bool(written["edges"])
+    objects = [written["nodes"], written["edges"], written.get("on_the_way", {})]
+    lists = sum(len(one) + bool(one) for one in objects)
     brackets = 2 * (len("{}") + 1)
     together = size_of(written["nodes"]) + size_of(written["edges"]) - brackets
+    if "on_the_way" in written:
+        together += len('"on_the_way":') + size_of(written["on_the_way"])
     # Nodes are measured as rows; those that are objects have keys besides.
     said = [entry for alike in written["nodes"].values() for entry in alike if isinstance(entry, dict)]
     keys = sum(

@@ -9,7 +9,8 @@ from gateway.engine.arguments import MAX_HITS
 from gateway.errors import InputError
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
-from tests.engine.small import over
+from gateway.settings.vocabulary import TypeSettings
+from tests.engine.small import ROOM, over
 from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +46,41 @@ async def test_types_without_a_query_list_their_entities_with_and_without_names(
 
 async def test_an_entity_of_two_listed_types_is_one_hit() -> None:
     assert [hit.id for hit in (await listed(["Film", "Work"])).result].count("x:nameless") == 1
+
+
+SUBCLASSES = Profile(size=ROOM, types=TypeSettings(subclass_of=("http://www.w3.org/2000/01/rdf-schema#subClassOf",)))
+SEVERAL_TYPES = """
+x:Novel rdfs:subClassOf x:Book . x:Poem rdfs:subClassOf x:Book .
+x:a a x:Book, x:Rare . x:b a x:Novel, x:Rare . x:c a x:Book, x:Novel .
+x:d a x:Poem, x:Novel, owl:Thing . x:e a x:Rare . x:f a x:Poem .
+x:a rdfs:label 'one' . x:b rdfs:label 'one' . x:c rdfs:label 'one' .
+x:d rdfs:label 'one' . x:e rdfs:label 'one' . x:f rdfs:label 'one' .
+"""
+
+
+@pytest.mark.parametrize("query", ["", "one"])
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (["Book"], {"x:a": "x:Book", "x:b": "x:Novel", "x:c": "x:Book", "x:d": "x:Poem", "x:f": "x:Poem"}),
+        (["Poem"], {"x:d": "x:Poem", "x:f": "x:Poem"}),
+        (["Novel", "Rare"], {"x:a": "x:Rare", "x:b": "x:Novel", "x:c": "x:Novel", "x:d": "x:Novel", "x:e": "x:Rare"}),
+        (["owl:Thing"], {"x:d": "owl:Thing"}),
+    ],
+)
+async def test_a_hit_shows_the_type_by_which_it_was_selected(
+    query: str, types: list[str], expected: dict[str, str]
+) -> None:
+    async with over(SEVERAL_TYPES, SUBCLASSES) as gateway:
+        answer = await gateway.search_entities(query, types)
+    assert {hit.id: hit.entity_type for hit in answer.result} == expected
+
+
+async def test_without_types_a_hit_shows_the_type_that_it_shows_everywhere() -> None:
+    async with over(SEVERAL_TYPES, SUBCLASSES) as gateway:
+        hits = (await gateway.search_entities("one")).result
+        described = (await gateway.describe_entities([hit.id for hit in hits])).result
+    assert [hit.entity_type for hit in hits] == [entity.entity_type for entity in described]
 
 
 async def test_a_star_without_types_is_a_name() -> None:

@@ -97,8 +97,11 @@ async def test_the_position_of_a_wrong_name_is_named() -> None:
 
 async def test_a_name_and_the_id_of_one_entity_are_one_seed() -> None:
     async with over(GRAPH) as gateway:
-        with pytest.raises(InputError, match="one entity"):
-            await gateway.intersect_subgraphs(["Ann Ley", "x:ann"], 1)
+        answer = await gateway.intersect_subgraphs(["Ann Ley", "x:ann"], 1)
+        described = await gateway.describe_entities(["Ann Ley", "x:ann"])
+        around = await gateway.bfs_query(["Ann Ley", "x:ann"], 1)
+    assert answer.seeds == around.seeds == [entity.id for entity in described.result] == ["x:ann"]
+    assert [warning.partition(" ")[0] for warning in answer.warnings or ()] == ["'Ann", "seeds:"]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,14 @@ def test_edges_that_begin_on_a_page_and_end_after_it_are_counted(
     assert table(nodes, listed).begun_in(start, stop) == len(later)
 
 
+@given(nodes=orders, listed=edge_lists)
+def test_a_node_has_an_edge_where_one_begins_or_ends_at_it(nodes: list[str], listed: list[Edge]) -> None:
+    ends = {end for edge in listed for end in (edge.subject, edge.object)}
+    assert [table(nodes, listed).has_any_at(position) for position in range(len(nodes))] == [
+        node in ends for node in nodes
+    ]
+
+
 @given(nodes=orders, listed=edge_lists, removed=st.sets(st.sampled_from(NODES)))
 def test_without_some_nodes_a_table_is_the_one_of_the_others(
     nodes: list[str], listed: list[Edge], removed: set[str]
