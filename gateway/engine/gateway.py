@@ -236,6 +236,8 @@ class Gateway:
     async def wait_until_ready(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
 
+        How many nodes have no name is counted too, which the first search that finds nothing would do otherwise.
+
         Args:
             progress: Called after each page of names.
         """
@@ -247,6 +249,8 @@ class Gateway:
             await progress(read, total, f"Reading names of {total:,} entities")
 
         await self._store.prepared(report)
+        if (view := self._schema_cache.latest) is not None:
+            await self._store.nameless(view.schema, self._call(Tally("nameless", self._clock), no_progress, {}))
 
     async def close(self) -> None:
         """Stop background work and close connections."""

@@ -13,7 +13,7 @@ from typing_extensions import TypeIs
 
 from gateway import resources
 from gateway.cache.store import CachedStore
-from gateway.cache.stored_schema import FixedContentStore, StoredSchema
+from gateway.cache.stored_schema import FixedContentStore
 from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
@@ -104,7 +104,7 @@ def store_in_process(below: GraphStore, profile: Profile, place: Path | None) ->
         place: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing. Its
             names depend on the roles and the type predicates alone, so most profiles share one index.
     """
-    over = below if place is None else FixedContentStore(below, StoredSchema(place / profile_digest(profile)))
+    over = below if place is None else FixedContentStore(below, place / profile_digest(profile))
     if megabytes := profile.cache.megabytes:
         # A loaded graph never changes, so its answers do not expire.
         over = CachedStore(over, megabytes=megabytes, ttl_seconds=math.inf)

@@ -236,6 +236,33 @@ def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
     assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 1
 
 
+async def test_nodes_without_a_name_are_counted_once_for_all_runs(graph: Path, store: Path) -> None:
+    # Each of a sample has a name, so only counting all of them shows that all have one.
+    write(
+        graph,
+        "".join(f'<urn:n{n}> <{LABEL}> "name {n}" ; <urn:p> <urn:n{(n + 1) % 11_000}> .\n' for n in range(11_000)),
+    )
+
+    async def missed(profile: Profile | None = None) -> tuple[bool, list[str]]:
+        async with open_gateway(graph, store=store, profile=profile) as gateway:
+            answer = await gateway.search_entities("qxzzyv", explain=True)
+        assert answer.explain is not None
+        sent = [sent.template for sent in answer.explain.sent]
+        return answer.complete, [template for template in sent if template in {"schema/ends", "schema/nameless"}]
+
+    assert await missed() == (True, ["schema/ends", "schema/nameless"])
+    assert await missed() == (True, [])
+    assert await missed(Profile(roles=RoleSettings(name=("urn:none",)))) == (False, ["schema/ends"])
+    (kept,) = stored(store, "nameless.json")
+    write(kept, "{")
+    assert await missed() == (True, ["schema/ends", "schema/nameless"])
+
+
+async def test_a_graph_that_was_waited_for_has_its_nodes_without_a_name_counted(graph: Path, store: Path) -> None:
+    await asked(graph, store)
+    assert len(stored(store, "nameless.json")) == 1
+
+
 @pytest.mark.parametrize("options", [["--json"], ["--text"], ["--shape", "reference"], ["--contact", "me@example.org"]])
 def test_another_way_to_print_an_answer_reads_neither_names_nor_schema_again(
     graph: Path, store: Path, options: list[str]
