@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from gateway.cli import subgraph, tsv
-from gateway.cli.graph_source import GraphSource
+from gateway.cli.graph_source import GraphSource, needs_of
 from gateway.cli.options import CommonOptions
 from gateway.cli.pager import paged
 from gateway.cli.screen import ProgressBar, Screen, is_terminal
@@ -31,9 +31,9 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
     source.profile = for_a_person(source.profile)
     as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
     with ProgressBar(quiet=options.quiet) as bar:
-        gateway = source.open(bar.show_load, drop_record)
+        gateway = source.open(bar.show_load, drop_record, needs=needs_of(tool, arguments))
         with paged(wanted=as_text and options.pager) as screen:
-            printed = _print_pages(gateway, tool, arguments, bar, screen if as_text else None)
+            printed = _print_pages(source, gateway, tool, arguments, bar, screen if as_text else None)
             notes = asyncio.run(printed)
             if as_text:
                 screen.show(notes)
@@ -42,11 +42,17 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
 
 
 async def _print_pages(
-    gateway: Gateway, tool: str, arguments: Mapping[str, Any], bar: ProgressBar, screen: Screen | None
+    source: GraphSource,
+    gateway: Gateway,
+    tool: str,
+    arguments: Mapping[str, Any],
+    bar: ProgressBar,
+    screen: Screen | None,
 ) -> RenderableType:
     """Print the pages on a screen, or without one as columns, and return what is to be said of all together."""
     offset, whole = 0, subgraph.WholeNotes()
     async with gateway:
+        await source.wait(gateway, tool, arguments, bar.show_call)
         async for page in gateway.pages(tool, arguments, bar.show_call):
             # A pager has the terminal from now on.
             bar.stop()

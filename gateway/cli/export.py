@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gateway.cli.graph_source import GraphSource
+from gateway.cli.graph_source import GraphSource, needs_of
 from gateway.cli.options import CommonOptions
 from gateway.cli.screen import ProgressBar
 from gateway.cli.standard_streams import counted, print_note, write_bytes
@@ -34,8 +34,9 @@ def export(
         raise ConfigurationError(f"{name} is no text for a terminal.", next_step="Give a file with --out.")
     with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.
-        gateway = GraphSource(options).open(bar.show_load, drop_record)
-        subgraph = asyncio.run(_traversed(gateway, tool, arguments, bar.show_call))
+        source = GraphSource(options)
+        gateway = source.open(bar.show_load, drop_record, needs=needs_of(tool, arguments))
+        subgraph = asyncio.run(_traversed(source, gateway, tool, arguments, bar.show_call))
     if path is None:
         write_bytes(FORMATS[name].content(subgraph))
         written = "standard output"
@@ -46,8 +47,11 @@ def export(
     _report(subgraph, name, written, has_nodes=path is not None)
 
 
-async def _traversed(gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Subgraph:
+async def _traversed(
+    source: GraphSource, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress
+) -> Subgraph:
     async with gateway:
+        await source.wait(gateway, tool, arguments, progress)
         return await gateway.subgraph(tool, arguments, progress)
 
 
