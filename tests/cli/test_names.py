@@ -48,6 +48,17 @@ def test_a_first_command_by_name_stores_names_and_schema_for_the_next_one(
         assert len(list(store.glob(f"*/graph/store-*/derived/*/{name}"))) == 1
 
 
+def test_names_and_schema_of_a_file_of_a_megabyte_are_there_for_the_second_command(run: Run, tmp_path: Path) -> None:
+    graph, cache = tmp_path / "graph.ttl", tmp_path / "cache"
+    graph.write_text(GRAPH + f'<urn:long> <urn:text> "{"long " * 210_000}" .\n', encoding="utf-8")
+    assert run("bfs", "name 7", "-g", graph, "--cache", cache).status == 0
+    stored = sorted(cache.glob("*/graph/store-*/derived/*/*.*"))
+    assert {path.name for path in stored} > {"schema.json", "nameless.json"}
+    stamps = [path.stat().st_mtime_ns for path in stored]
+    assert run("bfs", "name 7", "-g", graph, "--cache", cache).status == 0
+    assert [path.stat().st_mtime_ns for path in stored] == stamps
+
+
 def test_a_command_by_id_reads_no_names(run: Run, graph: Path, large: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert run("bfs", "urn:n7", "-g", graph, "-p", large, "--store", store).status == 0
