@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from gateway.cli import subgraph, tsv
-from gateway.cli.graph_source import GraphSource, needs_of
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.pager import paged
 from gateway.cli.screen import ProgressBar, Screen, is_terminal
@@ -31,7 +31,7 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
     source.profile = for_a_person(source.profile)
     as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
     with ProgressBar(quiet=options.quiet) as bar:
-        gateway = source.open(bar.show_load, drop_record, needs=needs_of(tool, arguments))
+        gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
             printed = _print_pages(source, gateway, tool, arguments, bar, screen if as_text else None)
             notes = asyncio.run(printed)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gateway.cli.graph_source import GraphSource, needs_of
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.screen import ProgressBar
 from gateway.cli.standard_streams import counted, print_note, write_bytes
@@ -35,7 +35,7 @@ def export(
     with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.
         source = GraphSource(options)
-        gateway = source.open(bar.show_load, drop_record, needs=needs_of(tool, arguments))
+        gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
         subgraph = asyncio.run(_traversed(source, gateway, tool, arguments, bar.show_call))
     if path is None:
         write_bytes(FORMATS[name].content(subgraph))

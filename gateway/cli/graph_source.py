@@ -144,6 +144,12 @@ class GraphSource:
             on_record=on_record or drop_record,
         )
 
+    def open_for(
+        self, tool: str, arguments: Mapping[str, Any], on_file_read: OnFileRead, on_record: OnRecord | None = None
+    ) -> Gateway:
+        """Return the gateway of the graph for one call."""
+        return self.open(on_file_read, on_record, needs=needs_of(tool, arguments))
+
     async def wait(self, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress) -> None:
         """Wait for what a call reads a graph in this process in full for, however long that takes.
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from rich.console import RenderableType
 
 from gateway.cli import render, subgraph, tsv
-from gateway.cli.graph_source import GraphSource, needs_of
+from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.pager import paged
 from gateway.cli.render import print_explained
@@ -71,7 +71,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     try:
         with ProgressBar(quiet=options.as_json or options.quiet) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
-            gateway = source.open(bar.show_load, records.append, needs=needs_of(tool, arguments))
+            gateway = source.open_for(tool, arguments, bar.show_load, records.append)
             answer = asyncio.run(answer_of(gateway, bar.show_call))
         if options.as_json:
             print_line(json_text(answer.as_json()))
