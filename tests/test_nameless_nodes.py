@@ -96,8 +96,44 @@ async def test_the_nodes_are_counted_once_and_again_after_everything_was_forgott
 
 
 async def test_a_graph_in_this_process_is_counted_although_its_schema_was_not_read() -> None:
-    answer = await searched(GRAPH, profile=Profile(size=ROOM, orientation=SAMPLED))
-    assert "1 of the 3 nodes have no name" in (answer.next_steps or "")
+    profile = Profile(size=ROOM, orientation=SAMPLED)
+    answer = await searched(GRAPH, profile=profile)
+    assert "1 of 3 nodes in a sample have no name" in (answer.next_steps or "")
+    assert (await searched(GRAPH.replace("x:note", "rdfs:label"), profile=profile)).complete
+
+
+LARGE = 11_000
+"""Nodes of a circle that has too many triples for counting all nodes without need."""
+
+
+def circle(nodes: int, rest: str = "") -> str:
+    """Return a graph of named nodes in a circle, and what else is in it."""
+    return rest + "".join(f"x:n{n} x:p x:n{(n + 1) % nodes} ; rdfs:label 'N {n}' . " for n in range(nodes))
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_counted", "said"),
+    [
+        ("x:n1 x:q x:unnamed .", False, "1 of 13 nodes in a sample have no name"),
+        ("", True, None),
+        ("x:n9000 x:p x:unnamed .", True, "1 of the 11,001 nodes have no name"),
+        # The statement has no name, and is no node.
+        ("[] x:q 1 . x:statement rdf:subject x:n1 ; x:p x:n2 ; x:q x:n3 . x:n4 x:q x:n5 .", True, None),
+    ],
+)
+async def test_all_nodes_of_a_large_graph_are_counted_only_where_each_of_some_has_a_name(
+    rest: str, is_counted: bool, said: str | None
+) -> None:
+    counted = False
+
+    async def hook(query: str) -> None:
+        nonlocal counted
+        counted = counted or "AS ?named" in query
+
+    async with over(Watched(engine(circle(LARGE, rest)), hook)) as gateway:
+        answer = await gateway.search_entities(UNHEARD)
+    assert (counted, answer.complete) == (is_counted, said is None)
+    assert (said or TRY) in (answer.next_steps or "")
 
 
 async def test_of_a_large_graph_elsewhere_some_nodes_are_looked_at() -> None:
@@ -115,8 +151,7 @@ async def test_of_a_large_graph_elsewhere_some_nodes_are_looked_at() -> None:
 
 @pytest.mark.parametrize("named", [True, False])
 async def test_a_sample_without_nameless_nodes_proves_nothing(named: bool) -> None:
-    circle = "".join(f"x:n{n} x:p x:n{(n + 1) % 50} ; rdfs:label 'N {n}' . " for n in range(50))
-    turtle = circle if named else "x:a x:note 1, 2, 3, 4, 5 ."
+    turtle = circle(50) if named else "x:a x:note 1, 2, 3, 4, 5 ."
 
     async def nothing(_: str) -> None:
         pass

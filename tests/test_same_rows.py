@@ -413,7 +413,11 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     about_edges = ("excepted", "markers", "associations", "singletons", *ENDS)
     return {
         "schema/declared": [{}],
-        "schema/ends": [{"predicates": some, "edges": 1_000_000, **end} for end in ends for some in in_batches],
+        "schema/ends": [
+            {**_only(rule, *about_edges), "edges": 1_000_000, "predicates": some}
+            for rule in there.rules
+            for some in in_batches
+        ],
         "schema/nameless": [
             {**_only(rule, *about_edges), "most": 1_000_000, "predicates": some, "names": NAME_PREDICATES}
             for rule in there.rules

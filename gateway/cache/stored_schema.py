@@ -1,6 +1,7 @@
 """The schema of a graph, stored on disk between runs.
 
-The next run over an endpoint begins with it; a schema of files belongs to exactly their content, so it stays complete.
+The next run over an endpoint begins with it; a schema of files belongs to exactly their content, so it stays complete,
+and so does the number of nodes without a name.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,7 +17,7 @@ from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
-from gateway.graph.values import Schema
+from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.settings.private_folder import read_at_most, write_file
 
 _log = logging.getLogger(__name__)
@@ -23,6 +25,8 @@ _log = logging.getLogger(__name__)
 _FILE = "schema.json"
 _FORMAT = 3
 """A file of another format is ignored, and read again from the graph."""
+
+_NAMELESS = "nameless.json"
 
 _LARGEST = 64 << 20
 """Bytes of a schema that are read."""
@@ -34,6 +38,17 @@ _LATEST = 253_402_300_799
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
     format: int
     schema: Schema
+
+
+class _Counted(msgspec.Struct, forbid_unknown_fields=True):
+    """How many nodes have no name by some predicates."""
+
+    format: int
+    names: tuple[Iri, ...]
+    nameless: NamelessNodes
+
+
+_File = TypeVar("_File", _Content, _Counted)
 
 
 class StoredSchema:
@@ -48,15 +63,8 @@ class StoredSchema:
 
     def load(self) -> Schema | None:
         """Return the schema that an earlier run stored; None if there is none that this version can read."""
-        try:
-            content = msgspec.json.decode(read_at_most(self._path, _LARGEST), type=_Content)
-        except FileNotFoundError:
-            return None
-        except (OSError, msgspec.DecodeError, RecursionError) as error:
-            _log.warning("%s cannot be read, and is ignored: %s", self._path, error)
-            return None
-        if content.format != _FORMAT:
-            _log.info("%s is of format %d, not %d, and is ignored", self._path, content.format, _FORMAT)
+        content = _read(self._path, _Content)
+        if content is None:
             return None
         if not 0 <= (content.schema.basis.read_at or 0) <= _LATEST:
             _log.warning("%s says that it was read at no possible time, and is ignored", self._path)
@@ -65,18 +73,42 @@ class StoredSchema:
 
     def save(self, schema: Schema) -> None:
         """Store a schema in place of the one before."""
-        try:
-            write_file(self._path, in_json(msgspec.json.encode(_Content(_FORMAT, schema)).decode()))
-        except ConfigurationError as error:
-            _log.warning("the schema cannot be stored: %s", error)
+        _write(self._path, _Content(_FORMAT, schema))
+
+
+def _read(path: Path, kind: type[_File]) -> _File | None:
+    try:
+        content = msgspec.json.decode(read_at_most(path, _LARGEST), type=kind)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        _log.warning("%s cannot be read, and is ignored: %s", path, error)
+        return None
+    if content.format != _FORMAT:
+        _log.info("%s is of format %d, not %d, and is ignored", path, content.format, _FORMAT)
+        return None
+    return content
+
+
+def _write(path: Path, content: _Content | _Counted) -> None:
+    try:
+        write_file(path, in_json(msgspec.json.encode(content).decode()))
+    except ConfigurationError as error:
+        _log.warning("%s cannot be stored: %s", path.stem, error)
 
 
 class FixedContentStore(DelegatingStore):
-    """A graph store whose content never changes, so its complete schema is read once and stored."""
+    """A graph store whose content never changes, so its complete schema is read once and stored.
 
-    def __init__(self, inner: GraphStore, stored: StoredSchema) -> None:
+    Args:
+        inner: The graph.
+        folder: The folder of the graph, as it is read by one profile.
+    """
+
+    def __init__(self, inner: GraphStore, folder: Path) -> None:
         super().__init__(inner)
-        self._stored = stored
+        self._stored = StoredSchema(folder)
+        self._nameless = folder / _NAMELESS
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the stored schema, or read a quick one."""
@@ -85,6 +117,18 @@ class FixedContentStore(DelegatingStore):
     async def schema(self, call: Call) -> Schema:
         """Return the stored schema, or read it."""
         return await self._read(self._inner.schema, call)
+
+    async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name: the stored number, or count them, and store it if all were counted."""
+        reader = self._inner.name_reader()
+        names = () if reader is None else tuple(reader.predicates)
+        stored = _read(self._nameless, _Counted)
+        if stored is not None and stored.names == names:
+            return stored.nameless
+        found = await self._inner.nameless(schema, call)
+        if found is not None and found.exact:
+            _write(self._nameless, _Counted(_FORMAT, names, found))
+        return found
 
     async def _read(self, read: Callable[[Call], Awaitable[Schema]], call: Call) -> Schema:
         stored = self._stored.load()

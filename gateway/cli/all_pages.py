@@ -31,10 +31,12 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
     source.profile = for_a_person(source.profile)
     as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
     with ProgressBar(quiet=options.quiet) as bar:
-        gateway = source.open(bar.show_load, drop_record)
+        gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
             guards = options.guard_formulas
-            printed = _print_pages(gateway, tool, arguments, bar, screen if as_text else None, guard_formulas=guards)
+            printed = _print_pages(
+                source, gateway, tool, arguments, bar, screen if as_text else None, guard_formulas=guards
+            )
             notes = asyncio.run(printed)
             if as_text:
                 screen.show(notes)
@@ -43,6 +45,7 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
 
 
 async def _print_pages(
+    source: GraphSource,
     gateway: Gateway,
     tool: str,
     arguments: Mapping[str, Any],
@@ -54,6 +57,7 @@ async def _print_pages(
     """Print the pages on a screen, or without one as columns, and return what is to be said of all together."""
     offset, whole = 0, subgraph.WholeNotes()
     async with gateway:
+        await source.wait(gateway, tool, arguments, bar.show_call)
         # A node on one page is an end of edges on others.
         with gateway.prefixes.one_answer():
             async for page in gateway.pages(tool, arguments, bar.show_call):

@@ -51,12 +51,14 @@ class Request:
         options: The options that several commands take.
         run: Carries it out, and returns the exit status if that is not 0. It imports what it needs: `--help` is quick
             without the libraries of the commands.
+        is_about_a_graph: Whether its answer is about one graph, which is the demo graph if none was given.
         is_server: Whether the log is written at once.
         logs_json: Whether each line of the log is an object in JSON.
     """
 
     options: CommonOptions
     run: Callable[[], int | None]
+    is_about_a_graph: bool = False
     is_server: bool = False
     logs_json: bool = False
 
@@ -127,7 +129,7 @@ def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, wh
 
         call_tool(options, tool, arguments, whole=whole)
 
-    return Request(options, run)
+    return Request(options, run, is_about_a_graph=True)
 
 
 def _export(
@@ -141,7 +143,7 @@ def _export(
 
         export(options, tool, arguments, export_format, out)
 
-    return Request(options, run)
+    return Request(options, run, is_about_a_graph=True)
 
 
 def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> Request:
@@ -156,7 +158,7 @@ def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) 
 
         print_all(options, tool, arguments)
 
-    return Request(options, run)
+    return Request(options, run, is_about_a_graph=True)
 
 
 def _traversal(
@@ -413,7 +415,7 @@ def check(
 
         return check_graph(checked)
 
-    return Request(checked, run)
+    return Request(checked, run, is_about_a_graph=True)
 
 
 @_command("profiles", "profiles --json")

@@ -35,8 +35,9 @@ def export(
     content = content_of(name, guard_formulas=options.guard_formulas)
     with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.
-        gateway = GraphSource(options).open(bar.show_load, drop_record)
-        subgraph = asyncio.run(_traversed(gateway, tool, arguments, bar.show_call))
+        source = GraphSource(options)
+        gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
+        subgraph = asyncio.run(_traversed(source, gateway, tool, arguments, bar.show_call))
     if path is None:
         write_bytes(content(subgraph))
         written = "standard output"
@@ -48,8 +49,11 @@ def export(
     _report(subgraph, name, written, has_nodes=path is not None)
 
 
-async def _traversed(gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Subgraph:
+async def _traversed(
+    source: GraphSource, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress
+) -> Subgraph:
     async with gateway:
+        await source.wait(gateway, tool, arguments, progress)
         return await gateway.subgraph(tool, arguments, progress)
 
 

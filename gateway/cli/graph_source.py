@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from gateway.cli.options import CommonOptions
+from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.errors import ConfigurationError, quoted
+from gateway.graph.call import Progress
 from gateway.settings.database_url import check_endpoint_url, is_database_url
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.graph_identity import default_store
@@ -31,6 +33,9 @@ _log = logging.getLogger(__name__)
 
 _PARSED = "files"
 """The folder of the cache of parsed files, in the user's cache directory."""
+
+_NAMES, _SCHEMA = "labels-*.sqlite", "schema.json"
+"""Names of files in which what a call reads in full is stored; see `FileCache.needs`."""
 
 _NUMBER = re.compile(r"[0-9]{1,12}")
 """The value of a file limit; no machine has more."""
@@ -144,6 +149,39 @@ class GraphSource:
             progress=on_file_read,
             on_record=on_record or drop_record,
         )
+
+    def open_for(
+        self, tool: str, arguments: Mapping[str, Any], on_file_read: OnFileRead, on_record: OnRecord | None = None
+    ) -> Gateway:
+        """Return the gateway of the graph for one call."""
+        return self.open(on_file_read, on_record, needs=needs_of(tool, arguments))
+
+    async def wait(self, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress) -> None:
+        """Wait for what a call reads a graph in this process in full for, however long that takes.
+
+        A call waits no longer than a part of its time, because another one can be sent later. After a command nothing
+        is left of a graph but what is stored, so of stored files all is read that the next command begins with.
+        """
+        is_by_name = not self.url and gateway.asks_by_name(tool, arguments)
+        is_stored_whole = tool == SearchEntities.tool or (
+            tool == DescribeSchema.tool and self._options.store is not None
+        )
+        if self.stores_files and (is_by_name or is_stored_whole):
+            await gateway.wait_until_ready(progress)
+        elif is_by_name:
+            await gateway.wait_for_names(progress)
+
+
+def needs_of(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return what a call waits for that reads a graph in full; see `FileCache.needs`.
+
+    Before the graph is open, its prefixes are not known: a text with a colon in its first word is taken for an ID.
+    """
+    if tool == DescribeSchema.tool:
+        return _SCHEMA
+    texts = [*arguments.get("seeds", ()), *arguments.get("ids", ()), arguments.get("id", ":")]
+    is_by_name = tool == SearchEntities.tool or any(":" not in text.split(" ")[0] for text in texts)
+    return _NAMES if is_by_name else ""
 
 
 def _with_login(profile: Profile, user: str | None, password_file: str | None) -> Profile:

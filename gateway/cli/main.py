@@ -6,6 +6,7 @@ import functools
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -16,13 +17,24 @@ from gateway.cli import completion
 from gateway.cli.commands import Request, app
 from gateway.cli.log import StderrLog, logging_to_stderr, lower_level, only_errors
 from gateway.cli.options import CommonOptions
-from gateway.cli.own_words import own_words
-from gateway.cli.standard_streams import FAILED, INTERRUPTED, discard_stdout, flush, line, print_error, write
-from gateway.errors import ConfigurationError, GatewayError, InputError
+from gateway.cli.own_words import own_words, to_the_operator
+from gateway.cli.standard_streams import (
+    FAILED,
+    INTERRUPTED,
+    discard_stdout,
+    flush,
+    line,
+    print_error,
+    print_note,
+    write,
+)
+from gateway.errors import ConfigurationError, GatewayError, InputError, quoted
 
 _log = logging.getLogger(__name__)
 
 _HELP = frozenset({"-h", "--help"})
+
+_NO_GRAPH = "No graph was given, so this is the demo graph: give yours with --graph FILE or --endpoint URL."
 
 _UsageError: Any = typer.BadParameter.__base__
 """The class of Click, whose place in typer changes from version to version."""
@@ -43,11 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             flush()
             log.write_held()
         except GatewayError as error:
-            # What is wrong with a profile, a file or an option is in the words of the command line already.
-            text = str(error) if isinstance(error, ConfigurationError) else own_words(str(error))
-            print_error(" ".join([text, *getattr(error, "__notes__", ())]))
+            # What is wrong with a profile, a file or an option names options already.
+            in_words = to_the_operator if isinstance(error, ConfigurationError) else own_words
+            print_error(" ".join([in_words(str(error)), *getattr(error, "__notes__", ()), *_misplaced(arguments)]))
         except _UsageError as error:
-            print_error(_usage(error))
+            print_error(" ".join([_usage(error), *_misplaced(arguments)]))
         except BrokenPipeError:
             # A reader such as `head` has closed the pipe.
             discard_stdout()
@@ -73,18 +85,27 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if not _HELP.isdisjoint(arguments):
             _show_defaults()
         return int(request or 0)
+    options = request.options
     _configure_log(log, request)
+    demo = (
+        [_NO_GRAPH] if request.is_about_a_graph and not (options.graph or options.endpoint or options.profile) else []
+    )
     try:
-        return request.run() or 0
-    except InputError:
-        raise
+        status = request.run() or 0
     except GatewayError as error:
-        for name, place in request.options.places.items():
+        for note in demo:
+            error.add_note(note)
+        if isinstance(error, InputError):
+            raise
+        for name, place in options.places.items():
             error.add_note(f"--{name} is from {place}.")
-        url = "" if isinstance(error, ConfigurationError) else _configured_endpoint(request.options)
+        url = "" if isinstance(error, ConfigurationError) else _configured_endpoint(options)
         if url:
             error.add_note(f"The configured URL is {url}")
         raise
+    for note in demo:
+        print_note(note, quiet=options.quiet)
+    return status
 
 
 def _refuse_bytes(arguments: Sequence[str]) -> None:
@@ -137,6 +158,22 @@ def _configured_endpoint(options: CommonOptions) -> str:
 def _command() -> Any:
     """Build the commands; that takes longer than most of what a program that calls `main` again and again asks."""
     return get_command(app)
+
+
+def _misplaced(arguments: Sequence[str]) -> list[str]:
+    """Return what is to be said of graph files that stand where a command takes a name, an ID or nothing."""
+    from gateway.transport.files.recognition import format_by_name  # noqa: PLC0415 - `--help` is quick without it
+
+    parameters = [one for command in _command().commands.values() for one in command.params]
+    with_value = {name for one in parameters if not getattr(one, "is_flag", False) for name in one.opts}
+    given = [
+        word
+        for before, word in zip(["", *arguments], arguments, strict=False)
+        if before not in with_value and format_by_name(word) and Path(word).is_file()
+    ]
+    if not given or "load" in arguments:
+        return []
+    return [f"{quoted(given[0])} is a file: a graph is given as --graph {given[0]}."]
 
 
 def _usage(error: Any) -> str:

@@ -1,9 +1,9 @@
-"""The words of the command line in texts that name tools and their arguments, as a model reads them."""
+"""The words of the command line in texts that name tools, their arguments and the operator, as a model reads them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gateway import PROGRAM
 from gateway.cli.options import option_name
@@ -29,8 +29,8 @@ _COMMANDS: Mapping[type[Arguments], str] = {
 _OF_THE_COMMANDS = {"max_hops": "--hops", "k": "--hops", "seeds": "SEED", "id": "ID", "ids": "ID", "query": "QUERY"}
 """Arguments that the commands name otherwise than by `option_name`."""
 
-_FROM_AN_ANSWER = {"next_offset": "--offset", "next_edge": "--edge-offset"}
-"""Keys of an answer, which a person reads as the options that take them."""
+_FROM_AN_ANSWER = {"next_offset": "--offset", "next_edge": "--edge-offset", "entity_types": "types"}
+"""Keys of an answer, which a person reads as the options that take them, or as words."""
 
 
 def _names() -> Iterator[tuple[str, str]]:
@@ -64,13 +64,42 @@ _SUBJECT = re.compile(
 """A name that is also a plain word (`limit`), where it can only be the argument: at the beginning of a sentence."""
 
 
+_TELL = re.compile(r" ?\bTell the operator of this gateway\.")
+_SHOULD = re.compile(r"(^|[.!?] )The operator of this gateway should (\w)")
+_OF_OPERATOR: Sequence[tuple[str, str]] = (
+    ("the operator of this gateway should ", ""),
+    ("the operator of this gateway has ", "you have "),
+    ("The operator of this gateway has ", "You have "),
+    ("the operator of this gateway", "you"),
+    ("The operator of this gateway", "You"),
+    ("The operator's log", "The log"),
+    ("in its profile", "in the profile"),
+)
+"""What is said of the operator, and what is said to somebody who is one."""
+
+
 def own_words(text: str) -> str:
     """Return a text with the commands and options in place of the tools and arguments that it names.
 
-    What stands in quotation marks is a caller's or the graph's, and stays.
+    Who reads it is the operator of the gateway. What stands in quotation marks is a caller's or the graph's, and stays.
     """
-    text = _PLACE_FIRST.sub("", _TOOL_FIRST.sub("", text))
-    return "".join(part if _QUOTED.fullmatch(part) else _translated(part) for part in _QUOTED.split(text))
+    return _unquoted(_PLACE_FIRST.sub("", _TOOL_FIRST.sub("", text)), _translated)
+
+
+def to_the_operator(text: str) -> str:
+    """Return a text in which what the operator of the gateway can do is said to the reader."""
+    return _unquoted(text, _addressed)
+
+
+def _unquoted(text: str, change: Callable[[str], str]) -> str:
+    return "".join(part if _QUOTED.fullmatch(part) else change(part) for part in _QUOTED.split(text))
+
+
+def _addressed(text: str) -> str:
+    text = _SHOULD.sub(lambda match: f"{match[1]}{match[2].upper()}", _TELL.sub("", text))
+    for said, instead in _OF_OPERATOR:
+        text = text.replace(said, instead)
+    return text
 
 
 def _translated(text: str) -> str:
@@ -81,6 +110,6 @@ def _translated(text: str) -> str:
         verb = {"C": "Run ", "c": "run "}.get(match[1] or "", "")
         return f"{verb}{_TOOLS[match[2]]}"
 
-    text = _TOOL.sub(tool, _INDEX.sub(option, text))
+    text = _TOOL.sub(tool, _INDEX.sub(option, _addressed(text)))
     text = _VALUE.sub(lambda match: f"{option(match)} ", _TRUE.sub(option, text))
     return _SUBJECT.sub(option, _PLAIN.sub(option, text))

@@ -27,16 +27,13 @@ from gateway.engine.answers import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.engine.arguments import BfsQuery, DescribeSchema, IntersectSubgraphs, SearchEntities
+from gateway.engine.arguments import BfsQuery, DescribeSchema, IntersectSubgraphs
 from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.settings.profile import Profile
 from gateway.telemetry.record import Record
-
-_NEEDS: Mapping[str, str] = {SearchEntities.tool: "labels-*.sqlite", DescribeSchema.tool: "schema.json"}
-"""What a call waits for that reads a graph in full; see `FileCache`."""
 
 _MAX_TOKENS = 4_000_000
 """Size of an answer for a person, who reads no tokens: some 16 MB, which bounds memory."""
@@ -62,9 +59,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         # A person gets the rendering of the reference shape's objects.
         shape = gateway.profile.server.shape if options.as_json else "reference"
         async with gateway:
-            # The store needs them complete: the next run then finds names and schema ready.
-            if source.stores_files and (tool == SearchEntities.tool or (wants_schema and options.store is not None)):
-                await gateway.wait_until_ready(progress)
+            await source.wait(gateway, tool, arguments, progress)
 
             async def ask() -> ToolAnswer | CompactAnswer:
                 given = {**arguments, "explain": options.explain}
@@ -76,7 +71,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     try:
         with ProgressBar(quiet=options.as_json or options.quiet) as bar:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
-            gateway = source.open(bar.show_load, records.append, needs=_NEEDS.get(tool, ""))
+            gateway = source.open_for(tool, arguments, bar.show_load, records.append)
             answer = asyncio.run(answer_of(gateway, bar.show_call))
         if options.as_json:
             print_line(json_text(answer.as_json()))

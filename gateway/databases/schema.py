@@ -34,10 +34,14 @@ _HUB_EDGES = 100
 _HUBS = 20
 """Hubs whose types are read."""
 
-_COUNTED = 200_000
-_SAMPLED = 200
-"""Edges up to which the ends of all are looked at for names, and edges of a larger graph that are."""
+_FEW = 20_000
+"""Edges up to which the ends of all are looked at for names at once."""
 
+_COUNTED = 200_000
+"""Edges up to which that is done where the ends of some have a name each: only it shows that all have one."""
+
+_SAMPLED = 200
+"""Edges of a larger graph whose ends are looked at."""
 
 _CUT = "the graph has more than {:,} types or predicates"
 
@@ -153,13 +157,19 @@ class SchemaReader:
 
     async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
         """Return how many ends of edges have no name; see `GraphStore.nameless`."""
-        triples = schema.basis.triples
-        is_whole = schema.exact and triples is not None and triples <= _COUNTED
+        triples = schema.basis.triples if schema.exact else None
         try:
             with call.reserving(requests=0.5, time=0.5):
-                rows = await self._client.rows("nameless", call, *self._rule, _COUNTED if is_whole else _SAMPLED)
+                if triples is None or triples > _FEW:
+                    some = await self._nameless_among(_SAMPLED, call, is_whole=False)
+                    if some.count or triples is None or triples > _COUNTED:
+                        return some
+                return await self._nameless_among(_COUNTED, call, is_whole=True)
         except Fault:
             return None
+
+    async def _nameless_among(self, edges: int, call: Call, *, is_whole: bool) -> NamelessNodes:
+        rows = await self._client.rows("nameless", call, *self._rule, edges)
         ((found, nameless),) = rows.whole()
         return NamelessNodes(nameless, found, exact=is_whole)
 

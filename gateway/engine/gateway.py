@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
+from gateway.engine import messages
 from gateway.engine.answer_cache import AnswerCache
 from gateway.engine.answers import (
     BfsResult,
@@ -130,7 +131,7 @@ class Gateway:
         self._schema_cache.on_change(self._coin_for_schema)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
-        id_reader = IdReader(searcher, profile, prefixes)
+        self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
         self._traverser = Traverser(store, profile, prefixes, self._schema_cache, id_reader, clock)
         describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
         self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, schema_result)
@@ -236,17 +237,43 @@ class Gateway:
     async def wait_until_ready(self, progress: Progress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
 
+        How many nodes have no name is counted too, which the first search that finds nothing would do otherwise.
+
         Args:
             progress: Called after each page of names.
         """
         self._schema_cache.start()
         await progress(0, 1, "Reading types and predicates")
         await self._schema_cache.wait_until_read()
+        await self.wait_for_names(progress)
+        if (view := self._schema_cache.latest) is not None:
+            await self._store.nameless(view.schema, self._call(Tally("nameless", self._clock), no_progress, {}))
+
+    async def wait_for_names(self, progress: Progress = no_progress) -> None:
+        """Wait until all names can be compared, however long that takes; a call waits for half of its time at most.
+
+        Args:
+            progress: Called after each page of names.
+        """
 
         async def report(read: int, total: int) -> None:
-            await progress(read, total, f"Reading names of {total:,} entities")
+            await progress(read, total, messages.reading_names(total))
 
+        # It finds out which predicates are names.
+        await self._schema_cache.view(self._call(Tally("names", self._clock), no_progress, {}))
         await self._store.prepared(report)
+
+    def asks_by_name(self, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call with these arguments compares the names of the graph: it has a text that is no ID.
+
+        Args:
+            tool: The name of the tool.
+            arguments: Its arguments, which may be wrong.
+        """
+        if tool == SearchEntities.tool:
+            return bool(arguments.get("query"))
+        texts = [*arguments.get("seeds", ()), *arguments.get("ids", ()), arguments.get("id", "")]
+        return self._id_reader.has_names([text for text in texts if text])
 
     async def close(self) -> None:
         """Stop background work and close connections."""

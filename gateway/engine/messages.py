@@ -285,6 +285,14 @@ def answer_too_late(nodes: int, edges: int) -> DeadlinePassed:
     )
 
 
+# --- names in the place of IDs ---
+
+
+def reading_names(total: int) -> str:
+    """Return the progress of a call that waits for the names of so many entities."""
+    return f"Reading names of {total:,} entities"
+
+
 # --- descriptions ---
 
 VALUES_MAY_BE_MISSING = f"This {_CUTS_ANSWERS}, so values may be missing, and what is not found may exist."
@@ -311,19 +319,23 @@ def taken_for(text: str, entity: str, name: str) -> str:
     return f"{text} is no ID and was taken for {entity}{called}, the only entity of this name."
 
 
-def no_entity_of_this_name(no_id: InputError, near: str) -> InputError:
-    """Return the error of a text that is neither an ID nor the name of an entity."""
-    wrong = f"{no_id.wrong.removesuffix('.')}, and no entity has this name."
+def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputError:
+    """Return the error of a text that is no ID, and the name of no entity, or of none that was found."""
+    none = f"no entity of this name was found. {doubt}" if doubt else "no entity has this name."
+    wrong = f"{no_id.wrong.removesuffix('.')}, and {none}"
     return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
 
 
-def several_of_this_name(no_id: InputError, listed: str, count: int) -> InputError:
+NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
+
+
+def several_of_this_name(no_id: InputError, listed: str, count: int, doubt: str) -> InputError:
     """Return the error of a name that several entities have, or that others than the one found may have."""
     wrong = no_id.wrong.removesuffix(".")
     if count == 1:
         return InputError(
             f"{wrong}, and not every name could be compared or listed, so others may have this one.",
-            valid=f"Found: {listed}.",
+            valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
             next_step="Send the ID of what you mean.",
         )
     return InputError(

@@ -20,7 +20,7 @@ from gateway.graph.deadline import Deadline
 from gateway.graph.store import NameReader, OnProgress
 from gateway.graph.values import Iri
 from gateway.labels.index import OPENING_SECONDS, LabelIndex, WrongFormatError, build_index
-from gateway.labels.partial_index import Allowance, no_progress, read_names
+from gateway.labels.partial_index import Allowance, read_names
 from gateway.labels.sqlite_worker import ClosedError, SqliteWorker
 from gateway.settings.private_folder import make_folder
 
@@ -64,7 +64,8 @@ class InProcessIndexSource:
         self._allowance = allowance
         self._folder = folder
         self._patience = patience
-        self._on_progress: OnProgress = no_progress
+        self._so_far = (0, 0)
+        self._page_read = asyncio.Event()
         self._building: asyncio.Task[LabelIndex | None] | None = None
         self._is_large = asyncio.Event()
         self._predicates: Sequence[Iri] = ()
@@ -99,9 +100,20 @@ class InProcessIndexSource:
             self._start()
 
     async def built(self, on_progress: OnProgress) -> None:
-        """Wait until the index is built, however long that takes."""
-        self._on_progress = on_progress
-        await asyncio.wait([await self._current()])
+        """Wait until the index by the predicates in force is built, however long that takes."""
+        while self._may_build:
+            building = await self._current()
+            while not building.done():
+                page = asyncio.create_task(self._page_read.wait())
+                try:
+                    await asyncio.wait([building, page], return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    page.cancel()
+                # A small graph is read before anybody would see it.
+                if self._is_large.is_set():
+                    await on_progress(*self._so_far)
+            if building is self._building and not self._is_outdated:
+                return
 
     @property
     def _is_outdated(self) -> bool:
@@ -157,7 +169,9 @@ class InProcessIndexSource:
     async def _report(self, read: int, total: int) -> None:
         if total > _SMALL:
             self._is_large.set()
-        await self._on_progress(read, total)
+        self._so_far = (read, total)
+        self._page_read.set()
+        self._page_read = asyncio.Event()
 
     async def _build(self) -> LabelIndex | None:
         stored = None if self._folder is None else self._folder / f"labels-{_digest(self._predicates)}.sqlite"

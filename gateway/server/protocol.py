@@ -61,10 +61,19 @@ def error_result(text: str) -> CallToolResult:
 
 
 def progress_of(context: Context) -> OnProgress:
-    """Return a function that reports progress to the client of a request."""
+    """Return a function that reports progress to the client of a request.
+
+    What the client sees never falls, as the protocol demands: stages that are counted apart, such as the names of a
+    graph and the hops of a traversal, follow each other.
+    """
+    before = last = 0.0
 
     async def report(done: float, total: float, message: str) -> None:
-        await context.session.report_progress(done, total, message)
+        nonlocal before, last
+        if before + done < last:
+            before = last
+        last = before + done
+        await context.session.report_progress(last, before + total, message)
 
     return report
 

@@ -83,9 +83,29 @@ def default_store() -> Path:
     return Path(platformdirs.user_cache_dir(PROGRAM, appauthor=False))
 
 
+_OF_ANSWERS: Any = {
+    **dict.fromkeys(
+        ("description", "next_steps", "about", "hubs", "files", "search", "size", "snapshots", "server"), True
+    ),
+    "names": {"on_stubs"},
+    "endpoint": {"contact", "environment_contact"},
+}
+"""Settings that say how a graph is parsed, searched and shown; what is read of it is the same whatever they say."""
+
+
 def profile_digest(profile: Profile) -> str:
-    """Return a hash of the settings under which a graph is read; the limits of parsing do not matter."""
-    return hashlib.sha256(profile.model_dump_json(exclude={"files"}).encode()).hexdigest()[:_DIGITS]
+    """Return a hash of the settings that decide what is read of a graph."""
+    return hashlib.sha256(profile.model_dump_json(exclude=_OF_ANSWERS).encode()).hexdigest()[:_DIGITS]
+
+
+def names_digest(profile: Profile) -> str:
+    """Return a hash of the settings that decide which names are read of a graph in this process, and which types.
+
+    What is a description is no name that is detected.
+    """
+    roles = profile.roles
+    settings = (roles.name, roles.synonym, roles.description, profile.edges.types)
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:_DIGITS]
 
 
 def _access(access: AccessSettings) -> str:

@@ -13,14 +13,14 @@ from typing_extensions import TypeIs
 
 from gateway import resources
 from gateway.cache.store import CachedStore
-from gateway.cache.stored_schema import FixedContentStore, StoredSchema
+from gateway.cache.stored_schema import FixedContentStore
 from gateway.errors import ConfigurationError
 from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
 from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.indexed_store import IndexedStore
 from gateway.labels.partial_index import allowance_of
-from gateway.settings.graph_identity import default_store, profile_digest
+from gateway.settings.graph_identity import default_store, names_digest, profile_digest
 from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 from gateway.settings.private_folder import check_private
@@ -72,10 +72,9 @@ def loaded_graph(
     profile = profile_in_process(profile)
     files = None if source is None or _is_rdflib(source) else _paths(source)
     graph = _loaded(source if files is None else files, progress, place, profile)
-    folder = None if graph.place is None else graph.place / profile_digest(profile)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
-    return OpenedGraph(profile, store_in_process(below, profile, folder), graph.prefixes, lasting=lasting)
+    return OpenedGraph(profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting)
 
 
 def load(
@@ -96,21 +95,23 @@ def load(
     return _in_process(graph, profile), graph.prefixes
 
 
-def store_in_process(below: GraphStore, profile: Profile, folder: Path | None) -> GraphStore:
+def store_in_process(below: GraphStore, profile: Profile, place: Path | None) -> GraphStore:
     """Return the store that `open_gateway` puts over a graph in this process.
 
     Args:
         below: The graph; it need not speak SPARQL. It has no label index if it lists no names.
         profile: The profile in effect.
-        folder: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing.
+        place: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing. Its
+            names depend on the roles and the type predicates alone, so most profiles share one index.
     """
-    over = below if folder is None else FixedContentStore(below, StoredSchema(folder))
+    over = below if place is None else FixedContentStore(below, place / profile_digest(profile))
     if megabytes := profile.cache.megabytes:
         # A loaded graph never changes, so its answers do not expire.
         over = CachedStore(over, megabytes=megabytes, ttl_seconds=math.inf)
     names = below.name_reader()
     if names is None:
         return over
+    folder = None if place is None else place / names_digest(profile)
     return IndexedStore(over, InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder))
 
 

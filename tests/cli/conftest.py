@@ -1,6 +1,7 @@
 """Running command lines in this process."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,16 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 READ_BY_PEOPLE = ("schema", "search", "bfs", "describe", "intersect")
 NOT_FOR_READING = frozenset({"--json", "--tsv", "--help", "-h", "--out", "--format", "-f", "-o"})
 COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
+
+
+NAMES_A_GRAPH = ("-g", "-e", "-p", "--graph", "--endpoint", "--profile", "-h", "--help")
+
+
+def names_no_graph(argv: Sequence[str]) -> bool:
+    """Return whether neither a command line, nor the environment, nor a project file names a graph."""
+    elsewhere = any(name in os.environ for name in ("BFSQL_GRAPH", "BFSQL_ENDPOINT", "BFSQL_PROFILE"))
+    elsewhere = elsewhere or any((folder / "bfsql.toml").exists() for folder in (Path.cwd(), *Path.cwd().parents))
+    return not (elsewhere or any(word.startswith(NAMES_A_GRAPH) for word in argv))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,10 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line as at a terminal of 80 columns, which it writes no control sequences to."""
+    """Run a command line as at a terminal of 80 columns, which it writes no control sequences to.
+
+    One that names no graph asks for the demo graph by its profile, and so is not told that it gets that.
+    """
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("PAGER", "cat")
     for name in COLOURS:
@@ -39,6 +53,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         command = next((place for place, word in enumerate(given) if word in READ_BY_PEOPLE), None)
         if command is not None and not NOT_FOR_READING.intersection(given):
             given.insert(command + 1, "--text")
+        if command is not None and names_no_graph(given):
+            given[command + 1 : command + 1] = ["--profile", "demo"]
         status = main(given)
         written = capsys.readouterr()
         return Ran(status, written.out, written.err)

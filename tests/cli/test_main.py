@@ -15,6 +15,7 @@ import pytest
 from gateway import expand
 from gateway.api import Gateway, open_gateway
 from gateway.cli import tool_call
+from gateway.cli.main import main
 from gateway.engine.answers import Answer
 from gateway.escaping import json_text
 from tests.cli.conftest import COLOURS, FIXTURES, Run
@@ -350,9 +351,59 @@ def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
     assert out.decode("utf-8") == the_json(lambda g: g.search_entities("zoe saldana"), films) + "\n"
 
 
+DEMO = "No graph was given, so this is the demo graph: give yours with --graph FILE or --endpoint URL."
+
+
+@pytest.mark.parametrize("argv", [*ASKING, ["bfs", "drug:warfarin", "--all"], ["bfs", "drug:warfarin", "-f", "turtle"]])
+def test_a_command_without_a_graph_says_that_it_asks_the_demo_graph(
+    argv: list[str], films: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(argv) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == DEMO
+    for options in (["-q"], ["-p", "demo"]):
+        assert main([*argv, *options]) == 0
+        assert DEMO not in capsys.readouterr().err
+    main([*argv, "-g", str(films)])
+    assert DEMO not in capsys.readouterr().err
+
+
+def test_an_error_about_the_demo_graph_says_so_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bfs", "Tom Hanks"]) == 2
+    assert only_error(capsys.readouterr().err).endswith(DEMO)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["search", "Blade Runner", "films.ttl"],
+        ["search", "films.ttl", "Blade Runner"],
+        ["schema", "films.ttl"],
+        ["bfs", "film:Blade_Runner", "films.ttl"],
+        ["describe", "--text", "film:Blade_Runner", "films.ttl"],
+        ["intersect", "Blade Runner", "films.ttl"],
+        ["check", "films.ttl"],
+        ["explore", "films.ttl"],
+        ["serve", "films.ttl"],
+    ],
+    ids=" ".join,
+)
+def test_a_graph_file_without_its_option_is_an_error_that_names_the_option(
+    run: Run, argv: list[str], films: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(films, tmp_path / "films.ttl")
+    monkeypatch.chdir(tmp_path)
+    ran = run(*argv)
+    assert ran.status == 2
+    assert "'films.ttl' is a file: a graph is given as --graph films.ttl." in only_error(ran.err)
+
+
+def test_a_name_that_ends_as_files_do_is_no_file(run: Run) -> None:
+    assert "--graph" not in only_error(run("bfs", "missing.ttl").err)
+
+
 @pytest.mark.process
 def test_a_terminal_without_the_characters_gets_question_marks() -> None:
-    with process("bfs", "drug:warfarin", "--text", PYTHONIOENCODING="ascii") as started:
+    with process("bfs", "drug:warfarin", "--text", "-p", "demo", PYTHONIOENCODING="ascii") as started:
         out, err = started.communicate(timeout=60)
     assert (started.returncode, err) == (0, b"")
     assert b"TREATS ? disease:deep_vein_thrombosis" in out
@@ -363,7 +414,7 @@ def test_help_and_a_graph_file_do_without_the_heavy_libraries() -> None:
     program = (
         "import sys; from gateway.cli.main import main; status = main(['bfs', '--help']);"
         "heavy = {'rdflib', 'mcp', 'pyoxigraph', 'aiohttp', 'uvicorn'} & set(sys.modules);"
-        "status = status or main(['search', 'insulin', '--text']);"
+        "status = status or main(['search', 'insulin', '--text', '-q']);"
         "heavy |= {'rdflib', 'mcp', 'aiohttp', 'uvicorn'} & set(sys.modules);"
         "sys.exit(status or ' '.join(heavy) or 0)"
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.own_words import own_words
+from gateway.cli.own_words import own_words, to_the_operator
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, DescribeEntities, DescribeSchema, IntersectSubgraphs, SearchEntities
 
@@ -41,6 +41,48 @@ OF_TOOLS = re.compile(
 )
 def test_tools_become_commands_and_arguments_become_options(text: str, expected: str) -> None:
     assert own_words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "It is slow. Try again; if it stays, the operator of this gateway should check the endpoint.",
+            "It is slow. Try again; if it stays, check the endpoint.",
+        ),
+        ("The operator of this gateway should check its credentials.", "Check its credentials."),
+        ("It failed. The operator of this gateway should check search.api in its profile.",
+         "It failed. Check search.api in the profile."),
+        ("It failed. Tell the operator of this gateway.", "It failed."),
+        ("The operator of this gateway can serve a file of the graph.", "You can serve a file of the graph."),
+        ("the operator of this gateway has to raise `limits.query_rows`.", "you have to raise `limits.query_rows`."),
+        ("'Tell the operator of this gateway.' is no ID.", "'Tell the operator of this gateway.' is no ID."),
+    ],
+)  # fmt: skip
+def test_what_the_operator_can_do_is_said_to_the_reader(text: str, expected: str) -> None:
+    assert own_words(text) == to_the_operator(text) == expected
+
+
+def test_no_text_of_an_answer_speaks_of_the_operator_as_of_somebody_else() -> None:
+    package = Path(messages.__file__).parents[1]
+    apart = {package / name for name in ("server", "cli", "web")}
+    texts = [
+        text
+        for path in package.rglob("*.py")
+        if apart.isdisjoint(path.parents)
+        for text in _said(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    of_operator = [text for text in texts if re.search(r"operator (of|should|can|has)|ask the operator", text)]
+    assert len(of_operator) > 20
+    assert [text for text in map(own_words, of_operator) if "operator" in text] == []
+
+
+def _said(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts of a module without its docstrings."""
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+            yield node.value
 
 
 def sentences() -> Iterator[str]:

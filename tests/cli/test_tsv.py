@@ -96,7 +96,7 @@ def test_hostile_values_stay_in_their_columns(run: Run, hostile: Path) -> None:
 
 @pytest.mark.process
 def test_a_pipe_gets_columns() -> None:
-    with process("search", "insulin") as started:
+    with process("search", "insulin", "-p", "demo") as started:
         out, err = started.communicate(timeout=60)
     assert out.decode().split("\n")[0].split("\t") == TITLES["search"]
     assert err == b"4 hits.\n"

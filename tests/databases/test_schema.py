@@ -7,6 +7,7 @@ import pytest
 
 from gateway.databases.client import Row
 from gateway.errors import QueryRefused
+from gateway.graph.values import NamelessNodes
 from gateway.settings.load import load_profile
 from tests.databases.fakes import TERMS, call, store
 
@@ -47,3 +48,29 @@ async def test_more_types_than_are_listed_are_told_and_the_others_are_there(read
     assert (len(schema.types), [(term.iri, term.count) for term in schema.predicates]) == (20_000, [(f"{TERMS}p", 7)])
     assert (schema.exact, schema.is_cut, schema.basis.triples) == (False, True, None)
     assert schema.reason == "the graph has more than 20,000 types or predicates"
+
+
+@pytest.mark.parametrize(
+    ("edges", "nameless", "asked", "found"),
+    [
+        (30_000, 5, [200], NamelessNodes(5, 9, exact=False)),
+        (30_000, 0, [200, 200_000], NamelessNodes(0, 9, exact=True)),
+        (300_000, 0, [200], NamelessNodes(0, 9, exact=False)),
+        (2_000, 5, [200_000], NamelessNodes(5, 9, exact=True)),
+    ],
+)
+async def test_the_ends_of_all_edges_are_looked_at_only_where_those_of_some_have_names(
+    edges: int, nameless: int, asked: list[int], found: NamelessNodes
+) -> None:
+    looked_at: list[int] = []
+
+    def answers(query: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        if query == "nameless":
+            looked_at.append(arguments[3])
+            return [[9, nameless]]
+        return [["p", edges]] if query == "predicate_counts" else []
+
+    database = store(answers)
+    schema = await database.schema(call())
+    assert await database.nameless(schema, call()) == found
+    assert looked_at == asked

@@ -343,6 +343,23 @@ async def test_that_an_edge_is_denied_is_not_dropped_for_size() -> None:
     assert answer.warnings[0].startswith(f"negated: {len(answer.edges)} of the edges shown are denied")
 
 
+async def test_that_an_edge_is_denied_is_said_where_not_even_bare_edges_fit_on_the_page() -> None:
+    edges = "".join(f"x:a x:rel x:n{number} {{| x:negated true |}} . " for number in range(90))
+    answer = await around(edges, profile=Profile(size=SizeSettings(max_tokens=600)))
+    assert answer.next_offset is not None
+    assert all(edge.metadata is not None and edge.metadata["negated"] is True for edge in answer.edges)
+    assert answer.warnings is not None
+    assert answer.warnings[0].startswith(f"negated: {len(answer.edges)} of the edges shown are denied")
+
+
+@pytest.mark.parametrize(("stated", "counted"), [("", None), ("x:n0 x:rel x:a {| x:note 'once' |} .", 1)])
+async def test_only_edges_about_which_something_is_stated_are_counted_as_bare(stated: str, counted: int | None) -> None:
+    edges = "".join(f"x:a x:rel x:n{number} ; x:of x:n{number} . " for number in range(90))
+    answer = await around(stated + edges, profile=Profile(size=SizeSettings(max_tokens=600)))
+    assert answer.next_offset is not None
+    assert (answer.degraded or {}).get("edges_bare") == counted
+
+
 async def test_what_denies_an_edge_is_not_cut_off_with_the_end_of_a_long_list() -> None:
     doubts = "".join(f" {{| x:note '{number:03}' |}}" for number in range(150))
     edge = await only_edge(

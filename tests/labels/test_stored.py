@@ -21,6 +21,7 @@ from gateway.labels.in_process_index import InProcessIndexSource
 from gateway.labels.partial_index import no_progress
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import RoleSettings
 from tests.labels.small_indexes import Listed, allowance, found
 from tests.wall_clock import fixed_wall_clock
 
@@ -145,10 +146,26 @@ async def test_what_was_stored_of_other_content_is_not_used_and_is_removed(graph
     assert len(stored(store, "labels-*.sqlite")) == 1
 
 
-async def test_another_way_to_read_the_graph_has_an_index_of_its_own(graph: Path, store: Path) -> None:
+async def test_another_way_to_read_the_graph_has_a_schema_of_its_own_and_the_same_names(
+    graph: Path, store: Path
+) -> None:
     await asked(graph, store)
+    (index,) = stored(store, "labels-*.sqlite")
+    stamp = index.stat().st_mtime_ns
     await asked(graph, store, profile=LARGE)
-    assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 2
+    assert len(stored(store, "schema.json")) == 2
+    assert stored(store, "labels-*.sqlite") == [index]
+    assert index.stat().st_mtime_ns == stamp
+
+
+async def test_other_roles_have_an_index_of_their_own(graph: Path, store: Path) -> None:
+    await asked(graph, store)
+    _, other = await asked(graph, store, profile=Profile(roles=RoleSettings(name=("urn:none",))))
+    assert other.result == []
+    assert len(stored(store, "labels-*.sqlite")) == 2
+    _, again = await asked(graph, store)
+    assert guessed(again) == ["urn:n7"]
+    assert len(stored(store, "labels-*.sqlite")) == 2
 
 
 @pytest.mark.parametrize("damage", ["cut", "no database", "another version"])
@@ -221,6 +238,46 @@ def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
     assert main(["search", "nmae 7", "-g", str(graph), "--store", str(store), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["complete"] is True
     assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 1
+
+
+async def test_nodes_without_a_name_are_counted_once_for_all_runs(graph: Path, store: Path) -> None:
+    # Each of a sample has a name, so only counting all of them shows that all have one.
+    write(
+        graph,
+        "".join(f'<urn:n{n}> <{LABEL}> "name {n}" ; <urn:p> <urn:n{(n + 1) % 11_000}> .\n' for n in range(11_000)),
+    )
+
+    async def missed(profile: Profile | None = None) -> tuple[bool, list[str]]:
+        async with open_gateway(graph, store=store, profile=profile) as gateway:
+            answer = await gateway.search_entities("qxzzyv", explain=True)
+        assert answer.explain is not None
+        sent = [sent.template for sent in answer.explain.sent]
+        return answer.complete, [template for template in sent if template in {"schema/ends", "schema/nameless"}]
+
+    assert await missed() == (True, ["schema/ends", "schema/nameless"])
+    assert await missed() == (True, [])
+    assert await missed(Profile(roles=RoleSettings(name=("urn:none",)))) == (False, ["schema/ends"])
+    (kept,) = stored(store, "nameless.json")
+    write(kept, "{")
+    assert await missed() == (True, ["schema/ends", "schema/nameless"])
+
+
+async def test_a_graph_that_was_waited_for_has_its_nodes_without_a_name_counted(graph: Path, store: Path) -> None:
+    await asked(graph, store)
+    assert len(stored(store, "nameless.json")) == 1
+
+
+@pytest.mark.parametrize("options", [["--json"], ["--text"], ["--shape", "reference"], ["--contact", "me@example.org"]])
+def test_another_way_to_print_an_answer_reads_neither_names_nor_schema_again(
+    graph: Path, store: Path, options: list[str]
+) -> None:
+    given = ["search", "nmae 7", "-g", str(graph), "--store", str(store)]
+    assert main(given) == 0
+    (index,), (schema,) = stored(store, "labels-*.sqlite"), stored(store, "schema.json")
+    stamps = (index.stat().st_mtime_ns, schema.stat().st_mtime_ns)
+    assert main([*given, *options]) == 0
+    assert (stored(store, "labels-*.sqlite"), stored(store, "schema.json")) == ([index], [schema])
+    assert (index.stat().st_mtime_ns, schema.stat().st_mtime_ns) == stamps
 
 
 NAMES = {f"urn:n{n:02}": [f"name {n}"] for n in range(12)}

@@ -3,9 +3,10 @@
 import pytest
 
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
-from gateway.settings.graph_identity import profile_digest
-from gateway.settings.limits import FileSettings, LimitSettings, OrientationSettings
-from gateway.settings.profile import Profile, SearchSettings, profile_for_endpoint, profile_in_process
+from gateway.settings.graph_identity import names_digest, profile_digest
+from gateway.settings.limits import FileSettings, HubSettings, LimitSettings, OrientationSettings, SizeSettings
+from gateway.settings.profile import Profile, SearchSettings, ServerSettings, profile_for_endpoint, profile_in_process
+from gateway.settings.vocabulary import EdgeSettings, NameSettings, RoleSettings
 
 OWN, FOREIGN = "http://10.0.0.1/sparql", "https://query.example.org/sparql"
 
@@ -35,6 +36,32 @@ def test_a_graph_in_this_process_is_searched_here_and_counted_at_once_unless_the
     assert profile_in_process(small).orientation.glance_triples == 20
 
 
-def test_another_way_to_read_a_graph_has_another_digest_and_other_limits_of_parsing_have_not() -> None:
-    assert profile_digest(Profile()) == profile_digest(Profile(files=FileSettings(cpu_seconds=7)))
-    assert profile_digest(Profile()) != profile_digest(Profile(limits=LimitSettings(query_rows=70)))
+@pytest.mark.parametrize(
+    "other",
+    [
+        Profile(files=FileSettings(cpu_seconds=7)),
+        Profile(server=ServerSettings(shape="reference")),
+        Profile(size=SizeSettings(max_tokens=500), names=NameSettings(on_stubs=True)),
+        Profile(endpoint=EndpointSettings(contact="me@example.org")),
+        Profile(description="Films.", hubs=HubSettings(max_degree=7)),
+    ],
+)
+def test_what_says_how_answers_are_shown_changes_nothing_in_what_is_read(other: Profile) -> None:
+    assert profile_digest(other) == profile_digest(Profile())
+    assert names_digest(other) == names_digest(Profile())
+
+
+@pytest.mark.parametrize(
+    ("other", "has_other_names"),
+    [
+        (Profile(limits=LimitSettings(query_rows=70)), False),
+        (Profile(names=NameSettings(languages=("de",))), False),
+        (Profile(edges=EdgeSettings(also_excepted=("urn:p",))), False),
+        (Profile(edges=EdgeSettings(types=("urn:kind",))), True),
+        (Profile(roles=RoleSettings(name=("urn:name",))), True),
+        (Profile(roles=RoleSettings(synonym=())), True),
+    ],
+)
+def test_another_way_to_read_a_graph_has_a_digest_of_its_own(other: Profile, has_other_names: bool) -> None:
+    assert profile_digest(other) != profile_digest(Profile())
+    assert (names_digest(other) != names_digest(Profile())) is has_other_names

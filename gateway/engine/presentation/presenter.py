@@ -207,7 +207,7 @@ class Presenter:
         return PageEdge(edge, shorten(edge.subject), shorten(edge.predicate), shorten(edge.object), is_incoming)
 
     async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
-        """Add the metadata that is asked for, unless even the bare topology does not fit."""
+        """Add the metadata that is asked for; if even the bare topology does not fit, only what denies edges."""
         topology, chooser, call = filtered.topology, filtered.known.chooser, filtered.call
         facts, filters = topology.whole.facts, topology.filters
         if not (is_whole := window.size <= room):
@@ -228,8 +228,7 @@ class Presenter:
                 await self._add_names(window.nodes, filtered)
             for node in nodes:
                 node.is_reduced = True
-            for edge in edges:
-                edge.is_reduced = True
+            await self._add_denials(window, filtered)
             return
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
@@ -245,6 +244,17 @@ class Presenter:
             await self._add_names([node for node in nodes if node.failed], filtered)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])
+
+    async def _add_denials(self, window: Window, filtered: _Filtered) -> None:
+        """Add to edges, whose evidence has no room, that it denies them: else they would look like facts."""
+        filters, call = filtered.topology.filters, filtered.call
+        edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
+        with call.tally.stage("metadata"):
+            evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        for edge in window.deadline.checking(edges, at_once=1):
+            self._add_evidence(edge, evidence[edge.edge])
+            if edge.metadata is not None:
+                edge.make_bare()
 
     async def _add_names(self, stubs: Sequence[PageNode], filtered: _Filtered) -> None:
         """Add the names of stubs that have none yet, unless the traversal has read all names."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from gateway.engine import messages
 from gateway.engine.arguments import MAX_QUERY, SearchEntities, expanded
 from gateway.engine.presentation.page import PageHit, SearchPage
 from gateway.engine.presentation.reference_shape import REFERENCE
+from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.tools.search import EntitySearcher
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, in_prose
@@ -22,6 +26,9 @@ _SHOWN = 5
 
 _DESCRIBED = 70
 """Characters of the name, type and description of an entity in an error."""
+
+_TIME_FOR_NAMES = 0.5
+"""The share of its time that a call waits for the names of the graph at most."""
 
 _EXACT = frozenset({"label", "alias"})
 
@@ -54,8 +61,17 @@ class ReadIds:
 class IdReader:
     """Reads IDs, and looks up names that stand in their place."""
 
-    def __init__(self, searcher: EntitySearcher, profile: Profile, prefixes: PrefixMap) -> None:
+    def __init__(
+        self,
+        searcher: EntitySearcher,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+    ) -> None:
         self._searcher = searcher
+        self._store = store
+        self._schema_cache = schema_cache
         self._is_part = bool(profile.endpoint.other_graph)
         self._prefixes = prefixes
 
@@ -80,11 +96,23 @@ class IdReader:
             found.iris.append(iri)
         return found
 
+    def has_names(self, texts: Sequence[str]) -> bool:
+        """Return whether one of the texts of an argument is no ID and may be a name."""
+        return any(self._may_be_name(text) and not self._is_id(text) for text in texts)
+
+    def _is_id(self, text: str) -> bool:
+        try:
+            expanded("", [text], self._prefixes)
+        except InputError:
+            return False
+        return True
+
     def _may_be_name(self, text: str) -> bool:
         """Return whether a text that is no ID may be a name: it has a word, and nothing of an IRI."""
         return len(text) <= MAX_QUERY and "://" not in text and not text.startswith("<")
 
     async def _named(self, name: str, no_id: InputError, call: Call) -> PageHit:
+        await self._wait_for_names(call)
         try:
             page = await self._searcher.search(SearchEntities(query=name), REFERENCE, call)
         except InputError:
@@ -95,13 +123,27 @@ class IdReader:
             return exact[0]
         raise self._unresolved(no_id, page, exact) from no_id
 
+    async def _wait_for_names(self, call: Call) -> None:
+        """Wait until all names of the graph can be compared, no longer than a part of the time of the call."""
+
+        async def report(read: int, total: int) -> None:
+            await call.progress(read, total, messages.reading_names(total))
+
+        # It finds out which predicates are names.
+        await self._schema_cache.view(call)
+        with suppress(TimeoutError), call.tally.waiting():
+            async with asyncio.timeout(call.deadline.seconds_left * _TIME_FOR_NAMES):
+                await self._store.prepared(report)
+
     def _unresolved(self, no_id: InputError, page: SearchPage, exact: Sequence[PageHit]) -> InputError:
         """Return the error of a name that no entity has, that several have, or that others may have."""
         near = exact or page.hits or page.guesses
         listed = "; ".join(_described(hit, page) for hit in near[:_SHOWN])
+        doubt = "" if page.exhaustive else " ".join(page.warnings)
         if not exact:
-            return messages.no_entity_of_this_name(no_id, listed)
-        return messages.several_of_this_name(no_id, listed, len(exact))
+            unsure = "" if page.exhaustive else messages.NOT_ALL_COMPARED
+            return messages.no_entity_of_this_name(no_id, listed, doubt or unsure)
+        return messages.several_of_this_name(no_id, listed, len(exact), doubt)
 
 
 def _lists_all_exact(page: SearchPage) -> bool:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from itertools import chain
 
-from gateway.errors import Fault
+from gateway.errors import DeadlinePassed, Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.sparql.client import SparqlClient
@@ -21,9 +21,15 @@ from gateway.terms.iri import is_sendable
 
 _log = logging.getLogger(__name__)
 
+_FEW_TRIPLES = 20_000
+"""Triples of a graph whose nodes are all counted at once: that costs hardly more than to look at some of them."""
+
 _TRIPLES = 200_000
 _TRIPLES_IN_PROCESS = 2_000_000
-"""Triples of a graph up to which all nodes are counted, at an endpoint and in this process: a few seconds."""
+"""Triples of a graph, at an endpoint and in this process, whose nodes are all counted where each of some has a name.
+
+It takes seconds, and only it shows that all have one.
+"""
 
 _PREDICATES = 2_000
 """Predicates in one query, of a graph whose nodes are all counted."""
@@ -37,7 +43,7 @@ _ATTEMPTS = 2
 
 
 class NamelessCounter:
-    """Counts the nodes of one graph that have no name: all nodes of a small graph, a sample of a larger one."""
+    """Counts the nodes of one graph that have no name: in a sample, and if there are none in it, among all nodes."""
 
     def __init__(
         self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, name_predicates: NamePredicates
@@ -65,7 +71,8 @@ class NamelessCounter:
                     with call.reserving(requests=0.5, time=0.5):
                         self._counted = await self._count(schema, call)
                 except Fault as fault:
-                    self._failed += 1
+                    # What took too long would take as long again.
+                    self._failed += _ATTEMPTS if isinstance(fault, DeadlinePassed) else 1
                     _log.info("the nodes without a name could not be counted: %s", fault)
             return self._counted
 
@@ -74,32 +81,41 @@ class NamelessCounter:
         self._counted_for = ()
 
     async def _count(self, schema: Schema, call: Call) -> NamelessNodes | None:
-        most = _TRIPLES if self._client.is_remote else _TRIPLES_IN_PROCESS
-        triples, predicates = schema.basis.triples, [term.iri for term in schema.predicates]
-        if not schema.exact and not self._client.is_remote:
-            rows = (await self._client.rows("schema/totals", call, {"scan": most + 1})).whole()
+        await self._rule.refresh(call)
+        triples = schema.basis.triples if schema.exact or not self._client.is_remote else None
+        if triples is None or triples > _FEW_TRIPLES:
+            some = await self._sampled(schema, call)
+            if self._is_large(triples) or (some is not None and some.count):
+                return some
+        return await self._all_counted(schema, call)
+
+    def _is_large(self, triples: int | None) -> bool:
+        """Return whether a graph is too large for counting all nodes; one in this process may not know its size yet."""
+        return self._client.is_remote if triples is None else triples > self._most
+
+    @property
+    def _most(self) -> int:
+        return _TRIPLES if self._client.is_remote else _TRIPLES_IN_PROCESS
+
+    async def _all_counted(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Count all nodes; look at some if there are too many."""
+        predicates = [term.iri for term in schema.predicates]
+        if not schema.exact:
+            rows = (await self._client.rows("schema/totals", call, {"scan": self._most + 1})).whole()
             totals = counts_in(rows, "p")
-            triples, predicates = sum(totals.values()), [one for one in totals if self._is_edge(one)]
-        elif not schema.exact:
-            triples = None
-        if triples is None or triples > most or len(predicates) > _PREDICATES:
+            predicates = [one for one in totals if self._is_edge(one)]
+            if sum(totals.values()) > self._most:
+                return await self._sampled(schema, call)
+        if len(predicates) > _PREDICATES:
             return await self._sampled(schema, call)
-        return await self._counted_among(predicates, most, call) if predicates else NamelessNodes(0, 0, exact=True)
+        return await self._counted_among(predicates, call) if predicates else NamelessNodes(0, 0, exact=True)
 
     def _is_edge(self, predicate: Iri) -> bool:
         return predicate not in self._rule.excepted and self._rule.allows(predicate) and is_sendable(predicate)
 
-    async def _counted_among(self, predicates: Sequence[Iri], most: int, call: Call) -> NamelessNodes:
+    async def _counted_among(self, predicates: Sequence[Iri], call: Call) -> NamelessNodes:
         """Count all ends of the edges with some predicates."""
-        await self._rule.refresh(call)
-        given: dict[str, Parameter] = {
-            "predicates": predicates,
-            "names": self._name_predicates.all,
-            "most": most,
-            "excepted": self._rule.excepted,
-            **self._rule.evidence,
-            **self._rule.ends,
-        }
+        given = {**self._edges_by(predicates), "names": self._name_predicates.all, "most": self._most}
         rows = (await self._client.rows("schema/nameless", call, given)).whole()
         # Nothing to count is an empty group on some engines, and no row on others.
         counts = dict(read(binding(rows, "named"), integer("named"), integer("count")))
@@ -110,9 +126,13 @@ class NamelessCounter:
         predicates = [term.iri for term in schema.predicates[:_SAMPLED_PREDICATES]]
         if not predicates:
             return None
-        given: dict[str, Parameter] = {"predicates": predicates, "edges": _SAMPLED_EDGES, **self._rule.ends}
+        given = {**self._edges_by(predicates), "edges": _SAMPLED_EDGES}
         # Any of them will do.
         rows, _ = (await self._client.rows("schema/ends", call, given)).part()
         ends = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))
         has_name = await self._nodes.have_names([end for end in ends if is_sendable(end)], call)
         return NamelessNodes(sum(not named for named in has_name.values()), len(has_name), exact=False)
+
+    def _edges_by(self, predicates: Sequence[Iri]) -> dict[str, Parameter]:
+        rule = self._rule
+        return {"predicates": predicates, "excepted": rule.excepted, **rule.evidence, **rule.ends}

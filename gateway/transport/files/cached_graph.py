@@ -27,8 +27,8 @@ from gateway.transport.files.stored_graph import NotStoredError, open_stored
 
 _log = logging.getLogger(__name__)
 
-LARGE = 16 << 20
-"""Bytes of files from which a graph is stored: below it, parsing takes less than a second or two."""
+LARGE = 1 << 20
+"""Bytes of files from which a graph is stored: a smaller one is read, with names and schema, in half a second."""
 
 _PACKED = 8
 """How many times larger RDF is than its packed file, about."""

@@ -1,20 +1,24 @@
 """Names in the place of IDs (docs/contract.md, "Canonical IDs"; decision 0026)."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp import Client
 
 from gateway.engine.answers import Answer
 from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hits
+from gateway.server.app import build
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.limits import SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from tests.engine.small import Watched, engine, over
 from tests.examples import examples
+from tests.labels.many_names import ManyNames, over_names
 
 pytestmark = pytest.mark.anyio
 
@@ -135,6 +139,74 @@ async def test_a_search_that_did_not_compare_every_name_takes_none_for_an_id(mon
         monkeypatch.setattr(store, "search", hurried)
         with pytest.raises(InputError, match="not every name could be compared or listed"):
             await gateway.bfs_query(["Ann Ley"], 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bfs_query", {"seeds": ["Ann Ley"], "max_hops": 1}),
+        ("intersect_subgraphs", {"seeds": ["Ann Ley", "Dee"], "k": 1}),
+        ("describe_entity", {"id": "Ann Ley"}),
+        ("describe_entities", {"ids": ["Ann Ley"]}),
+    ],
+)
+async def test_the_first_call_with_a_name_waits_for_all_names_and_tells_how_far_they_are(
+    tool: str, arguments: dict[str, Any]
+) -> None:
+    names, reports = ManyNames(), list[str]()
+
+    async def progress(_done: int, _total: int, message: str) -> None:
+        reports.append(message)
+        names.seen.set()
+
+    async with over_names(GRAPH, names) as gateway:
+        answer = await gateway.call(tool, arguments, progress)
+    assert "was taken for x:ann" in " ".join(answer.as_json()["warnings"])
+    assert reports[0] == "Reading names of 20,003 entities"
+
+
+async def test_a_client_that_waits_for_names_and_hops_sees_progress_that_never_falls() -> None:
+    names, reports = ManyNames(), list[float]()
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the callback's shape
+        reports.append(progress)
+        names.seen.set()
+
+    async with Client(await build(over_names(GRAPH, names))) as client:
+        answer = await client.call_tool("bfs_query", {"seeds": ["Ann Ley"], "max_hops": 2}, progress_callback=note)
+    assert not answer.is_error
+    assert len(reports) > 3
+    assert reports == sorted(reports)
+    assert reports[-1] > 20_003
+
+
+async def test_a_call_with_an_id_waits_for_no_names() -> None:
+    async with over_names(GRAPH, ManyNames()) as gateway:
+        assert (await gateway.describe_entity("x:ann")).id == "x:ann"
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("Ann Ley", "Found: x:ann"), ("nobody", "no entity of this name was found")]
+)
+async def test_an_error_about_names_that_are_not_ready_in_time_says_so(name: str, found: str) -> None:
+    profile = Profile(limits=LimitSettings(deadline_seconds=2.0))
+    async with over_names(GRAPH, ManyNames(), profile) as gateway:
+        with pytest.raises(InputError, match="The index of all names is not ready yet") as raised:
+            await gateway.describe_entity(name)
+    assert found in str(raised.value)
+    assert "no entity has this name" not in str(raised.value)
+
+
+async def test_waiting_for_names_takes_as_long_as_it_takes() -> None:
+    names = ManyNames()
+
+    async def progress(_done: int, _total: int, _message: str) -> None:
+        names.seen.set()
+
+    async with over_names(GRAPH, names) as gateway:
+        await gateway.wait_for_names(progress)
+        answer = await gateway.search_entities("othr 7")
+    assert (answer.warnings, [hit.name for hit in answer.guesses or ()]) == (None, ["other 7"])
 
 
 async def test_an_id_is_never_looked_up_as_a_name() -> None:
