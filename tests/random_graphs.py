@@ -141,7 +141,7 @@ class IntersectionQuestion:
 
     Attributes:
         graph: Where the seeds lie.
-        seeds: Two to four different ones; now and then one of them is missing.
+        seeds: Two to four different ones, or one twice; now and then one of them is missing.
         k: 1 to 5.
     """
 
@@ -525,6 +525,8 @@ def intersections(draw: st.DrawFn) -> IntersectionQuestion:
     graph = draw(_graphs().filter(lambda graph: len(graph.nodes) > 1))
     seeds = draw(st.lists(st.sampled_from(_starts(graph)), min_size=2, max_size=4, unique=True))
     if draw(_now_and_then()):
+        seeds = seeds[:1] * 2
+    elif draw(_now_and_then()):
         seeds[draw(st.integers(0, len(seeds) - 1))] = draw(_nowhere(graph))
     return IntersectionQuestion(graph, tuple(seeds), draw(st.integers(1, 5)))
 

@@ -384,8 +384,9 @@ def test_a_question_has_seeds_that_exist_and_a_missing_one_at_most(question: Que
 
 @settings(deadline=None, database=None)
 @given(intersections())
-def test_an_intersection_has_two_to_four_different_seeds(question: IntersectionQuestion) -> None:
-    assert 2 <= len(set(question.seeds)) == len(question.seeds) <= 4
+def test_an_intersection_has_two_to_four_seeds_all_different_or_all_one(question: IntersectionQuestion) -> None:
+    assert 2 <= len(question.seeds) <= 4
+    assert len(set(question.seeds)) in {len(question.seeds), 1}
     assert 1 <= question.k <= 5
     found = intersect(everything(), question.seeds, question.k)
     assert found.missing == [seed for seed in question.seeds if is_missing(seed)]
@@ -412,9 +413,10 @@ def test_every_kind_of_question_is_drawn(kind: Callable[[Question], bool]) -> No
     "kind",
     [
         lambda one: any(map(is_missing, one.seeds)),
+        lambda one: len(set(one.seeds)) == 1,
         lambda one: len(intersect(everything(), one.seeds, one.k).nodes) > 5,
     ],
-    ids=["missing", "several-nodes"],
+    ids=["missing", "one-seed", "several-nodes"],
 )
 def test_every_kind_of_intersection_is_drawn(kind: Callable[[IntersectionQuestion], bool]) -> None:
     find(intersections(), kind, settings=GENERATE)
