@@ -43,6 +43,13 @@ def quoted(value: object) -> str:
     return text if len(text) <= QUOTE_LIMIT else f"{text[: QUOTE_LIMIT - 1]}… ({len(text)} characters)"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return `1 node`, `1,200 nodes`, `2 entities`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+
+
 class GatewayError(Exception):
     """The base of every error this gateway raises on purpose.
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway import errors
 from gateway.engine.traversal.gaps import cause_of
-from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, quoted
+from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, counted, quoted
 from gateway.sparql.results.rows import Overflow
 from tests.cases import check_each
 
@@ -27,6 +27,11 @@ def test_a_value_that_python_does_not_write_is_reported_as_too_large() -> None:
         nested = [nested]
     for value in (10**5_000, [10**5_000], {"a": -(10**5_000)}, nested):
         assert quoted(value) == "a value that is too large to be shown"
+
+
+def test_numbers_have_their_nouns() -> None:
+    assert [counted(count, "node") for count in (0, 1, 1200)] == ["0 nodes", "1 node", "1,200 nodes"]
+    assert [counted(count, "entity") for count in (1, 2)] == ["1 entity", "2 entities"]
 
 
 DEFINED = [member for _, member in inspect.getmembers(errors, inspect.isclass) if issubclass(member, GatewayError)]

@@ -11,9 +11,9 @@ from typing import Any
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.screen import ProgressBar
-from gateway.cli.standard_streams import counted, print_note, write_bytes
+from gateway.cli.standard_streams import print_note, write_bytes
 from gateway.engine.gateway import Gateway, drop_record
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, counted
 from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Progress

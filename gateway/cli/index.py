@@ -14,7 +14,8 @@ from gateway.cli.screen import ProgressBar, Screen
 from gateway.cli.standard_streams import print_note
 from gateway.cli.tool_call import known_schema
 from gateway.engine.answers import SchemaResult
-from gateway.errors import ConfigurationError, Fault
+from gateway.engine.messages import reading_names
+from gateway.errors import ConfigurationError, Fault, counted
 from gateway.stores.label_index import make_label_index
 
 
@@ -37,7 +38,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
     with ProgressBar(quiet=options.quiet) as bar:
 
         async def report(read: int, total: int) -> None:
-            await bar.show_call(read, total, f"Reading names of {total:,} entities")
+            await bar.show_call(read, total, reading_names(total))
 
         try:
             built = make_label_index(
@@ -51,7 +52,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
             raise
     lines = [f"{source.name.capitalize()} has {about}."]
     if schema is not None:
-        count = f"{schema.entity_types_total} types and {schema.predicates_total} predicates"
+        count = f"{counted(schema.entity_types_total, 'type')} and {counted(schema.predicates_total, 'predicate')}"
         lines.append(f"It has {count}." if schema.comprehensive else f"It has at least {count}.")
     Screen().show(Unwrapped(Text("\n".join([*lines, f"Stored in {place}."]))))
     if not about.whole:

@@ -14,8 +14,8 @@ from gateway.cli.graph_source import GraphSource
 from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
 from gateway.cli.screen import ProgressBar, Screen
-from gateway.cli.standard_streams import counted, print_note
-from gateway.errors import ConfigurationError
+from gateway.cli.standard_streams import print_note
+from gateway.errors import ConfigurationError, counted
 from gateway.escaping import visible
 from gateway.settings.database_url import is_postgres_url
 from gateway.settings.postgres import PostgresSettings

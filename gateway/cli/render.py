@@ -12,8 +12,9 @@ from rich.text import Text
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
 from gateway.cli.own_words import own_words
 from gateway.cli.screen import Screen
-from gateway.cli.standard_streams import clean, counted, line
+from gateway.cli.standard_streams import clean, line
 from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
+from gateway.errors import counted
 from gateway.escaping import printable
 from gateway.telemetry.record import Record, Sent
 
@@ -257,9 +258,8 @@ def print_explained(screen: Screen, record: Record) -> None:
 
 
 def _summary(record: Record) -> RenderableType:
-    queries = "1 query" if record.queries == 1 else f"{record.queries:,} queries"
     asked = [
-        queries,
+        counted(record.queries, "query"),
         *([f"{record.retries:,} of them retries"] if record.retries else []),
         counted(record.rows, "row"),
         counted(record.bytes, "byte"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from gateway.cli.options import CommonOptions
 from gateway.cli.serving import opener_of
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, counted
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
 from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
@@ -39,7 +39,7 @@ def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, ha
     entries = read_graphs(Path(path))
     gate = threading.BoundedSemaphore(_OPENED_AT_ONCE)
     graphs = [ServedGraph(one.name, one.about, _opener(options, one, gate, has_stdin=has_stdin)) for one in entries]
-    return GraphSet(graphs, chosen_by), f"{len(graphs)} graphs ({', '.join(graph.name for graph in graphs)})"
+    return GraphSet(graphs, chosen_by), f"{counted(len(graphs), 'graph')} ({', '.join(graph.name for graph in graphs)})"
 
 
 def _opener(

@@ -92,8 +92,3 @@ def clean(value: str) -> str:
 def line(sentence: str) -> str:
     """Return a sentence of this program on one line, with control characters escaped."""
     return printable(_BREAKS.sub(" ", sentence).strip())
-
-
-def counted(count: int, noun: str) -> str:
-    """Return `1 node`, `1,200 nodes`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

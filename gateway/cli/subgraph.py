@@ -13,9 +13,10 @@ from rich.tree import Tree
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
 from gateway.cli.render import degraded, prefixes, sections, warned
-from gateway.cli.standard_streams import clean, counted
+from gateway.cli.standard_streams import clean
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
 from gateway.engine.whole_subgraph import notes_of
+from gateway.errors import counted
 from gateway.terms.iri import local_name
 
 _PREDICATE = "green"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gateway.engine.arguments import MAX_HITS
-from gateway.errors import DeadlinePassed, InputError
+from gateway.errors import DeadlinePassed, InputError, counted
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
@@ -28,7 +28,7 @@ def above_ceiling(argument: str, asked: int, ceiling: int) -> str:
 
 def more_warnings(count: int) -> str:
     """Return what stands for warnings that do not fit."""
-    return f"{count} more warnings are left out."
+    return f"{counted(count, 'more warning')} {_is(count)} left out."
 
 
 def nothing_said(listed: str, elsewhere: str) -> str:
@@ -127,13 +127,25 @@ def as_statement(direct: str) -> str:
 def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
     """Return the error of lists of predicates that are not one a hop, or one a seed."""
     return InputError(
-        f"{tool}: only_predicates has {lists} list{'s' if lists > 1 else ''}, but there {_are(wanted, each)}.",
+        f"{tool}: only_predicates has {counted(lists, 'list')}, but there {_are(wanted, each)}.",
         valid=f"A list of lists has one list for each {each}, and [] for any predicate; a flat list holds for all.",
     )
 
 
 def _are(count: int, noun: str) -> str:
-    return f"is 1 {noun}" if count == 1 else f"are {count} {noun}s"
+    return f"{_is(count)} {counted(count, noun)}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _was(count: int) -> str:
+    return "it was" if count == 1 else "they were"
+
+
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
 
 
 def other_way(seed: str, followed: str, other: str, count: str) -> str:
@@ -150,7 +162,7 @@ REDIRECTED_TOO_FAR = "This node was merged into another one, in a circle or over
 
 def edges_left_out(count: int) -> str:
     """Return the detail of a gap: edges have IDs that no caller could send back."""
-    return f"{count:,} edges of these are left out: {_NOT_SENDABLE}"
+    return f"{counted(count, 'edge')} of these {_is(count)} left out: {_NOT_SENDABLE}"
 
 
 def elsewhere(place: str) -> str:
@@ -160,35 +172,35 @@ def elsewhere(place: str) -> str:
 
 def hub(max_degree: int | None) -> str:
     """Return the detail of a gap: nodes are not expanded."""
-    return f"more than {max_degree:,} edges"
+    return f"more than {counted(max_degree or 0, 'edge')}"
 
 
 def edges_capped(max_edges: int | None) -> str:
     """Return the detail of a gap: nodes show some of their edges."""
-    return f"only {max_edges:,} edges are shown"
+    return f"only {counted(max_edges or 0, 'edge')} {_is(max_edges or 0)} shown"
 
 
 def nodes_used_up(nodes: int) -> str:
     """Return the detail of a gap: a traversal has reached all the nodes that it may."""
-    return f"More than {nodes:,} nodes were reached; these were not expanded."
+    return f"This traversal may reach {counted(nodes, 'node')}, and has reached more; these were not expanded."
 
 
 def hop_done(hop: int, hops: int, nodes: int) -> str:
     """Return the progress of a traversal."""
-    return f"hop {hop} of {hops}: {nodes} nodes"
+    return f"hop {hop} of {hops}: {counted(nodes, 'node')}"
 
 
 def traversal_done(nodes: int, edges: int) -> str:
     """Return the progress of a traversal at its end."""
-    return f"{nodes} nodes, {edges} edges"
+    return f"{counted(nodes, 'node')}, {counted(edges, 'edge')}"
 
 
 def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
     """Return the detail of a gap with the degrees of its nodes."""
-    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {counted(degree)}" for node, degree in degrees)
+    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {edges_of(degree)}" for node, degree in degrees)
 
 
-def counted(degree: Degree) -> str:
+def edges_of(degree: Degree) -> str:
     """Return a number of edges, with "at least" where they were not all counted."""
     return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
 
@@ -243,22 +255,22 @@ def on_the_way(count: int) -> str:
 def undecided(argument: str, count: int) -> str:
     """Return a warning: a filter could not be applied to some nodes."""
     return (
-        f"{argument}: the data that decide on {count} nodes could not all be fetched; they were not removed, so "
-        "node_count and edge_count may be too large."
+        f"{argument}: the data that decide on {counted(count, 'node')} could not all be fetched; {_was(count)} not "
+        "removed, so node_count and edge_count may be too large."
     )
 
 
 def labels_unread(count: int) -> str:
     """Return a warning: filters by name may miss types and predicates without a known label."""
     return (
-        f"The names of {count} types and predicates of this answer could not be read, so a filter may miss what it "
-        "means by a name: ask again, or use IDs."
+        f"The names of {count:,} of the types and predicates of this answer could not be read, so a filter may miss "
+        "what it means by a name: ask again, or use IDs."
     )
 
 
 def offset_past_end(offset: int, nodes: int) -> str:
     """Return a warning: the page is behind the last one."""
-    return f"offset: {offset} is past the end; there are {nodes} nodes."
+    return f"offset: {offset} is past the end; there {_are(nodes, 'node')}."
 
 
 def edge_offset_alone(tool: str) -> InputError:
@@ -272,7 +284,7 @@ def edge_offset_alone(tool: str) -> InputError:
 def negated(edges: int, wholly: int) -> str:
     """Return a warning: assertions deny edges."""
     return (
-        f"negated: {edges} of the edges shown {'is' if edges == 1 else 'are'} denied by an assertion "
+        f"negated: {edges} of the edges shown {_is(edges)} denied by an assertion "
         f"that says the contrary, {wholly} of them by every assertion there is. Do not read these as facts."
     )
 
@@ -280,7 +292,8 @@ def negated(edges: int, wholly: int) -> str:
 def answer_too_late(nodes: int, edges: int) -> DeadlinePassed:
     """Return the error of a traversal that ended in time, and whose answer did not."""
     return DeadlinePassed(
-        f"The time of this call ended while the answer about {nodes:,} nodes and {edges:,} edges was being written.",
+        f"The time of this call ended while the answer about {counted(nodes, 'node')} and {counted(edges, 'edge')} was "
+        "being written.",
         next_step="Ask for fewer seeds or hops, or ask again when the gateway has fewer calls to answer.",
     )
 
@@ -290,7 +303,7 @@ def answer_too_late(nodes: int, edges: int) -> DeadlinePassed:
 
 def reading_names(total: int) -> str:
     """Return the progress of a call that waits for the names of so many entities."""
-    return f"Reading names of {total:,} entities"
+    return f"Reading names of {counted(total, 'entity')}"
 
 
 # --- descriptions ---
@@ -386,7 +399,7 @@ NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike
 def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: bool) -> str:
     """Say how to see the rest of a list of all entities of some types."""
     more = f"a larger limit shows more, and {MAX_HITS} at most; " if may_show_more and shown < MAX_HITS else ""
-    return f"{shown} of {'at least ' * at_least}{found:,} are listed: {more}a query narrows the list."
+    return f"{shown} of {'at least ' * at_least}{found:,} {_is(shown)} listed: {more}a query narrows the list."
 
 
 def nameless_nodes(found: NamelessNodes | None) -> str:
@@ -396,9 +409,9 @@ def nameless_nodes(found: NamelessNodes | None) -> str:
     if found is None or not found.count:
         which = "There may be nodes without a name, which no search finds"
     elif found.exact:
-        which = f"{found.count:,} of the {found.of:,} nodes have no name"
+        which = f"{found.count:,} of the {counted(found.of, 'node')} {_has(found.count)} no name"
     else:
-        which = f"{found.count:,} of {found.of:,} nodes in a sample have no name"
+        which = f"{found.count:,} of {counted(found.of, 'node')} in a sample {_has(found.count)} no name"
     return (
         f"{which}: find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among "
         "the neighbors of a seed."
@@ -407,7 +420,7 @@ def nameless_nodes(found: NamelessNodes | None) -> str:
 
 def names_left_out(count: int) -> str:
     """Return a warning: names fit whose IDs no caller could send back."""
-    return f"{count} names that fit are left out: {_NOT_SENDABLE}."
+    return f"{counted(count, 'name')} that would fit {_is(count)} left out: {_NOT_SENDABLE}."
 
 
 def descriptions_not_read(listed: str) -> str:
@@ -417,7 +430,7 @@ def descriptions_not_read(listed: str) -> str:
 
 def entities_gone(count: int) -> str:
     """Return a warning: the graph does not have entities that an index of names has."""
-    return f"{count} of the entities that were found by name are not in the graph any more."
+    return f"{count:,} of the entities that were found by name {_is(count)} not in the graph any more."
 
 
 def nothing_to_search(query: str) -> InputError:
@@ -494,14 +507,14 @@ def flooding_type(percent: int, shown: str) -> str:
 def hub_types(shown: str, max_degree: int | None) -> str:
     """Return advice: nodes of these types have very many edges."""
     if max_degree is not None:
-        return f"Nodes of {shown} can be hubs; those with more than {max_degree} edges are not expanded."
+        return f"Nodes of {shown} can be hubs; those with more than {counted(max_degree, 'edge')} are not expanded."
     return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
 
 
 def graph_description(edges: int | None, types: str) -> str:
     """Return what a graph is about: its edges, where they were counted, and its most frequent types."""
     about = f" Its most frequent types: {types}." if types else ""
-    return f"A large RDF graph.{about}" if edges is None else f"An RDF graph of {edges:,} edges.{about}"
+    return f"A large RDF graph.{about}" if edges is None else f"An RDF graph of {counted(edges, 'edge')}.{about}"
 
 
 def not_all_listed(reason: str, is_reading: bool) -> str:
@@ -536,7 +549,7 @@ def several_meant(argument: str, name: str, kind: str, meant: str) -> str:
 
 def more_names(argument: str, count: int) -> str:
     """Return what stands for further warnings about names."""
-    return f"{argument}: {count} more names like these."
+    return f"{argument}: {counted(count, 'more name')} like these."
 
 
 def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str) -> InputError:
@@ -571,4 +584,4 @@ def subclasses_unread(argument: str, types: str) -> str:
 
 def too_many_subclasses(argument: str, most: int) -> str:
     """Return a warning: a filter has more subclasses than are read."""
-    return f"{argument}: there are more than {most:,} subclasses; name narrower types."
+    return f"{argument}: there are more subclasses than {most:,}; name narrower types."

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.engine.answers import BfsResult, IntersectionResult, Node
 from gateway.engine.schema.view import UNKNOWN, UNTYPED
-from gateway.errors import EndpointFault, InputError
+from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.terms.prefixes import PrefixMap
 
@@ -111,7 +111,7 @@ def _node(node: Node, distance: int | None) -> SubgraphNode:
 def notes_of(page: Traversed) -> Iterator[str]:
     """Yield what a reader of the subgraph must know."""
     for gap in page.incomplete or ():
-        yield f"Not complete ({gap.cause}, {gap.count:,} nodes): {gap.detail}"
+        yield f"Not complete ({gap.cause}, {counted(gap.count, 'node')}): {gap.detail}"
     if page.missing_seeds:
         yield f"Not in the graph: {', '.join(page.missing_seeds)}"
     yield from page.warnings or ()

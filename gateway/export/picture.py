@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, counted
 from gateway.escaping import visible
 from gateway.export.extras import needs
 from gateway.export.networkx_graph import to_networkx
@@ -100,7 +100,8 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
         legend = axes.legend(loc="lower left", fontsize=8, frameon=False)
         for text in legend.get_texts():
             text.set_parse_math(False)
-    shown = f"{len(subgraph.nodes)} nodes, {len(subgraph.edges)} edges, {'' if subgraph.complete else 'not '}complete"
+    size = f"{counted(len(subgraph.nodes), 'node')}, {counted(len(subgraph.edges), 'edge')}"
+    shown = f"{size}, {'' if subgraph.complete else 'not '}complete"
     axes.set_title(shown, fontsize=9, loc="left", color="#444444")
     axes.margins(0.12)
 

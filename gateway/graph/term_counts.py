@@ -69,7 +69,7 @@ def types_of_hubs(hubs: Mapping[Iri, int], facts: Mapping[Iri, NodeFacts]) -> tu
 _TYPES_OF_HUBS = 5
 """Types of hubs that a schema lists."""
 
-_NOT_SENDABLE = f"{{:,}} types and predicates are left out: they are no IRIs, or have more than {MAX_IRI} characters"
+_NOT_SENDABLE = f"types and predicates are left out ({{:,}}): they are no IRIs, or have more than {MAX_IRI} characters"
 
 
 async def schema_of(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.errors import counted
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.labels.index_search import IndexSearch
@@ -43,8 +44,9 @@ class IndexInfo:
 
     def __str__(self) -> str:
         dated = f" of {self.date}" if self.date else ""
+        entities = counted(self.entities, "entity")
         unfinished = "" if self.whole else ", which are not all"
-        return f"the local label index{dated}: {self.names:,} names of {self.entities:,} entities{unfinished}"
+        return f"the local label index{dated}: {counted(self.names, 'name')} of {entities}{unfinished}"
 
 
 class WrongFormatError(Exception):

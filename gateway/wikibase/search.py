@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from gateway.errors import Fault
+from gateway.errors import Fault, counted
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
@@ -29,7 +29,7 @@ _NOTHING = (
 )
 
 _OTHER_TYPES = (
-    "node_types: the Wikibase API found {found} entities for this text, none of them with one of these types here "
+    "node_types: the Wikibase API found {found} for this text, none of them with one of these types here "
     "(with no type here at all: {typeless}). Search without node_types to see them."
 )
 
@@ -154,7 +154,7 @@ class _Results:
             return ()
         if self._of_others:
             typeless = sum(not has_types for has_types in self._of_others.values())
-            return (_OTHER_TYPES.format(found=len(self._of_others), typeless=typeless),)
+            return (_OTHER_TYPES.format(found=counted(len(self._of_others), "entity"), typeless=typeless),)
         return (_NOTHING,) if self.fault is None else ()
 
     def hits(self) -> Hits:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.standard_streams import clean, counted, line
+from gateway.cli.standard_streams import clean, line
 from gateway.cli.subgraph import short_names
 from tests.hidden import hidden_in
 
@@ -41,7 +41,3 @@ def test_names_are_short_where_that_is_clear() -> None:
         "wd:Q5": "human",
         "wd:Q6": r"y\u001b",
     }
-
-
-def test_numbers_have_their_nouns() -> None:
-    assert [counted(count, "node") for count in (0, 1, 1200)] == ["0 nodes", "1 node", "1,200 nodes"]

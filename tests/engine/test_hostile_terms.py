@@ -76,11 +76,11 @@ async def test_a_type_that_is_no_iri_is_left_out_and_counted() -> None:
         alone = await gateway.describe_entity("x:n2")
     assert (schema.entity_types, schema.predicates) == (["x:T"], ["x:p"])
     assert schema.comprehensive is False
-    assert "2 types and predicates are left out" in (schema.warnings or [""])[0]
+    assert "types and predicates are left out (2)" in (schema.warnings or [""])[0]
     assert (around.complete, {node.id for node in around.nodes}) == (False, {"x:n0", "x:n1"})
     gaps = around.incomplete or []
     assert [(gap.cause, gap.ids) for gap in gaps] == [("ids_left_out", ["x:n1"])]
-    assert gaps[0].detail.startswith("1 edges of these are left out")
+    assert gaps[0].detail.startswith("1 edge of these is left out")
     assert (both.entity_type, both.degraded, both.complete) == ("x:T", {"ids_left_out": 1}, False)
     assert (alone.entity_type, alone.complete) == ("unknown", False)
 
@@ -135,7 +135,7 @@ async def test_a_name_of_an_entity_that_could_not_be_asked_for_is_left_out_of_a_
         found = await gateway.search_entities("whale")
     assert [hit.id for hit in found.result] == ["x:n5"]
     assert (found.complete, found_in(found)) == (False, 1)
-    assert any("1 names that fit are left out" in text for text in found.warnings or ())
+    assert any("1 name that would fit is left out" in text for text in found.warnings or ())
 
 
 async def test_an_error_names_what_is_known_quoted_and_cut() -> None:

@@ -177,7 +177,7 @@ class Traverser:
         """Return a warning: a seed has edges in the direction that was not asked for."""
         followed = next(one for one in steering.selections if reverse(one) == other)
         return messages.other_way(
-            self._prefixes.in_prose(seed), self._written(followed), self._written(other), messages.counted(degree)
+            self._prefixes.in_prose(seed), self._written(followed), self._written(other), messages.edges_of(degree)
         )
 
     def _written(self, selection: EdgeSelection) -> str:

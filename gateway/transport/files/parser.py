@@ -115,7 +115,7 @@ class FileParser:
                 for name, namespace in self._parse_member(archive, member, reader, output).items():
                     prefixes.setdefault(name, namespace)
         others = len(members) - len(graphs)
-        return prefixes, f"{others:,} files in it are hidden, or no RDF by their suffix" if others else ""
+        return prefixes, f"what is hidden in it, or no RDF by its suffix, is passed over ({others:,})" if others else ""
 
     def _parse_member(
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, reader: FileReader, output: TripleWriter

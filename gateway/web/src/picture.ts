@@ -99,10 +99,13 @@ export function pictureOf(
   };
 }
 
+/** "1 node", "3 nodes". */
+const several = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** What a step of the gateway's size limit left out (docs/errors.md, "degraded"). */
 const LEFT_OUT: Readonly<Record<string, (count: number) => string>> = {
-  nodes_as_stubs: (count) => `the metadata of ${count} nodes`,
-  edges_bare: (count) => `the evidence of ${count} edges`,
+  nodes_as_stubs: (count) => `the metadata of ${several(count, "node")}`,
+  edges_bare: (count) => `the evidence of ${several(count, "edge")}`,
 };
 
 /** What else an answer says that it does not show, in words. */
@@ -110,7 +113,7 @@ function lacksOf(answer: Subgraph): string[] {
   const lacks: string[] = [];
   if (answer.missing_seeds?.length) lacks.push(`Not in this graph: ${answer.missing_seeds.join(", ")}`);
   if (answer.result_changed) lacks.push("The graph has changed between two pages: undo them and ask again.");
-  if (answer.blank_node_edges) lacks.push(`Not drawn: ${answer.blank_node_edges} triples with a blank node, which has no ID.`);
+  if (answer.blank_node_edges) lacks.push(`Not drawn: ${several(answer.blank_node_edges, "triple")} with a blank node, which has no ID.`);
   const removed = Object.entries(answer.removed ?? {}).map(([filter, count]) => `${count} by ${filter}`);
   const degraded = Object.entries(answer.degraded ?? {}).map(([step, count]) => LEFT_OUT[step]?.(count) ?? `${step.replaceAll("_", " ")} (${count})`);
   if (degraded.length) lacks.push(`Left out for size: ${degraded.join(", ")}. A node's record has more.`);

@@ -58,6 +58,13 @@ describe("a picture", () => {
       "Nodes left out: 4 by min_mentions",
     ]);
   });
+  it("counts one of a kind as one", () => {
+    const said = { blank_node_edges: 1, degraded: { nodes_as_stubs: 1, edges_bare: 1 } };
+    expect(pictureOf([{ call: call({}), answer: answer({ nodes: [A], ...said }) }]).lacks).toEqual([
+      "Not drawn: 1 triple with a blank node, which has no ID.",
+      "Left out for size: the metadata of 1 node, the evidence of 1 edge. A node's record has more.",
+    ]);
+  });
   it("marks the edges of paths, in either direction", () => {
     const path = [["x:b", "^x:p", "x:a"]];
     const picture = pictureOf([{ call: call({}), answer: answer({ nodes: [A, { ...B, via: path }], edges: [AB] }) }]);

@@ -107,7 +107,9 @@ async def test_every_entity_is_counted_and_as_many_are_shown_as_were_asked_for(c
     assert [hit.id for hit in answer.result] == [f"x:n{number:03}" for number in range(min(count, limit))]
     assert (answer.found or len(answer.result)) == count
     assert answer.complete
-    assert (f"{limit} of {count} are listed" in (answer.next_steps or "")) == (count > limit)
+    assert (f"{limit} of {count} {'is' if limit == 1 else 'are'} listed" in (answer.next_steps or "")) == (
+        count > limit
+    )
     assert ("a larger limit" in (answer.next_steps or "")) == (count > limit and limit < MAX_HITS)
 
 

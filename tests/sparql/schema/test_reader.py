@@ -293,7 +293,7 @@ async def test_a_predicate_that_no_query_can_name_leaves_the_others_and_the_list
     assert not schema.exact
     # It is text of the graph, so it is counted and not shown.
     assert schema.left_out == 1
-    assert schema.reason.startswith("1 types and predicates are left out")
+    assert schema.reason.startswith("types and predicates are left out (1)")
 
 
 @pytest.mark.parametrize("kind", [f"<{X}no type>", '"Drug"', "_:kind"])

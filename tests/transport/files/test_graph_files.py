@@ -87,7 +87,7 @@ def test_all_graph_files_of_an_archive_are_one_graph(
         )
     )
     assert triples(path) == right
-    assert "3 files in it are hidden, or no RDF by their suffix" in caplog.text
+    assert "what is hidden in it, or no RDF by its suffix, is passed over (3)" in caplog.text
 
 
 def test_blank_nodes_of_two_files_of_an_archive_stay_apart(tmp_path: Path) -> None:
