@@ -182,7 +182,6 @@ def test_the_version_is_printed(run: Run) -> None:
         (["bfs", "drug:nothing"], ["None of the seeds exists", "drug"]),
         (["describe", "drug:nothing"], ["no entity 'drug:nothing'"]),
         (["intersect", "drug:warfarin"], ["SEED has 1 entry", "at least 2"]),
-        (["intersect", "drug:warfarin", "drug:warfarin"], ["one entity"]),
         (["search", "__"], ["no letter, digit or symbol"]),
         (["search", "x", "--limit", "101"], ["--limit is 101", "at most 100"]),
         (["search", "\udcff"], ["not text"]),

@@ -265,12 +265,12 @@ async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:
         assert "There is no tool 'bfs'" in await error_of(client, "bfs")
         unknown = await error_of(client, "describe_entity", id="drug:warfarine")
         nearest = await error_of(client, "describe_entity", id="disease:stroke_ischemic")
-        one = await error_of(client, "intersect_subgraphs", seeds=["drug:warfarin"] * 2, k=1)
+        one = await error_of(client, "intersect_subgraphs", seeds=["drug:warfarin"], k=1)
         one_argument = await error_of(client, "describe_schema", verbose=True)
     assert "no entity 'drug:warfarine'" in unknown
     assert "search_entities" in unknown
     assert "disease:stroke" in nearest
-    assert "one entity" in one
+    assert "seeds has 1 entry, but it needs at least 2" in one
     assert "Its only argument is all." in one_argument
 
 
