@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import Fault
+from gateway.graph.superclasses import ClassHierarchy
 from gateway.graph.values import Iri, NodeFacts, Schema
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
@@ -31,14 +32,13 @@ class TypeChooser:
         sign = -1 if settings.shown == "commonest" else 1
         self._ranks = {term.iri: sign * (term.count or 0) for term in schema.types} if schema.exact else {}
         self._preferred = {iri: rank for rank, iri in enumerate(settings.preferred)}
-        self._superclasses = schema.superclasses
-        self._above: dict[Iri, set[Iri]] = {}
+        self._hierarchy = ClassHierarchy(schema.superclasses)
         self._prefixes = prefixes
 
-    def all_of(self, facts: NodeFacts) -> tuple[Iri, ...]:
+    def all_of(self, facts: NodeFacts) -> Sequence[Iri]:
         """Return the entity types of a node, the one that is shown first; generic types only if there are no others."""
-        types = [iri for iri in facts.types if is_entity_type(iri)]
-        return self._in_order([iri for iri in types if iri not in GENERIC_TYPES] or types)
+        types = _telling(facts)
+        return types if len(types) <= 1 else sorted(types, key=self._order(types))
 
     def filterable(self, facts: NodeFacts) -> tuple[str, ...]:
         """Return the types that a filter can match: all types of the node, or the word for none or unknown ones."""
@@ -53,13 +53,13 @@ class TypeChooser:
         """
         types = self.filterable(facts)
         fitting = [iri for iri in types if iri in asked] or [iri for iri in types if iri in meant]
-        return next(iter(self._in_order(fitting)), self.chosen(facts))
+        return self._first(fitting) or self.chosen(facts)
 
     def chosen(self, facts: NodeFacts) -> str:
         """Return the type that a node shows, or the word for none or unknown ones."""
         if not facts.are_types_known:
             return UNKNOWN
-        return next(iter(self.all_of(facts)), UNTYPED)
+        return self._first(_telling(facts)) or UNTYPED
 
     def shown(self, facts: NodeFacts) -> str:
         """Return `entity_type` as it is written in an answer."""
@@ -69,31 +69,25 @@ class TypeChooser:
         """Return the ID of a type, or the word that stands for none."""
         return chosen if chosen in WORDS else self._prefixes.shorten(chosen)
 
-    def _in_order(self, types: Sequence[str]) -> tuple[str, ...]:
-        """Return types of one node, the one that is shown first."""
-        if len(types) <= 1:
-            return tuple(types)
-        return tuple(sorted(types, key=lambda iri: (self._is_above_one_of(types, iri), *self._order(iri))))
+    def _first(self, types: Sequence[str]) -> str | None:
+        """Return the first of types in order, or None if there are none."""
+        return types[0] if len(types) == 1 else min(types, key=self._order(types), default=None)
 
-    def _order(self, iri: Iri) -> tuple[int, int, str]:
-        preference = self._preferred.get(iri, len(self._preferred))
-        return (preference, self._ranks.get(iri, 0), self._prefixes.declared_form(iri))
+    def _order(self, types: Sequence[str]) -> Callable[[str], tuple[bool, int, int, str]]:
+        """Return the order of types of one node."""
+        above, last = self._hierarchy.above_others(types), len(self._preferred)
 
-    def _is_above_one_of(self, types: Iterable[Iri], iri: Iri) -> bool:
-        """Return whether a type is a superclass of one of these, and is not in turn a subclass of it."""
-        return any(iri in self._all_above(one) and one not in self._all_above(iri) for one in types)
+        def order(iri: str) -> tuple[bool, int, int, str]:
+            preference, rank = self._preferred.get(iri, last), self._ranks.get(iri, 0)
+            return (iri in above, preference, rank, self._prefixes.declared_form(iri))
 
-    def _all_above(self, iri: Iri) -> set[Iri]:
-        """Return all superclasses of a type that are known."""
-        if iri not in self._above:
-            found: set[Iri] = set()
-            frontier = list(self._superclasses.get(iri, ()))
-            while frontier:
-                if (one := frontier.pop()) not in found:
-                    found.add(one)
-                    frontier += self._superclasses.get(one, ())
-            self._above[iri] = found
-        return self._above[iri]
+        return order
+
+
+def _telling(facts: NodeFacts) -> list[Iri]:
+    """Return the entity types of a node, generic ones only if there are no others."""
+    types = [iri for iri in facts.types if is_entity_type(iri)]
+    return [iri for iri in types if iri not in GENERIC_TYPES] or types
 
 
 LONGEST_LABEL = 200
