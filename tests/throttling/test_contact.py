@@ -66,7 +66,7 @@ def test_every_command_says_so_in_one_line(run: Run, command: str) -> None:
     ran = run(*command.split(), *asked)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
-    assert ran.err.startswith("error: Wikimedia's servers require a way to contact the operator of this gateway")
+    assert ran.err.startswith("error: Wikimedia's servers require a way to contact you, and none is given")
     assert "--contact you@example.org" in ran.err
 
 
