@@ -44,8 +44,13 @@ _SEGMENTS = re.compile(r"[^/#:]+")
 Digest = Callable[[str], str]
 
 # What one answer coins must not change the writing of another between its first and its last ID.
-_IN_ANSWER: ContextVar[dict[str, str | None] | None] = ContextVar("namespaces in this answer", default=None)
-"""The namespaces that the answer under way has shortened or left whole: each with its prefix, or with None."""
+_IN_ANSWER: ContextVar[tuple[CoinedPrefixes, dict[str, str | None]] | None] = ContextVar(
+    "namespaces in this answer", default=None
+)
+"""The namespaces that the answer under way has shortened or left whole: each with its prefix, or with None.
+
+They are those of the prefixes of one graph.
+"""
 
 
 class PrefixStorage(Protocol):
@@ -119,19 +124,25 @@ class CoinedPrefixes:
 
         Within another such context, the way is that of the outer one.
         """
-        if _IN_ANSWER.get() is not None:
+        if self._written is not None:
             yield
             return
-        token = _IN_ANSWER.set({})
+        token = _IN_ANSWER.set((self, {}))
         try:
             yield
         finally:
             _IN_ANSWER.reset(token)
 
     @property
+    def _written(self) -> dict[str, str | None] | None:
+        """The namespaces that the answer under way has written; None outside of an answer about this graph."""
+        answer = _IN_ANSWER.get()
+        return answer[1] if answer is not None and answer[0] is self else None
+
+    @property
     def in_answer(self) -> dict[str, str]:
         """The namespaces, by prefix, that the answer under way has shortened; outside of an answer all."""
-        written = _IN_ANSWER.get()
+        written = self._written
         if written is None:
             return dict(self._namespaces)
         return {name: namespace for namespace, name in written.items() if name is not None}
@@ -139,7 +150,7 @@ class CoinedPrefixes:
     def shortened(self, iri: str) -> str | None:
         """Return the ID of an IRI under its coined prefix; None where it has none, or this answer writes none."""
         namespace = namespace_of(iri)
-        written = _IN_ANSWER.get()
+        written = self._written
         if written is None:
             name = self._names.get(namespace)
         else:

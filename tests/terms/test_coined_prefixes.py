@@ -177,6 +177,32 @@ def test_an_answer_writes_a_namespace_in_one_way_whatever_is_coined_meanwhile() 
         assert prefixes.coined_in_answer == {name: DRUG}
 
 
+def test_parts_of_an_answer_write_a_namespace_as_the_whole_does_and_other_graphs_as_they_do() -> None:
+    prefixes, others = PrefixMap({}, CoinedPrefixes()), PrefixMap({}, CoinedPrefixes())
+    others.coin([f"{DRUG}x"] * OFTEN)
+    with prefixes.one_answer():
+        with prefixes.one_answer():
+            assert prefixes.shorten(f"{DRUG}x") == f"{DRUG}x"
+            with others.one_answer():
+                assert re.fullmatch(r"drug_...:x", others.shorten(f"{DRUG}x"))
+        prefixes.coin([f"{DRUG}x"] * OFTEN)
+        with prefixes.one_answer():
+            assert prefixes.shorten(f"{DRUG}x") == f"{DRUG}x"
+            assert prefixes.coined_in_answer == {}
+    assert re.fullmatch(r"drug_...:x", prefixes.shorten(f"{DRUG}x"))
+
+
+def test_ids_are_in_order_without_their_coined_prefixes_and_words_stand_for_themselves() -> None:
+    ant, zebra = "http://b.example.org/kept/in/order/ant/", "http://a.example.org/kept/in/order/zebra/"
+    prefixes = PrefixMap({"m": "http://example.org/m#", "untyped": "http://example.org/u#"}, CoinedPrefixes())
+    terms = ["untyped", f"{ant}1", "http://example.org/m#T", f"{zebra}1"]
+    before = prefixes.in_order(terms)
+    prefixes.coin(one + str(number) for one in (ant, zebra) for number in range(OFTEN))
+    after = prefixes.in_order(terms)
+    assert [prefixes.expand(term) for term in before[:3]] == [prefixes.expand(term) for term in after[:3]]
+    assert [term.partition("_")[0] for term in after] == ["zebra", "ant", "m:T", "untyped"]
+
+
 @pytest.mark.anyio
 async def test_two_answers_at_once_each_write_a_namespace_in_one_way() -> None:
     prefixes, other = PrefixMap({}, CoinedPrefixes()), "http://data.example.org/vocabulary/gene/"
