@@ -17,6 +17,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.words import cut
 
 _NO_FACTS: Mapping[Iri, NodeFacts] = {}
 
@@ -156,7 +157,7 @@ class Labeller:
         nodes = {self._prefixes.expand(name): name for name in ids}
         fetched = await self._fetched((), nodes, known, call)
         return Labels(
-            {nodes[iri]: fact.name[:LONGEST_LABEL] for iri, fact in fetched.items() if fact.name},
+            {nodes[iri]: cut(fact.name, LONGEST_LABEL) for iri, fact in fetched.items() if fact.name},
             frozenset(nodes[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
 
@@ -177,7 +178,7 @@ class Labeller:
         found |= {iri: fact.name for iri, fact in fetched.items() if fact.name}
         names = mentioned.named | {ids[iri]: name for iri, name in found.items()}
         return Labels(
-            {name: label[:LONGEST_LABEL] for name, label in names.items()},
+            {name: cut(label, LONGEST_LABEL) for name, label in names.items()},
             frozenset(ids[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
 

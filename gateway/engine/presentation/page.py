@@ -15,6 +15,7 @@ from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetada
 from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Basis, Edge, Iri
+from gateway.terms.words import cut
 
 Step = Literal[
     "properties_left_out",
@@ -111,7 +112,7 @@ class PageNode(_PageItem[NodeMetadata]):
     def make_stub(self, *, with_name: bool) -> None:
         """Drop its metadata, to save room."""
         if with_name and self.metadata is not None and self.metadata.name is not None:
-            self.name = self.metadata.name[:LONGEST_LABEL]
+            self.name = cut(self.metadata.name, LONGEST_LABEL)
         self.reduce(None)
 
 
