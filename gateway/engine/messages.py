@@ -26,9 +26,7 @@ def above_ceiling(argument: str, asked: int, ceiling: int) -> str:
     return f"{argument}: {asked} is above this gateway's ceiling; {ceiling} was used."
 
 
-def more_warnings(count: int) -> str:
-    """Return what stands for warnings that do not fit."""
-    return f"{count} more warnings are left out."
+LARGER_THAN_ASKED = "max_tokens: this answer takes more than that, although only what it must have is left in it."
 
 
 def nothing_said(listed: str, elsewhere: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.engine import messages
 from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.escaping import json_text
@@ -83,7 +84,7 @@ async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(
         ):
             answer = await called(gateway, tool, arguments)
             assert bytes_of(answer) <= max(4 * tokens, LEAST), tool
-            if len(answer.get("nodes", ())) > 1:
+            if len(answer.get("nodes", ())) > 1 or len(answer.get("edges", ())) > 1:
                 assert bytes_of(answer) <= 4 * tokens, tool
 
 
@@ -115,15 +116,16 @@ async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_go_on
     assert sum(len(page.edges) for page in pages) == 50
 
 
-async def test_an_edge_that_is_too_long_for_an_answer_is_left_out_and_counted() -> None:
+async def test_an_edge_that_is_too_long_for_an_answer_is_shown_and_the_answer_says_that_it_is_larger() -> None:
     edge = f"x:a x:{'p' * 900} x:{'n' * 900} ."
     async with over(edge, Profile(size=SizeSettings(max_tokens=300))) as gateway:
         first = await gateway.bfs_query(["x:a"], 1)
         second = await gateway.bfs_query(["x:a"], 1, offset=first.next_offset or 0)
-    assert (first.edge_count, first.edges, second.edges) == (1, [], [])
-    assert second.degraded is not None
-    assert second.degraded["edges_left_out"] == 1
+    assert (first.edge_count, first.edges, len(second.edges)) == (1, [], 1)
+    assert first.warnings is None
     assert second.next_offset is None
+    assert bytes_of(second.as_json()) > 1_200
+    assert second.warnings == [messages.LARGER_THAN_ASKED]
 
 
 LONG = {kind: kind * 5_000 for kind in "nmtuvpqdsz"}

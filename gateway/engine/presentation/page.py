@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar, get_args
 
+from gateway.engine import messages
 from gateway.engine.answers import Match
 from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata, Shortener
@@ -32,8 +33,8 @@ Step = Literal[
     "also_in_left_out",
     "quotes_left_out",
     "paths_left_out",
-    "edges_left_out",
     "ids_not_listed",
+    "warnings_left_out",
 ]
 STEPS: tuple[Step, ...] = get_args(Step)
 Degraded = dict[Step, int]
@@ -331,6 +332,15 @@ class PageHit:
     match: Match
     matched: str | None
 
+    def shortened(self, shortener: Shortener) -> PageHit:
+        """Return it with shorter texts."""
+        return replace(
+            self,
+            name=shortener(self.name),
+            description=shortener(self.description),
+            matched=None if self.matched is None else shortener(self.matched),
+        )
+
 
 @dataclass(slots=True)
 class SearchPage(_Page):
@@ -371,6 +381,7 @@ class SchemaPage(_Page):
         prefixes: Namespaces by prefix.
         version: Changes when types, predicates or counts change.
         next_steps: Advice for this graph.
+        usage_notes: Advice for every graph.
     """
 
     description: str
@@ -384,6 +395,7 @@ class SchemaPage(_Page):
     prefixes: Mapping[str, str]
     version: str
     next_steps: str
+    usage_notes: str = messages.TOOL_USAGE_NOTES
 
 
 AnyPage = SubgraphPage | EntityPage | EntitiesPage | SearchPage | SchemaPage

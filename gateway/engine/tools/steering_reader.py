@@ -43,7 +43,9 @@ class SteeringReader:
         warnings: dict[str, None] = {}
         followed = tuple(tuple(self._followed(names, known, warnings)) for names in lists)
         # One list for one hop is a list for all.
-        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(_ARGUMENT, list(warnings))
+        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
+            _ARGUMENT, list(warnings)
+        )
 
     def _check_number(self, arguments: TraversalArguments, lists: int, seeds: int) -> None:
         wanted, each = (arguments.max_hops, "hop") if isinstance(arguments, BfsQuery) else (seeds, "seed")
