@@ -188,6 +188,18 @@ async def test_an_unknown_iri_is_asked_as_given_and_a_warning_names_the_nearest(
     assert "call describe_entity for the metadata of a node" in answer.warnings[0]
 
 
+async def test_of_many_unknown_iris_a_few_have_a_warning_and_fewer_the_nearest_and_the_others_are_counted(
+    family: Gateway,
+) -> None:
+    unknown = [f"x:siblings{number}" for number in range(190)]
+    answer = await family.bfs_query(["x:ann"], 1, only_predicates=["x:sibling", *unknown])
+    assert answer.edge_count == 2
+    absent = [warning for warning in answer.warnings or () if "no edge of this graph has the predicate" in warning]
+    assert len(absent) == 5
+    assert sum("Nearest" in warning for warning in absent) == 3
+    assert "only_predicates: 185 more names like these." in (answer.warnings or ())
+
+
 @pytest.mark.parametrize(
     "given", ["sibling", '["sibling"]', ["sibling"], ("x:sibling",), [["sibling"]], '[["sibling"]]', ['[["sibling"]]']]
 )

@@ -31,6 +31,9 @@ def more_warnings(count: int) -> str:
     return f"{counted(count, 'more warning')} {_is(count)} left out."
 
 
+LARGER_THAN_ASKED = "max_tokens: this answer takes more than that, although only what it must have is left in it."
+
+
 def nothing_said(listed: str, elsewhere: str) -> str:
     """Return a warning: this part of a split graph says nothing about some nodes."""
     return f"Nothing is said here about {listed}; it may be in {elsewhere}."

@@ -1,17 +1,19 @@
 """No answer and no error exceeds its bound, whatever the terms of the graph and the IDs of the call."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.engine import messages
 from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.escaping import json_text
 from gateway.settings.limits import SizeSettings
-from gateway.settings.profile import Profile, ServerSettings
+from gateway.settings.profile import Profile, ServerSettings, ShapeName
 from gateway.settings.vocabulary import NameSettings
 from gateway.terms.prefixes import PrefixMap
 from tests.engine.small import X, over
@@ -82,7 +84,7 @@ async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(
         ):
             answer = await called(gateway, tool, arguments)
             assert bytes_of(answer) <= max(4 * tokens, LEAST), tool
-            if len(answer.get("nodes", ())) > 1:
+            if len(answer.get("nodes", ())) > 1 or len(answer.get("edges", ())) > 1:
                 assert bytes_of(answer) <= 4 * tokens, tool
 
 
@@ -114,15 +116,69 @@ async def test_edges_of_a_node_with_itself_that_are_too_many_for_an_answer_go_on
     assert sum(len(page.edges) for page in pages) == 50
 
 
-async def test_an_edge_that_is_too_long_for_an_answer_is_left_out_and_counted() -> None:
+async def test_an_edge_that_is_too_long_for_an_answer_is_shown_and_the_answer_says_that_it_is_larger() -> None:
     edge = f"x:a x:{'p' * 900} x:{'n' * 900} ."
     async with over(edge, Profile(size=SizeSettings(max_tokens=300))) as gateway:
         first = await gateway.bfs_query(["x:a"], 1)
         second = await gateway.bfs_query(["x:a"], 1, offset=first.next_offset or 0)
-    assert (first.edge_count, first.edges, second.edges) == (1, [], [])
-    assert second.degraded is not None
-    assert second.degraded["edges_left_out"] == 1
+    assert (first.edge_count, first.edges, len(second.edges)) == (1, [], 1)
+    assert first.warnings is None
     assert second.next_offset is None
+    assert bytes_of(second.as_json()) > 1_200
+    assert second.warnings == [messages.LARGER_THAN_ASKED]
+
+
+LONG = {kind: kind * 5_000 for kind in "nmtuvpqdsz"}
+RUN = re.compile(r"(n|m|t|u|v|p|q|d|s|z)\1{40,}")
+LONG_NAMES = f"""
+x:a a x:T, x:U ; rdfs:label '{LONG["n"]}' ; skos:altLabel 'needle {LONG["s"]}' .
+x:a x:p x:b {{| x:said x:d ; x:why '{LONG["z"]}' |}} .
+x:b a x:T, x:V ; rdfs:label '{LONG["m"]}' ; rdfs:comment '{LONG["d"]}' ; x:k x:d .
+x:T rdfs:label '{LONG["t"]}' . x:U rdfs:label '{LONG["u"]}' . x:V rdfs:label '{LONG["v"]}' .
+x:p rdfs:label '{LONG["p"]}' . x:k rdfs:label '{LONG["q"]}' . x:d rdfs:label 'needle {LONG["d"]}' .
+"""
+
+
+def texts_of(written: object) -> Iterator[str]:
+    """Yield every text of an answer, keys included."""
+    if isinstance(written, dict):
+        for key, value in written.items():
+            yield key
+            yield from texts_of(value)
+    elif isinstance(written, list):
+        for value in written:
+            yield from texts_of(value)
+    elif isinstance(written, str):
+        yield written
+
+
+@pytest.mark.parametrize("opaque", [True, False])
+@pytest.mark.parametrize("shape", ["reference", "compact"])
+async def test_a_text_that_is_cut_ends_in_an_ellipsis_wherever_it_stands(opaque: bool, shape: ShapeName) -> None:
+    profile = Profile(names=NameSettings(on_stubs=opaque), size=SizeSettings(evidence_text_characters=10_000))
+    cut_kinds = set()
+    async with over(LONG_NAMES, profile) as gateway:
+        for tool, arguments in (
+            ("describe_schema", {}),
+            ("search_entities", {"query": "needle"}),
+            ("search_entities", {"query": LONG["n"][:900]}),
+            ("search_entities", {"query": "", "node_types": ["x:T"]}),
+            ("bfs_query", {"seeds": ["x:a"], "max_hops": 2}),
+            ("bfs_query", {"seeds": ["x:a"], "max_hops": 2, "node_types": ["x:U"]}),
+            ("bfs_query", {"seeds": ["x:a"], "max_hops": 2, "max_tokens": 1_000}),
+            ("bfs_query", {"seeds": ["x:a"], "max_hops": 2, "limit": 1, "offset": 1}),
+            ("intersect_subgraphs", {"seeds": ["x:a", "x:d"], "k": 2, "topology_only": True}),
+            ("describe_entity", {"id": "x:a"}),
+            ("describe_entities", {"ids": ["x:a", "x:b", "x:d"], "max_tokens": 2_000}),
+        ):
+            answer = await gateway.call(tool, arguments, shape=shape)
+            for text in texts_of(answer.as_json()):
+                for run in RUN.finditer(text):
+                    if len(run[0]) < len(LONG[run[1]]):
+                        assert text[run.end() :].startswith("…"), (tool, text)
+                        cut_kinds.add(run[1])
+    assert cut_kinds >= set("nmsd")
+    assert not opaque or cut_kinds >= set("tup")
 
 
 async def test_a_name_on_a_stub_is_cut() -> None:

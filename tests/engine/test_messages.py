@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.engine import messages
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, InputError
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.labels.index import IndexInfo
 
@@ -26,7 +26,7 @@ WITH_NUMBERS = [
 
 def of_one(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
     """Return arguments by which every number is one."""
-    texts = {"int": 1, "int | None": 1, "bool": True, "InputError": messages.one_seed_only()}
+    texts = {"int": 1, "int | None": 1, "bool": True, "InputError": InputError("x")}
     return {name: texts.get(one.annotation, "x") for name, one in parameters.items()}
 
 

@@ -11,10 +11,9 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
-from gateway.engine import messages
 from gateway.engine.answers import CompactAnswer
 from gateway.engine.presentation.evidence_rows import cells, evidence, evidence_columns
-from gateway.engine.presentation.node_rows import node_columns, node_row
+from gateway.engine.presentation.node_rows import MOST_COLUMNS, node_columns, node_row
 from gateway.engine.presentation.page import (
     NO_TERMS,
     AnyPage,
@@ -198,10 +197,10 @@ def _others(edges: Sequence[PageEdge], columns: Sequence[str], names: _Names) ->
 
 
 def _node_by_itself(node: PageNode) -> Any:
-    """Return what a node takes beside its frame, its paths included; metadata without what columns would save."""
+    """Return what a node takes beside its frame, its paths included; metadata without what columns might save."""
     written = _node(node, _Names({}))
     if isinstance(written, Mapping):
-        written = {text: list(said.values()) for text, said in written.items()}
+        written = {text: list(said.values()) if len(said) <= MOST_COLUMNS else said for text, said in written.items()}
     return [written, {node.id: [" ".join(path) for path in node.paths]}] if node.paths else written
 
 
@@ -304,7 +303,7 @@ def _schema_page(page: SchemaPage) -> Json:
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
-        "tool_usage_notes": messages.TOOL_USAGE_NOTES,
+        "tool_usage_notes": page.usage_notes,
     }
     return present(written) | notes(page.warnings, page.degraded, {})
 
@@ -328,7 +327,6 @@ COMPACT = Shape(
         SchemaPage: _schema_page,
     },
     counts=header_counts,
-    hit=_hit,
     entity=_entity_by_itself,
     metadata=node_metadata,
     smallest_node=6,

@@ -13,8 +13,11 @@ from gateway.terms.words import cut
 _SHARE = 4
 """One part in so many of an answer is reserved for its explanation."""
 
-_LEAST = 450
-"""Bytes that are reserved for it in a small answer: what it takes without a single query."""
+_LEAST = 220
+"""Bytes that are reserved for it in a small answer: what it takes without a single query and the times of stages."""
+
+_ALWAYS = frozenset({"total", "waiting", "own"})
+"""Times that it has however short the room is, and if they are 0."""
 
 _TEXTS = (1_000_000_000, 4_000, 1_000, 300, 100)
 """Characters of a query that are left, by how hard it must be tried; the first is all of them."""
@@ -33,13 +36,15 @@ def explained(record: Record, room: int) -> Explain:
         if _size(explain) <= room:
             return explain
         explain = _with(record, record.sent, longest)
-    return _with(record, record.sent[: _how_many(explain, room)], shorter[-1])
+    explain = _with(record, record.sent[: _how_many(explain, room)], shorter[-1])
+    if _size(explain) > room:
+        explain.ms = {stage: ms for stage, ms in explain.ms.items() if stage in _ALWAYS}
+    return explain
 
 
 def _with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
     """Return the explanation with these queries, each text no longer than so many characters."""
     times = {**asdict(record.ms), "own": record.ms.own}
-    always = {"total", "waiting", "own"}
     return Explain(
         queries=record.queries,
         retries=record.retries,
@@ -49,7 +54,7 @@ def _with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
         cache_misses=record.cache_misses,
         overflows=record.overflows,
         splits=record.splits,
-        ms={stage: ms for stage, ms in times.items() if ms or stage in always},
+        ms={stage: ms for stage, ms in times.items() if ms or stage in _ALWAYS},
         sent=[_written(query, longest) for query in sent],
         texts_cut=sum(len(query.sparql) > longest for query in sent) or None,
         sent_left_out=len(record.sent) - len(sent) or None,

@@ -17,6 +17,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.words import cut
 
 _NO_FACTS: Mapping[Iri, NodeFacts] = {}
 
@@ -157,7 +158,7 @@ class Labeller:
         nodes = {self._prefixes.expand(name): name for name in ids}
         fetched = await self._fetched((), nodes, known, call)
         return Labels(
-            {nodes[iri]: fact.name[:LONGEST_LABEL] for iri, fact in fetched.items() if fact.name},
+            {nodes[iri]: cut(fact.name, LONGEST_LABEL) for iri, fact in fetched.items() if fact.name},
             frozenset(nodes[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
 
@@ -179,7 +180,7 @@ class Labeller:
         names = mentioned.named | {ids[iri]: name for iri, name in found.items()}
         order = sorted(names, key=lambda name_id: self._prefixes.declared_form(self._prefixes.expand(name_id)))
         return Labels(
-            {name_id: names[name_id][:LONGEST_LABEL] for name_id in order},
+            {name_id: cut(names[name_id], LONGEST_LABEL) for name_id in order},
             frozenset(ids[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 from gateway.engine.presentation.shape import Json, size_of
 from gateway.expand_compact import NODE_COLUMNS
 
-_MOST = 8
+MOST_COLUMNS = 8
 """Columns at most: a reader counts the cells."""
 
 
@@ -20,7 +20,7 @@ def node_columns(said: Sequence[Json]) -> list[str]:
     None where objects are as short.
     """
     counts = Counter(key for metadata in said for key in metadata)
-    frequent = [key for key, _ in counts.most_common(_MOST)]
+    frequent = [key for key, _ in counts.most_common(MOST_COLUMNS)]
     sizes = {key: size_of(key) for key in frequent}
     best: list[str] = []
     most = 0

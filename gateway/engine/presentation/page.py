@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar, get_args
 
+from gateway.engine import messages
 from gateway.engine.answers import Match
 from gateway.engine.presentation.edge_survey import EdgeSurvey
 from gateway.engine.presentation.values import NEGATED, EdgeMetadata, NodeMetadata, Shortener
 from gateway.engine.schema.view import LONGEST_LABEL
 from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Basis, Edge, Iri
+from gateway.terms.words import cut
 
 Step = Literal[
     "properties_left_out",
@@ -31,8 +33,8 @@ Step = Literal[
     "also_in_left_out",
     "quotes_left_out",
     "paths_left_out",
-    "edges_left_out",
     "ids_not_listed",
+    "warnings_left_out",
 ]
 STEPS: tuple[Step, ...] = get_args(Step)
 Degraded = dict[Step, int]
@@ -113,7 +115,7 @@ class PageNode(_PageItem[NodeMetadata]):
     def make_stub(self, *, with_name: bool) -> None:
         """Drop its metadata, to save room."""
         if with_name and self.metadata is not None and self.metadata.name is not None:
-            self.name = self.metadata.name[:LONGEST_LABEL]
+            self.name = cut(self.metadata.name, LONGEST_LABEL)
         self.reduce(None)
 
 
@@ -332,6 +334,15 @@ class PageHit:
     match: Match
     matched: str | None
 
+    def shortened(self, shortener: Shortener) -> PageHit:
+        """Return it with shorter texts."""
+        return replace(
+            self,
+            name=shortener(self.name),
+            description=shortener(self.description),
+            matched=None if self.matched is None else shortener(self.matched),
+        )
+
 
 @dataclass(slots=True)
 class SearchPage(_Page):
@@ -372,6 +383,7 @@ class SchemaPage(_Page):
         prefixes: Namespaces by prefix.
         version: Changes when types, predicates or counts change.
         next_steps: Advice for this graph.
+        usage_notes: Advice for every graph.
     """
 
     description: str
@@ -385,6 +397,7 @@ class SchemaPage(_Page):
     prefixes: Mapping[str, str]
     version: str
     next_steps: str
+    usage_notes: str = messages.TOOL_USAGE_NOTES
 
 
 AnyPage = SubgraphPage | EntityPage | EntitiesPage | SearchPage | SchemaPage

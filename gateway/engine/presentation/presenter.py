@@ -29,6 +29,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.words import cut
 
 TIME_FOR_PRESENTATION = 0.15
 """Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
@@ -313,7 +314,7 @@ def _without_edges(types: Iterable[Iri], traversal: Traversal) -> list[Iri]:
 
 
 def _name(facts: NodeFacts) -> str | None:
-    return facts.name[:LONGEST_LABEL] or None
+    return cut(facts.name, LONGEST_LABEL) or None
 
 
 def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:

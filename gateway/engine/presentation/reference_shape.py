@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from gateway.engine import messages
 from gateway.engine.answers import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
 from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
 from gateway.engine.presentation.page import (
@@ -235,7 +234,7 @@ def _schema_page(page: SchemaPage) -> Json:
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
-        "tool_usage_notes": messages.TOOL_USAGE_NOTES,
+        "tool_usage_notes": page.usage_notes,
     }
     return present(written) | notes(page.warnings, page.degraded, page.labels)
 
@@ -393,7 +392,6 @@ REFERENCE = Shape(
         SchemaPage: _schema_page,
     },
     counts=header_counts,
-    hit=_hit,
     entity=_entity,
     metadata=node_metadata,
     smallest_node=25,

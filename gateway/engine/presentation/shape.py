@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.engine.presentation.page import AnyPage, Header, PageEdge, PageHit, PageNode, Step, TermSummary
+from gateway.engine.presentation.page import AnyPage, Header, PageEdge, PageNode, Step, TermSummary
 from gateway.engine.presentation.values import NodeMetadata
 from gateway.escaping import json_text
 from gateway.settings.profile import ShapeName
@@ -35,11 +35,6 @@ def size_of_degraded(step: Step, count: int) -> int:
     return size_of({"degraded": {step: count}})
 
 
-def size_of_unanswered(not_found: Sequence[str], failed: Sequence[str]) -> int:
-    """Return the bytes that IDs without an entity take."""
-    return size_of({"not_found": not_found, "failed": failed or None})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """One way to write pages as JSON.
@@ -48,7 +43,6 @@ class Shape:
         name: Its name.
         writers: What writes a page or a part of one, by its class.
         counts: Writes the header without the summary of terms, and without what depends on the tool.
-        hit: Writes a hit of a search.
         entity: Writes an entity among several.
         metadata: Writes the metadata of a node.
         smallest_node: Bytes below which no stub is written.
@@ -63,7 +57,6 @@ class Shape:
     name: ShapeName
     writers: Mapping[type, Callable[[Any], Any]]
     counts: Callable[[Header], Json]
-    hit: Callable[[PageHit], Any]
     entity: Callable[[PageNode], Any]
     metadata: Callable[[NodeMetadata], Json]
     smallest_node: int
@@ -86,20 +79,9 @@ class Shape:
         """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
         return size_of(self.counts(header))
 
-    def size_of_hits(self, hits: Sequence[PageHit]) -> int:
-        """Return the bytes that hits take at most."""
-        return size_of([self.hit(hit) for hit in hits])
-
     def size_of_entity(self, entity: PageNode) -> int:
         """Return the bytes that an entity takes among several."""
         return size_of(self.entity(entity))
-
-    def size_of_prefixes(self, parts: Iterable[PageNode | PageHit], coined: Mapping[str, str]) -> int:
-        """Return the bytes that those of some coined prefixes take that entities or hits use."""
-        if not coined:
-            return 0
-        written = [self.hit(part) if isinstance(part, PageHit) else self.entity(part) for part in parts]
-        return size_of({"prefixes": used_in(json_text(written), coined)})
 
     def size_of_field(self, metadata: NodeMetadata) -> int:
         """Return the bytes that metadata of one field or property takes among others."""

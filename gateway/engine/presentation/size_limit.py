@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from gateway.engine import messages
 from gateway.engine.presentation.explain import room_for_explain
-from gateway.engine.presentation.labels import Labels, MentionedIds
 from gateway.engine.presentation.page import (
     AnyPage,
     Degraded,
@@ -30,7 +29,7 @@ from gateway.engine.presentation.page import (
 )
 from gateway.engine.presentation.paging import fitting
 from gateway.engine.presentation.shape import Part, Shape, size_of, size_of_degraded
-from gateway.engine.presentation.values import SHORTER, NodeMetadata, Shortener
+from gateway.engine.presentation.values import SHORTER, Shortener
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Iri
 from gateway.settings.limits import SizeSettings
@@ -42,11 +41,13 @@ BYTES_PER_TOKEN = 4
 _AT_ONCE = 50
 """Nodes or edges, whose metadata may be long, between two looks at the clock."""
 
-_TEXT = 200
-"""Characters of a sentence that are left."""
+_SENTENCES = ((5, 200), (1, 80), (0, 40))
+"""Warnings that are left, and characters of each and of what is said about a gap, by how hard it must be tried."""
 
-_WARNINGS = 5
-"""Warnings that are left; one sentence counts the others."""
+_TEXTS = (200, 80, 20)
+"""Characters of a text that are left beside the IDs of the last hit, or of a schema without any ID, likewise."""
+
+_END = object()
 
 
 def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:
@@ -173,8 +174,10 @@ class Window:
 
     @property
     def is_smallest(self) -> bool:
-        """Whether nothing more can be left for the next page."""
-        return len(self.nodes) <= 1 and len(self.edges) <= 1
+        """Whether nothing more can be left out, or for the next page."""
+        items: list[PageNode | PageEdge] = [*self.nodes, *self.edges]
+        is_bare = all(item.metadata is None or item.is_reduced for item in items)
+        return is_bare and len(self.nodes) <= 1 and len(self.edges) <= 1
 
     @property
     def last_edges(self) -> tuple[int, int]:
@@ -183,59 +186,151 @@ class Window:
         return self.ends.count(last), self.totals[last + 1] if self.totals else 0
 
 
-def limit_header(header: Header, limit: int, shape: Shape, page: SubgraphPage | None = None) -> None:
-    """Cut the sentences and lists of a header until it, or its page, takes so many bytes, as far as that goes."""
-    part: Part = page or header
-    if shape.size_of_part(part) > limit:
-        header.warnings = _shorter(header.warnings)
-        header.gaps = [replace(gap, detail=cut(gap.detail, _TEXT)) for gap in header.gaps]
-    if shape.size_of_part(part) > limit:
-        types, predicates = header.summary.types, header.summary.predicates
-        totals = header.summary.types_total or len(types), header.summary.predicates_total or len(predicates)
-        header.summary = TermSummary((), (), *totals)
-    if shape.size_of_part(part) > limit:
-        # How many there are stays.
-        header.gaps = [replace(gap, ids=()) for gap in header.gaps]
-    if shape.size_of_part(part) > limit:
-        for ids in (header.missing_seeds, header.seeds):
-            _cut_ids(ids, header.degraded, shape.size_of_part(part) - limit)
+_OtherPage = EntityPage | EntitiesPage | SearchPage | SchemaPage
+
+
+def limit_header(header: Header, limit: int, shape: Shape) -> None:
+    """Cut the sentences and lists of a header until it takes so many bytes, as far as that goes."""
+    _make(_cuts_of_header(header, header, limit, shape), header, limit, shape)
 
 
 def limit_subgraph_page(page: SubgraphPage, limit: int, shape: Shape) -> None:
-    """Cut a page of at most one node and one edge, each as small as it gets, until it takes so many bytes if it can."""
-    if shape.size_of_part(page) > limit:
-        _drop_labels(page, page.header.degraded)
-    if shape.size_of_part(page) > limit:
-        _count(page.header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
-        page.omitted_texts = {}
-    limit_header(page.header, limit, shape, page)
-    if shape.size_of_part(page) > limit:
-        for node in page.nodes:
-            _count(page.header.degraded, "paths_left_out", len(node.paths))
-            node.paths = ()
-    if shape.size_of_part(page) > limit:
-        page.header.degraded.pop("edges_bare", None)
-        _count(page.header.degraded, "edges_left_out", len(page.edges))
-        page.edges = []
+    """Cut a page of at most one node and one edge, each as small as it gets, until it takes so many bytes.
+
+    Their IDs stay, because what is on no page would be missing. Where these alone are too large, the page says so.
+    """
+    _make(_cuts_of_subgraph(page, limit, shape), page, limit, shape)
+    _tell_if_too_large(page, page.header.warnings, limit, shape)
 
 
-def limit_page(page: EntityPage | EntitiesPage | SearchPage | SchemaPage, limit: int, shape: Shape) -> None:
-    """Cut the labels, sentences and lists of IDs of a page until it takes so many bytes, as far as that goes."""
-    if shape.size_of_part(page) > limit:
-        _drop_labels(page, page.degraded)
-    if shape.size_of_part(page) > limit:
-        page.warnings = _shorter(page.warnings)
+def limit_page(page: _OtherPage, limit: int, shape: Shape) -> None:
+    """Cut the labels, sentences and lists of IDs of a page until it takes so many bytes.
+
+    The IDs of one entity or hit stay. Where these alone are too large, the page says so.
+    """
+    _make(_cuts_of_page(page, limit, shape), page, limit, shape)
+    _tell_if_too_large(page, page.warnings, limit, shape)
+
+
+def limit_lists(page: EntitiesPage, room: int) -> None:
+    """Drop the last of the IDs that a page lists beside its entities, until they take so many bytes."""
+    for listed in (page.remaining, page.not_found, page.failed):
+        _cut_ids(listed, page.degraded, _size_of_lists(page) - room)
+    # What is in neither list is not accounted for.
+    page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
+
+
+def _make(cuts: Iterator[None], part: Part, limit: int, shape: Shape) -> None:
+    """Make one cut after the other, until a part of an answer fits or there is none left."""
+    while shape.size_of_part(part) > limit and next(cuts, _END) is not _END:
+        pass
+
+
+def _cuts_of_header(header: Header, part: Part, limit: int, shape: Shape) -> Iterator[None]:
+    """Make the next cut of a header, which is, or is in, the part that must fit, at each step."""
+    _shorten_sentences(header, 0)
+    yield
+    types, predicates = header.summary.types, header.summary.predicates
+    totals = header.summary.types_total or len(types), header.summary.predicates_total or len(predicates)
+    header.summary = TermSummary((), (), *totals)
+    yield
+    # How many there are stays.
+    header.gaps = [replace(gap, ids=()) for gap in header.gaps]
+    yield
+    _shorten_sentences(header, 1)
+    yield
+    # All together: fewer would be another question.
+    lists = header.only_predicates or ()
+    _count(header.degraded, "ids_not_listed", sum(1 if isinstance(one, str) else len(one) for one in lists))
+    header.only_predicates = None
+    yield
+    for ids in (header.missing_seeds, header.seeds):
+        _cut_ids(ids, header.degraded, shape.size_of_part(part) - limit)
+
+
+def _cuts_of_subgraph(page: SubgraphPage, limit: int, shape: Shape) -> Iterator[None]:
+    header = page.header
+    _drop_labels(page, header.degraded)
+    yield
+    _count(header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
+    page.omitted_texts = {}
+    yield
+    yield from _cuts_of_header(header, page, limit, shape)
+    yield
+    for node in page.nodes:
+        _count(header.degraded, "paths_left_out", len(node.paths))
+        node.paths = ()
+        yield
+        _count(header.degraded, "labels_left_out", int(node.name is not None))
+        node.name = None
+        yield
+    _shorten_sentences(header, 2)
+
+
+def _cuts_of_page(page: _OtherPage, limit: int, shape: Shape) -> Iterator[None]:
+    _drop_labels(page, page.degraded)
+    yield
+    _shorten_sentences(page, 0)
+    yield
+    if isinstance(page, EntitiesPage):
+        limit_lists(page, _size_of_lists(page) - (shape.size_of_part(page) - limit))
+        yield
+    for longest in _TEXTS:
         if isinstance(page, SearchPage):
-            page.how = cut(page.how, _TEXT)
-    if shape.size_of_part(page) > limit and isinstance(page, EntitiesPage):
-        for ids in (page.remaining, page.not_found, page.failed):
-            _cut_ids(ids, page.degraded, shape.size_of_part(page) - limit)
-            # What is in neither list is not accounted for.
-            page.complete = page.complete and not (page.not_found.left_out or page.failed.left_out)
+            _shorten_search(page, longest)
+        elif isinstance(page, SchemaPage):
+            _shorten_schema(page, longest)
+        yield
+    if isinstance(page, SchemaPage) and page.names:
+        names = IdList(list(page.names))
+        _cut_ids(names, page.degraded, shape.size_of_part(page) - limit)
+        page.names = names.ids
+        yield
+    for strength in (1, 2):
+        _shorten_sentences(page, strength)
+        yield
+
+
+def _shorten_sentences(part: Header | _OtherPage, strength: int) -> None:
+    """Leave fewer and shorter warnings, and less of what is said about each gap."""
+    most, longest = _SENTENCES[strength]
+    _count(part.degraded, "warnings_left_out", len(part.warnings) - most)
+    part.warnings = [cut(text, longest) for text in part.warnings[:most]]
+    if isinstance(part, Header):
+        part.gaps = [replace(gap, detail=cut(gap.detail, longest)) for gap in part.gaps]
+
+
+def _shorten_search(page: SearchPage, longest: int) -> None:
+    shortener = Shortener(longest, 1)
+    page.how, page.next_steps = shortener(page.how), shortener(page.next_steps)
+    page.hits, page.guesses = ([hit.shortened(shortener) for hit in hits] for hits in (page.hits, page.guesses))
+    _note_shortened(page, shortener)
+
+
+def _shorten_schema(page: SchemaPage, longest: int) -> None:
+    shortener = Shortener(longest, 1)
+    page.description, page.next_steps = shortener(page.description), shortener(page.next_steps)
+    page.usage_notes = shortener(page.usage_notes)
+    _note_shortened(page, shortener)
+
+
+def _note_shortened(page: SearchPage | SchemaPage, shortener: Shortener) -> None:
+    # What was cut before was cut again.
+    if shortener.shortened:
+        page.degraded["values_shortened"] = shortener.shortened
+
+
+def _tell_if_too_large(page: AnyPage, warnings: list[str], limit: int, shape: Shape) -> None:
+    if shape.size_of_part(page) > limit:
+        warnings.append(messages.LARGER_THAN_ASKED)
+
+
+def _size_of_lists(page: EntitiesPage) -> int:
+    return sum(size_of(listed.ids) for listed in (page.remaining, page.not_found, page.failed))
 
 
 def _cut_ids(listed: IdList, degraded: Degraded, excess: int) -> None:
-    """Drop the last IDs that the caller has sent, until the excess and the count of them are made up for."""
+    """Drop the last IDs of a list, until the excess and the count of them are made up for."""
     count = len(listed.ids)
     allowed = -size_of_degraded("ids_not_listed", count)
     while listed.ids and excess > allowed:
@@ -244,100 +339,11 @@ def _cut_ids(listed: IdList, degraded: Degraded, excess: int) -> None:
     _count(degraded, "ids_not_listed", count - len(listed.ids))
 
 
-def _shorter(warnings: Sequence[str]) -> list[str]:
-    rest = len(warnings) - _WARNINGS
-    return [*(cut(text, _TEXT) for text in warnings[:_WARNINGS]), *([messages.more_warnings(rest)] if rest > 0 else [])]
-
-
 def _drop_labels(page: AnyPage, degraded: Degraded) -> None:
     _count(degraded, "labels_left_out", len(page.labels))
     page.labels = {}
 
 
 def _count(degraded: Degraded, step: Step, number: int) -> None:
-    if number:
+    if number > 0:
         degraded[step] = degraded.get(step, 0) + number
-
-
-def shorten_entities(
-    entities: Sequence[PageNode], limit: int, labels: Labels, shape: Shape, deadline: Deadline
-) -> Degraded:
-    """Shorten entities until they fit; then drop the last values of those that are too long by themselves.
-
-    Long values are shortened first, and harder when the examples of their surveys are left out. What can be followed
-    stays longest: a row is short, and the next call needs it.
-
-    Together they may still be longer than the limit; each by itself is not. Returns what was left out.
-
-    Raises:
-        DeadlinePassed: The time was not enough.
-    """
-    degraded: Degraded = {}
-    whole = [entity.metadata or NodeMetadata() for entity in entities]
-    surveys = [entity.survey for entity in entities if entity.survey is not None]
-    for text, elements in SHORTER:
-        if _size_with_labels(entities, labels, shape) <= limit:
-            break
-        if (text, elements) == SHORTER[-1]:
-            _count(degraded, "examples_left_out", sum(survey.drop_examples() for survey in surveys))
-            if _size_with_labels(entities, labels, shape) <= limit:
-                break
-        shortener = Shortener(text, elements)
-        for entity, metadata in deadline.checking(zip(entities, whole, strict=True), at_once=1):
-            entity.metadata = metadata.shortened(shortener)
-        if shortener.shortened:
-            degraded["values_shortened"] = shortener.shortened
-    if left_out := sum(
-        _drop_last(entity, limit, labels, shape, degraded) for entity in deadline.checking(entities, at_once=1)
-    ):
-        degraded["properties_left_out"] = left_out
-    return degraded
-
-
-def how_many_fit(entities: Sequence[PageNode], limit: int, labels: Labels, shape: Shape, deadline: Deadline) -> int:
-    """Return how many entities fit together with the IDs of the others; at least one."""
-    used, named = 0, 0
-    left = sum(size_of(entity.id) for entity in entities)
-    mentioned = MentionedIds()
-    for count, entity in enumerate(deadline.checking(entities, at_once=1)):
-        left -= size_of(entity.id)
-        used += shape.size_of_entity(entity)
-        mentioned.add_nodes([entity])
-        named = size_of(labels.of(mentioned)) if labels.by_id else 0
-        if used + named + left > limit and count:
-            return count
-    return len(entities)
-
-
-def _drop_last(entity: PageNode, limit: int, labels: Labels, shape: Shape, degraded: Degraded) -> int:
-    """Drop the last values of an entity that alone is too long, and return how many.
-
-    Its properties are dropped first, then the rows of its survey, its IDs in other graphs, its names and types.
-    """
-    metadata = entity.metadata or NodeMetadata()
-    dropped = _drop_parts(entity, len(metadata.fields_said), limit, labels, shape)
-    if (survey := entity.survey) is not None:
-        while survey.rows and _size_with_labels([entity], labels, shape) > limit:
-            survey.cut(len(survey.rows) // 2)
-    if entity.also_in and _size_with_labels([entity], labels, shape) > limit:
-        _count(degraded, "also_in_left_out", sum(map(len, entity.also_in.values())))
-        entity.also_in = {}
-    return dropped + _drop_parts(entity, 0, limit, labels, shape)
-
-
-def _drop_parts(entity: PageNode, least: int, limit: int, labels: Labels, shape: Shape) -> int:
-    """Drop the last values of an entity until it fits or so many are left, and return how many."""
-    excess = _size_with_labels([entity], labels, shape) - limit
-    parts = (entity.metadata or NodeMetadata()).parts
-    count = len(parts)
-    while excess > 0 and len(parts) > least:
-        while excess > 0 and len(parts) > least:
-            excess -= shape.size_of_field(parts.pop())
-        entity.metadata = NodeMetadata.of_parts(parts)
-        excess = _size_with_labels([entity], labels, shape) - limit
-    return count - len(parts)
-
-
-def _size_with_labels(entities: Sequence[PageNode], labels: Labels, shape: Shape) -> int:
-    """Return the bytes that entities take, with the names of the IDs that they mention."""
-    return sum(map(shape.size_of_entity, entities)) + size_of(labels.of(MentionedIds.in_nodes(entities)))

@@ -25,13 +25,13 @@ _SHOWN = 8
 
 _COMPARED = 1_000
 _NAME_LENGTH = 100
-"""Known names, and characters of an unknown one, that are compared for the nearest: every other call waits for it."""
+"""Known names, and characters of each and of an unknown one, that are compared for the nearest: other calls wait."""
 
 _WARNED = 5
 """Warnings about one argument; a further one counts the other names."""
 
-_HINTED = 3
-"""Unknown names for which a message has the nearest listed ones."""
+HINTED = 3
+"""Unknown names for which a message has the nearest listed ones; finding these takes some milliseconds each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +97,20 @@ class TermLookup:
             found = self._find(name, further)
             whole = whole and bool(found) and (self._comprehensive or self._as_iri(name) in found)
             if not found:
-                warnings.append(self._unknown(argument, name, hinted=len(warnings) < _HINTED))
+                warnings.append(self._unknown(argument, name, hinted=len(warnings) < HINTED))
             elif len(found) > 1:
                 meant = self._prefixes.listed(found, _SHOWN)
                 warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
-        if len(warnings) > _WARNED:
-            warnings[_WARNED:] = [messages.more_names(argument, len(warnings) - _WARNED)]
-        return Chosen(frozenset(iris), tuple(warnings), whole)
+        return Chosen(frozenset(iris), tuple(first_warnings(argument, warnings)), whole)
 
-    def required(self, argument: str, name: str) -> tuple[frozenset[str], str]:
+    def required(self, argument: str, name: str, *, hinted: bool) -> tuple[frozenset[str], str]:
         """Return the terms that one name means, and a warning, or an empty text; an IRI is meant as given.
+
+        Args:
+            argument: The argument that has the name.
+            name: The name.
+            hinted: Whether a warning has the nearest listed names.
 
         Raises:
             InputError: The name matches nothing; the text names the nearest.
@@ -120,8 +123,10 @@ class TermLookup:
             return frozenset(found), ""
         iri = self._as_iri(name)
         if is_iri(iri) and (iri != name or "://" in name):
-            absent = messages.absent_term(argument, in_prose(name), self._kind, self._nearest(name))
-            return frozenset({iri}), absent if self._comprehensive else ""
+            if not self._comprehensive:
+                return frozenset({iri}), ""
+            nearest = self._nearest(name) if hinted else ""
+            return frozenset({iri}), messages.absent_term(argument, in_prose(name), self._kind, nearest)
         raise self._no_such(argument, name)
 
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
@@ -164,9 +169,16 @@ class TermLookup:
         return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
 
     def _nearest(self, name: str) -> str:
-        compared = list(itertools.islice(self._by_name, _COMPARED))
+        short = (known for known in self._by_name if len(known) <= _NAME_LENGTH)
+        compared = list(itertools.islice(short, _COMPARED))
         near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
         return ", ".join(in_prose(name) for name in dict.fromkeys(self._spelled[folded] for folded in near))
+
+
+def first_warnings(argument: str, warnings: Sequence[str]) -> list[str]:
+    """Return the first warnings about the names in an argument, and one that counts the others."""
+    more = len(warnings) - _WARNED
+    return [*warnings[:_WARNED], *([messages.more_names(argument, more)] if more > 0 else [])]
 
 
 _LEVELS = 20

@@ -12,17 +12,13 @@ from gateway.engine.arguments import DescribeEntities, DescribeEntity
 from gateway.engine.crossing import Crosser
 from gateway.engine.presentation import written_iris
 from gateway.engine.presentation.edge_survey import EdgeSurvey
+from gateway.engine.presentation.entity_sizes import page_of_entities
 from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.engine.presentation.presenter import TIME_FOR_PRESENTATION
-from gateway.engine.presentation.shape import Shape, size_of, size_of_unanswered
-from gateway.engine.presentation.size_limit import (
-    how_many_fit,
-    limit_page,
-    max_bytes,
-    shorten_entities,
-)
+from gateway.engine.presentation.shape import Shape
+from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache
 from gateway.engine.schema.view import SchemaView, names_in_doubt
 from gateway.engine.tools.id_reader import IdReader
@@ -40,9 +36,6 @@ from gateway.terms.words import words_of
 
 _NEAREST = 3
 """Entities with a similar name that the error about an unknown ID lists."""
-
-_MARGIN = 200
-"""Bytes for what is only known at the end: that values were shortened, or that `max_tokens` was."""
 
 _REQUESTS_FOR_NAMES = 0.1
 """Share of the requests that are left which the survey of edges leaves for the reading of names."""
@@ -110,23 +103,21 @@ class EntityDescriber:
         if entity is None:
             raise await self._not_found(arguments.id, iri, call)
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        room = limit - size_of(notes.warnings) - _MARGIN
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
-        coined = self._prefixes.coined_in_answer
-        room -= shape.size_of_prefixes([entity], coined)
-        degraded = shorten_entities([entity], room, labels, shape, call.call_deadline)
-        mentioned = MentionedIds.in_nodes([entity])
-        page = EntityPage(
-            entity,
-            complete=is_complete,
-            warnings=[*notes.warnings, *warnings],
-            degraded={**degraded, **_ids_left_out([entity]), **labels.degraded(mentioned)},
-            labels=labels.of(mentioned),
-            coined=coined,
-        )
-        limit_page(page, limit, shape)
-        return page
+
+        def write(shown: Sequence[PageNode], _: Sequence[PageNode], degraded: Degraded) -> EntityPage:
+            mentioned = MentionedIds.in_nodes(shown)
+            return EntityPage(
+                shown[0],
+                complete=is_complete,
+                warnings=[*notes.warnings, *warnings],
+                degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+                labels=labels.of(mentioned),
+                coined=self._prefixes.coined_in_answer,
+            )
+
+        return page_of_entities([entity], write, limit, labels, shape, call.call_deadline)
 
     async def several(self, arguments: DescribeEntities, shape: Shape, call: Call) -> EntitiesPage:
         """Return several entities in the order asked; what is not found or failed is listed apart.
@@ -148,27 +139,24 @@ class EntityDescriber:
         limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         hint = self._prefixes.undeclared(absent)
         warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
-        room = limit - size_of_unanswered(not_found, failed) - size_of(warnings) - _MARGIN
+        is_complete = not failed and self._is_complete(notes, entities)
         labels = await self._labels(entities, call)
-        coined = self._prefixes.coined_in_answer
-        room -= shape.size_of_prefixes(entities, coined)
-        degraded = shorten_entities(entities, room, labels, shape, call.call_deadline)
-        count = how_many_fit(entities, room, labels, shape, call.call_deadline)
-        shown = entities[:count]
-        mentioned = MentionedIds.in_nodes(shown)
-        page = EntitiesPage(
-            shown,
-            complete=not failed and self._is_complete(notes, entities),
-            not_found=IdList(not_found),
-            failed=IdList(failed),
-            remaining=IdList([entity.id for entity in entities[count:]]),
-            warnings=warnings,
-            degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
-            labels=labels.of(mentioned),
-            coined=coined,
-        )
-        limit_page(page, limit, shape)
-        return page
+
+        def write(shown: Sequence[PageNode], others: Sequence[PageNode], degraded: Degraded) -> EntitiesPage:
+            mentioned = MentionedIds.in_nodes(shown)
+            return EntitiesPage(
+                shown,
+                complete=is_complete,
+                not_found=IdList(list(not_found)),
+                failed=IdList(list(failed)),
+                remaining=IdList([entity.id for entity in others]),
+                warnings=list(warnings),
+                degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+                labels=labels.of(mentioned),
+                coined=self._prefixes.coined_in_answer,
+            )
+
+        return page_of_entities(entities, write, limit, labels, shape, call.call_deadline)
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
         """Return whether the graph asked said all that there is about the entities that were found."""

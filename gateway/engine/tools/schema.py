@@ -17,6 +17,7 @@ from gateway.settings.profile import Profile
 from gateway.terms.folding import fold
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import PrefixMap, is_plain_curie
+from gateway.terms.words import cut
 
 _LISTED = 40
 _MOST_LISTED = 200
@@ -89,9 +90,9 @@ class SchemaDescriber:
         ids = [shorten(term.iri) for term in listed]
         warnings = [] if view.comprehensive else [messages.not_all_listed(schema.reason, self._schema_cache.is_reading)]
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
-        if cut := {name: total for name, total in totals.items() if total > count}:
-            warnings.append(messages.lists_cut(cut, count, can_have_more=is_whole and count < _MOST_LISTED))
-        labelled = {term.iri: term.label[:LONGEST_LABEL] for term in listed if term.label}
+        if left_out := {name: total for name, total in totals.items() if total > count}:
+            warnings.append(messages.lists_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))
+        labelled = {term.iri: cut(term.label, LONGEST_LABEL) for term in listed if term.label}
         labels = {shorten(iri): labelled[iri] for iri in sorted(labelled, key=self._prefixes.declared_form)}
         return SchemaPage(
             description=self._description(schema),
@@ -105,7 +106,7 @@ class SchemaDescriber:
             basis=schema.basis,
             prefixes=self._prefixes.prefixes if is_whole else self._prefixes.used_by(ids),
             version=schema.version,
-            next_steps=self._next_steps(view, has_all=not cut),
+            next_steps=self._next_steps(view, has_all=not left_out),
             warnings=warnings,
             labels=labels if self._profile.names.on_stubs else {},
         )

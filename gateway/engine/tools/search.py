@@ -10,10 +10,10 @@ from itertools import chain
 from gateway.engine import messages
 from gateway.engine.arguments import SearchEntities
 from gateway.engine.presentation import written_iris
-from gateway.engine.presentation.labels import Labeller, Labels, MentionedIds
+from gateway.engine.presentation.labels import Labeller, MentionedIds
 from gateway.engine.presentation.metadata import MetadataBuilder
 from gateway.engine.presentation.page import PageHit, SearchPage
-from gateway.engine.presentation.shape import Shape, size_of
+from gateway.engine.presentation.shape import Shape
 from gateway.engine.presentation.size_limit import limit_page, max_bytes
 from gateway.engine.presentation.values import Shortener
 from gateway.engine.schema.cache import SchemaCache
@@ -40,9 +40,6 @@ from gateway.terms.words import has_symbol, words_of
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
 
 _MOST_GUESSES = 3
-
-_HEAD = 4_000
-"""Bytes of an answer that are reserved for `searched` and for warnings."""
 
 _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
@@ -132,11 +129,19 @@ class EntitySearcher:
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri]) for one in shown]
-        listed = _that_fit_in(written, size - _HEAD, labels, self._prefixes.coined_in_answer, shape)
         facts_are_whole = all(fact.mark.whole for fact in facts.values())
-        page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
-        page.labels = labels.of(_types(listed))
-        page.how = _how(found.hits, shown)
+
+        def page_of(listed: list[PageHit]) -> SearchPage:
+            page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
+            page.labels = labels.of(MentionedIds(nodes={hit.entity_type for hit in listed}))
+            page.how = _how(found.hits, shown)
+            return page
+
+        # As many of the first as fit; `found` has the number of all.
+        page, count = page_of(written), len(written)
+        while count > 1 and shape.size_of_part(page) > size:
+            count -= 1
+            page = page_of(written[:count])
         limit_page(page, size, shape)
         return page
 
@@ -375,22 +380,3 @@ def _usual_limit(fitting: Sequence[RankedHit]) -> int:
     """Return how many hits are shown if the caller does not say."""
     exact = sum(one.is_exact for one in fitting)
     return min(_USUAL, max(exact, _USUAL_IF_EXACT)) if exact else _USUAL
-
-
-def _that_fit_in(
-    hits: Sequence[PageHit], limit: int, labels: Labels, coined: Mapping[str, str], shape: Shape
-) -> list[PageHit]:
-    """Return as many of the first hits as fit into an answer; `found` has the number of all."""
-
-    def size() -> int:
-        named = size_of(labels.of(_types(fitting)))
-        return shape.size_of_hits(fitting) + named + shape.size_of_prefixes(fitting, coined)
-
-    fitting = list(hits)
-    while len(fitting) > 1 and size() > limit:
-        fitting.pop()
-    return fitting
-
-
-def _types(hits: Sequence[PageHit]) -> MentionedIds:
-    return MentionedIds(nodes={hit.entity_type for hit in hits})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gateway.engine import messages
 from gateway.engine.arguments import BfsQuery, TraversalArguments
+from gateway.engine.schema.term_lookup import HINTED, first_warnings
 from gateway.engine.schema.view import SchemaView
 from gateway.engine.traversal.steering import PredicateChoice, Steering
 from gateway.errors import InputError
@@ -52,7 +53,9 @@ class SteeringReader:
         warnings: dict[str, None] = {}
         followed = tuple(tuple(self._followed(names, known, warnings)) for names in lists)
         # One list for one hop is a list for all.
-        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), list(warnings)
+        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
+            _ARGUMENT, list(warnings)
+        )
 
     def _check_number(self, arguments: TraversalArguments, lists: int, seeds: int) -> None:
         wanted, each = (arguments.max_hops, "hop") if isinstance(arguments, BfsQuery) else (seeds, "seed")
@@ -68,7 +71,7 @@ class SteeringReader:
             if iri is not None:
                 self._check_edge(iri)
             try:
-                iris, warning = known.predicates.required(_ARGUMENT, bare)
+                iris, warning = known.predicates.required(_ARGUMENT, bare, hinted=len(warnings) < HINTED)
             except InputError:
                 self._check_no_edge_is_called(bare)
                 raise

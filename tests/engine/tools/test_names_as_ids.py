@@ -120,7 +120,8 @@ async def test_a_name_is_not_taken_for_an_id_where_other_entities_may_have_it(en
 @pytest.mark.parametrize("ask", ASKED)
 async def test_a_name_is_not_taken_for_an_id_where_not_all_entities_of_this_name_fit_in_an_answer(ask: Ask) -> None:
     size = SizeSettings(max_tokens=200, ceiling_tokens=200)
-    async with over(GRAPH, Profile(size=size)) as gateway:
+    graph = f"x:{'c' * 400} rdfs:label 'Cid' . x:{'d' * 400} rdfs:label 'Cid' ; x:knows x:ann ."
+    async with over(graph, Profile(size=size)) as gateway:
         found = await gateway.search_entities("Cid")
         assert (len(found.result), found.found) == (1, 2)
         with pytest.raises(InputError, match="so others may have this one"):

@@ -253,7 +253,7 @@ async def test_long_values_are_shortened_before_a_survey_is() -> None:
 
 
 async def test_neighbours_are_left_out_before_rows_and_properties() -> None:
-    answer = await sized(420)
+    answer = await sized(400)
     assert answer["edges"] == {f"x:p{number:02}": [3] for number in range(ROWS)}
     assert answer["degraded"]["examples_left_out"] == 3 * ROWS
     assert "properties_left_out" not in answer["degraded"]
