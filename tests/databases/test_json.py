@@ -60,6 +60,13 @@ def test_plain_json_is_read_as_what_it_says() -> None:
     }
 
 
+def test_an_object_with_an_id_keeps_its_other_members() -> None:
+    assert VALUES.properties(decoded_object('{"by": {"@id": "ex:a", "since": "1932"}, "@unit": "mg"}')) == {
+        "urn:term:by": (Resource("http://example.org/a"), BlankNode({"urn:term:since": (Literal("1932"),)})),
+        "urn:term:%40unit": (Literal("mg"),),
+    }
+
+
 def test_an_object_that_is_nested_too_deeply_is_cut_and_says_so() -> None:
     (value,) = VALUES.properties(decoded_object('{"a": {"b": {"c": {"d": {"e": 1}}}}}'))["urn:term:a"]
     assert isinstance(value, BlankNode)
