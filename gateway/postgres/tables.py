@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import ConfigurationError, quoted
 from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled
@@ -49,6 +50,12 @@ class Tables:
     def query(self, name: str) -> str:
         """Return a query over these tables."""
         return filled(name, nodes=self.nodes, edges=self.edges, rule=filled("parts/rule"))
+
+
+def mappings(settings: PostgresSettings, prefixes: Mapping[str, str]) -> tuple[IriMapping, IriMapping]:
+    """Return the IRIs of the IDs in the tables, and those of types, predicates and names of properties."""
+    ids, terms = (IriMapping(base, prefixes, bracketed=True) for base in (settings.base, settings.vocabulary))
+    return ids, terms
 
 
 def names_of_tables(settings: PostgresSettings) -> list[str]:

@@ -128,7 +128,7 @@ async def test_the_label_index_has_the_ids_that_the_prefixes_make_and_is_used_wi
     async with open_gateway(url, profile=profile, prefixes={"RxNorm": RXNORM}, store=tmp_path) as gateway:
         assert not (await gateway.search_entities("Cushnig")).guesses
         (found,) = (await gateway.search_entities("Cushing")).result
-        assert (found.id, (await gateway.bfs_query([found.id], 1)).edge_count) == ("id:MeSH%3AD003480", 1)
+        assert (found.id, (await gateway.bfs_query([found.id], 1)).edge_count) == ("MeSH:D003480", 1)
 
 
 async def test_merged_entities_are_neither_found_nor_counted(database: Database) -> None:
