@@ -15,6 +15,7 @@ import pyoxigraph
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_encoding import JsonEncoder
 from gateway.databases.json_values import TYPES
+from gateway.errors import BrokenAnswer
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
@@ -211,5 +212,12 @@ def _whole(answer: _Answer) -> _Answer:
 
 
 async def _copied(connection: Any, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """Write rows into a table.
+
+    Raises:
+        BrokenAnswer: Not all of them arrived.
+    """
     schema, _, name = table.rpartition(".")
-    await connection.copy_records_to_table(name, schema_name=schema or None, columns=columns, records=rows)
+    tag = await connection.copy_records_to_table(name, schema_name=schema or None, columns=columns, records=rows)
+    if tag != f"COPY {len(rows)}":
+        raise BrokenAnswer("The database says that it took other rows than were sent, so nothing was loaded.")

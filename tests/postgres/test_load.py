@@ -13,7 +13,9 @@ from gateway.settings.load import load_profile
 from tests.calls import Json, asked, connected
 from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
 from tests.columns import declared_prefixes
+from tests.neo4j.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database
+from tests.servers.loopback import HOST
 from tests.servers.postgres import USER
 from tests.shared_data import shared_data
 from tests.wall_clock import fixed_wall_clock
@@ -207,6 +209,22 @@ def test_a_load_that_fails_leaves_the_graph_that_was_there(load: Run, database: 
     assert ran.status == 2
     assert "too long for an index" in ran.err
     assert database.rows("SELECT count(*) FROM entity", "kept") == before
+
+
+@pytest.mark.anyio
+async def test_a_load_of_which_a_row_is_lost_on_the_way_is_undone(load: Run, database: Database) -> None:
+    database.make_database("lost")
+
+    def one_less(message: bytes, _: int) -> bytes:
+        return message.replace(b"COPY 78\0", b"COPY 77\0")
+
+    async with running_proxy(database.server.port, PostgresMessages) as proxy:
+        proxy.edited = one_less
+        url = f"postgresql://{USER}@{HOST}:{proxy.port}/lost"
+        ran = await anyio.to_thread.run_sync(lambda: load(FILMS, "--to", url))
+    assert ran.status == 2
+    assert "took other rows than were sent" in ran.err
+    assert database.rows("SELECT to_regclass('entity') IS NULL", "lost") == [(True,)]
 
 
 def test_the_profile_names_the_tables(load: Run, database: Database, tmp_path: Path) -> None:
