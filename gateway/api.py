@@ -72,7 +72,8 @@ def open_gateway(
         keep_schema: Whether to store the schema of an endpoint there, for the next run, and the prefixes coined for an
             endpoint or for files that are not stored.
         shared_cache: The URL of a Valkey or Redis server in which several processes share what they read of an endpoint
-            (docs/scaling.md); its password is in BFSQL_SHARED_CACHE_PASSWORD. A graph in this process shares nothing.
+            (docs/scaling.md); its password is in BFSQL_SHARED_CACHE_PASSWORD, or another secret in
+            BFSQL_SHARED_CACHE_SECRET. A graph in this process shares nothing.
         contact: Your e-mail address or URL, for the endpoint; overrides that of the profile.
         progress: Called while files load.
         on_record: Called with the cost of each call after it has ended; it must not raise.

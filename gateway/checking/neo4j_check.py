@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from gateway.checking.database_report import DatabaseReport
+from gateway.checking.database_report import BEGINNINGS_OF, Beginnings, DatabaseReport
 from gateway.checking.prober import SECONDS_EACH
 from gateway.checking.report import Claim, not_determined
 from gateway.databases.client import Row
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import Fault, quoted
 from gateway.graph.deadline import Deadline
 from gateway.neo4j.connection import Address, DriverPool
@@ -38,13 +39,21 @@ class Neo4jCheck:
     Args:
         address: The database.
         settings: What the graph is made of.
+        prefixes: Those under which its texts are read.
         seconds_each: Time for each query, in seconds.
     """
 
-    def __init__(self, address: Address, settings: Neo4jSettings, seconds_each: float = SECONDS_EACH) -> None:
+    def __init__(
+        self,
+        address: Address,
+        settings: Neo4jSettings,
+        prefixes: Mapping[str, str],
+        seconds_each: float = SECONDS_EACH,
+    ) -> None:
         self._place = f"{address.url.partition('://')[2]}/{address.database or ''}".rstrip("/")
         self._pool = DriverPool(address, 1)
         self._settings = settings
+        self._ids = IriMapping(settings.base, prefixes)
         self._seconds_each = seconds_each
 
     async def report(self) -> DatabaseReport:
@@ -59,16 +68,20 @@ class Neo4jCheck:
             labels = self._settings.nodes.labels or await self._labels()
             model = GraphModel(self._settings, labels)
             nodes = await self._nodes(model)
+            beginnings = await self._beginnings(model)
             edges = await self._edges(model)
             lacking = await self._without_index(labels)
             names = await self._index_of_names(labels)
         finally:
             await self._pool.close()
-        claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id), "edges_rows": edges}
+        claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id)}
+        claims["ids_read_as"] = beginnings if isinstance(beginnings, Claim) else beginnings.claim()
+        claims["edges_rows"] = edges
         claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
         claims["index_names"] = names.claim()
         warnings = [*_label_warnings(labels), *nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
         warnings += names.warnings()
+        warnings += [] if isinstance(beginnings, Claim) else beginnings.warnings()
         if edges.value == 0:
             warnings.append("No relationship between nodes that are read: the graph has no edges.")
         statements = [self._statement(label, is_unique=nodes.are_unique) for label in lacking]
@@ -104,6 +117,12 @@ class Neo4jCheck:
             return _Nodes(why=f"{fault.wrong} They were counted for {self._seconds_each:g} s at most.")
         found, with_id, texts, distinct = cast("Sequence[int]", rows[0])
         return _Nodes(found, with_id, texts, distinct)
+
+    async def _beginnings(self, model: GraphModel) -> Beginnings | Claim:
+        try:
+            return Beginnings("IDs", await self._rows(model.query("check/beginnings"), BEGINNINGS_OF, _ROWS), self._ids)
+        except Fault as fault:
+            return not_determined(f"{fault.wrong} They were looked at for {self._seconds_each:g} s at most.")
 
     async def _edges(self, model: GraphModel) -> Claim:
         try:

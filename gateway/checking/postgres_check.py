@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.checking.database_report import DatabaseReport
+from gateway.checking.database_report import BEGINNINGS_OF, Beginnings, DatabaseReport
 from gateway.checking.prober import SECONDS_EACH
 from gateway.checking.report import Claim, not_determined
 from gateway.databases.client import Row
@@ -16,7 +16,7 @@ from gateway.postgres.connection import Address, Pool
 from gateway.postgres.indexes import Index, WantedIndex, wanted_indexes
 from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled, load
-from gateway.postgres.tables import Columns, evidence_table, names_of_tables, tables_of
+from gateway.postgres.tables import Columns, evidence_table, mappings, names_of_tables, tables_of
 from gateway.settings.postgres import PostgresSettings
 
 _ROWS = 2_000
@@ -40,13 +40,21 @@ class PostgresCheck:
     Args:
         address: The database.
         settings: Its tables.
+        prefixes: Those under which its texts are read.
         seconds_each: Time for each query, in seconds.
     """
 
-    def __init__(self, address: Address, settings: PostgresSettings, seconds_each: float = SECONDS_EACH) -> None:
+    def __init__(
+        self,
+        address: Address,
+        settings: PostgresSettings,
+        prefixes: Mapping[str, str],
+        seconds_each: float = SECONDS_EACH,
+    ) -> None:
         self._place = f"{address.host}:{address.port}/{address.database}"
         self._pool = Pool(address, 1)
         self._settings = settings
+        self._prefixes = prefixes
         self._seconds_each = seconds_each
 
     async def report(self) -> DatabaseReport:
@@ -66,6 +74,7 @@ class PostgresCheck:
             if evidence is not None:
                 relations["evidence"] = evidence.table
             tables = [await self._relation(role, name, found[name]) for role, name in relations.items()]
+            beginnings = await self._beginnings()
             kinds = {table.name: table.kind for table in tables}
             indexes = {
                 index: await self._index(index, kinds[index.table])
@@ -76,12 +85,33 @@ class PostgresCheck:
         finally:
             await self._pool.close()
         claims = {**server, **{name: claim for table in tables for name, claim in table.claims.items()}}
+        claims.update(
+            {name: found if isinstance(found, Claim) else found.claim() for name, found in beginnings.items()}
+        )
         claims.update({index.name: claim for index, claim in indexes.items()})
         lacking = [index for index, claim in indexes.items() if claim.value is False]
         statements = tuple(index.statement for index in lacking)
-        return DatabaseReport(
-            "PostgreSQL", "tables", self._place, claims, tuple(_warnings(tables, lacking)), statements
-        )
+        warnings = [*_warnings(tables, lacking)]
+        warnings += [
+            text for found in beginnings.values() if isinstance(found, Beginnings) for text in found.warnings()
+        ]
+        return DatabaseReport("PostgreSQL", "tables", self._place, claims, tuple(warnings), statements)
+
+    async def _beginnings(self) -> dict[str, Beginnings | Claim]:
+        """Return how IDs and predicates begin, or a claim that they could not be looked at in time."""
+        ids, terms = mappings(self._settings, self._prefixes)
+        nodes, edges = self._settings.nodes, self._settings.edges
+        found: dict[str, Beginnings | Claim] = {}
+        for name, what, table, column, mapping in (
+            ("ids_read_as", "IDs", nodes.table, nodes.id, ids),
+            ("predicates_read_as", "predicates", edges.table, edges.predicate, terms),
+        ):
+            query = filled("check/beginnings", table=identifier(table), column=identifier(column))
+            try:
+                found[name] = Beginnings(what, await self._rows(query, BEGINNINGS_OF), mapping)
+            except Fault as fault:
+                found[name] = not_determined(f"{fault.wrong} They were looked at for {self._seconds_each:g} s at most.")
+        return found
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
         return await self._pool.fetch(query, [*arguments, _ROWS], Deadline.after(self._seconds_each))

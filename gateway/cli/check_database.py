@@ -16,12 +16,14 @@ from gateway.cli.render import sections, warned
 from gateway.cli.screen import Screen
 from gateway.cli.standard_streams import clean, print_line
 from gateway.escaping import json_text
+from gateway.settings.graph_identity import database_prefixes
 from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.stores.extras import installed
 
 _TITLES: Mapping[str, str] = {
     "labels": "Labels",
     "ids": "IDs",
+    "ids_read_as": "  read as",
     "replica": "Replica",
     "time_limit": "Time-out",
     "trigrams": "Trigrams",
@@ -29,6 +31,7 @@ _TITLES: Mapping[str, str] = {
     "nodes_rows": "  rows",
     "edges": "Edges",
     "edges_rows": "  rows",
+    "predicates_read_as": "Predicates read as",
     "evidence": "Evidence",
     "evidence_rows": "  rows",
     "index_outgoing": "Index of outgoing edges",
@@ -63,14 +66,19 @@ async def _report(source: GraphSource) -> DatabaseReport:
         from gateway.checking.postgres_check import PostgresCheck  # noqa: PLC0415 - an extra
         from gateway.postgres.address import address_of  # noqa: PLC0415
     profile = source.profile
-    return await PostgresCheck(address_of(source.url, profile.endpoint), profile.postgres).report()
+    return await PostgresCheck(address_of(source.url, profile.endpoint), profile.postgres, _prefixes(source)).report()
 
 
 async def _neo4j_report(source: GraphSource) -> DatabaseReport:
     with installed("neo4j"):
         from gateway.checking.neo4j_check import Neo4jCheck  # noqa: PLC0415 - an extra
         from gateway.neo4j.address import address_of  # noqa: PLC0415
-    return await Neo4jCheck(address_of(source.url, source.profile.endpoint), source.profile.neo4j).report()
+    profile = source.profile
+    return await Neo4jCheck(address_of(source.url, profile.endpoint), profile.neo4j, _prefixes(source)).report()
+
+
+def _prefixes(source: GraphSource) -> Mapping[str, str]:
+    return database_prefixes(source.url, source.profile, source.prefixes)
 
 
 def _rendered(report: DatabaseReport) -> RenderableType:

@@ -393,7 +393,7 @@ def check(
         CommonOptions,
         common(
             *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
-            *("profile", "as_json", "quiet", "verbose"),
+            *("profile", "prefix", "as_json", "quiet", "verbose"),
             as_json="Print the report as one JSON object, on one line.",
         ),
     ],

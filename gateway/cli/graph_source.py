@@ -23,6 +23,7 @@ from gateway.settings.graph_identity import default_store
 from gateway.settings.limits import FileSettings
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.profile import Profile, ShapeName, with_shape
+from gateway.settings.shared_cache import SharedCacheServer
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
@@ -56,6 +57,9 @@ class GraphSource:
     def __init__(self, options: CommonOptions) -> None:
         if options.graph and options.endpoint:
             raise ConfigurationError("Both a graph and an endpoint were given.", valid="Give one of them.")
+        if options.shared_cache is not None:
+            # What is wrong with it is said before anything is opened.
+            SharedCacheServer.at(options.shared_cache)
         name = options.profile or (default_profile(options.endpoint) if options.graph or options.endpoint else DEMO)
         is_of_project = options.is_of_project("profile")
         loaded = load_profile(name, within=Path(options.project).parent if is_of_project else None)

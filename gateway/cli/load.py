@@ -51,8 +51,8 @@ def load_graph(options: CommonOptions, files: Sequence[str], to: str, *, replace
     asyncio.run(tables.check(replace=replace))
     with ProgressBar(quiet=options.quiet) as bar:
         graph, prefixes = load(files, profile_in_process(source.profile), bar.show_load, source.parsed_files)
-        loaded = asyncio.run(_written(tables, graph, source.profile, bar, replace=replace))
-    known, _ = merge([("the profile", source.profile.prefixes), *prefixes])
+        known, _ = merge([("--prefix", source.prefixes), ("the profile", source.profile.prefixes), *prefixes])
+        loaded = asyncio.run(_written(tables, graph, source.profile, known, bar, replace=replace))
     _report(loaded, source, known, quiet=options.quiet)
 
 
@@ -76,7 +76,15 @@ def _refuse_other_columns(tables: PostgresSettings) -> None:
             )
 
 
-async def _written(tables: NewTables, graph: InProcess, profile: Profile, bar: ProgressBar, *, replace: bool) -> Loaded:
+async def _written(
+    tables: NewTables,
+    graph: InProcess,
+    profile: Profile,
+    prefixes: Mapping[str, str],
+    bar: ProgressBar,
+    *,
+    replace: bool,
+) -> Loaded:
     from gateway.postgres.loading import Loader, nodes_of  # noqa: PLC0415 - an extra
 
     nodes = nodes_of(graph.engine)
@@ -86,7 +94,7 @@ async def _written(tables: NewTables, graph: InProcess, profile: Profile, bar: P
 
     try:
         store = SparqlStore(graph, profile_in_process(profile))
-        return await Loader(store, tables, profile.roles, report).load(nodes, replace=replace)
+        return await Loader(store, tables, profile.roles, report, prefixes).load(nodes, replace=replace)
     finally:
         await graph.close()
 

@@ -58,6 +58,23 @@ def _size_of_value(value: Any) -> int:
     return _NUMBER
 
 
+def check_whole(rows: Sequence[Row], total: int | None) -> None:
+    """Check that as many rows came as the database says.
+
+    Args:
+        rows: Those that came.
+        total: What it says; None if that did not come either.
+
+    Raises:
+        AnswerCut: It is another number.
+    """
+    if len(rows) != total:
+        raise AnswerCut(
+            "The database sent more rows of an answer than came, or did not say how many.",
+            next_step="The operator of this gateway should look at what stands between it and the database.",
+        )
+
+
 class Pool(Protocol):
     """Connections to one database."""
 

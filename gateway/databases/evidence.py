@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import SOURCES, JsonValues, decoded_object
+from gateway.databases.json_values import SOURCES, JsonValues, decoded_object, merged, without_lists
 from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
-from gateway.graph.values import Assertion, Edge, Evidence, Iri, Mark
+from gateway.graph.values import Assertion, Edge, Evidence, Mark
 from gateway.settings.limits import LimitSettings
 
 MAX_BYTES = 1 << 16
@@ -92,13 +91,13 @@ class EvidenceReader:
             one.fault = QueryRefused(f"What is stated about an edge has more than {MAX_BYTES:,} bytes.")
             return
         try:
-            content = {**decoded_object(columns), **decoded_object(properties)}
+            content = merged(decoded_object(columns), decoded_object(properties))
         except EndpointFault as fault:
             one.fault = fault
             return
-        assertion = Assertion(self._values.properties(content), self._sources(content.get(SOURCES)))
+        sources = [text for text in without_lists(content.get(SOURCES)) if text is not None]
+        are_ids = all(isinstance(text, str) for text in sources)
+        values = self._values.properties(content, but=SOURCES if are_ids else "")
+        assertion = Assertion(values, tuple(map(self._ids.iri, dict.fromkeys(sources))) if are_ids else ())
         if assertion.properties or assertion.sources:
             one.assertions.append(assertion)
-
-    def _sources(self, found: Any) -> tuple[Iri, ...]:
-        return tuple(self._ids.iri(text) for text in found if isinstance(text, str)) if isinstance(found, list) else ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.json_values import CUT, SOURCES
 from gateway.errors import ConfigurationError
-from gateway.graph.values import Assertion, BlankNode, Iri, Properties, Resource, Value
+from gateway.graph.values import Assertion, BlankNode, Properties, Resource, Value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
@@ -15,37 +16,48 @@ _DIGITS = 15
 """Characters of a number that every reader of JSON takes as it is."""
 
 
-def encoded_properties(properties: Properties) -> dict[Iri, Any]:
-    """Return values by predicate as a JSON object.
+class JsonEncoder:
+    """Writes the values of one graph.
 
-    Raises:
-        ConfigurationError: A value has no form in JSON.
+    Args:
+        ids: The texts of IDs.
+        terms: The texts of names of properties.
     """
-    return {predicate: [_encoded(value) for value in values] for predicate, values in properties.items()}
 
+    def __init__(self, ids: IriMapping, terms: IriMapping) -> None:
+        self._ids = ids
+        self._terms = terms
 
-def encoded_assertion(assertion: Assertion) -> Mapping[str, Any]:
-    """Return what a statement says as a JSON object.
+    def properties(self, properties: Properties) -> dict[str, Any]:
+        """Return values by predicate as a JSON object.
 
-    Raises:
-        ConfigurationError: A value has no form in JSON.
-    """
-    properties = encoded_properties(assertion.properties)
-    return {**properties, SOURCES: list(assertion.sources)} if assertion.sources else properties
+        Raises:
+            ConfigurationError: A value has no form in JSON.
+        """
+        return {self._terms.text(at): [self._encoded(value) for value in values] for at, values in properties.items()}
 
+    def assertion(self, assertion: Assertion) -> Mapping[str, Any]:
+        """Return what a statement says as a JSON object.
 
-def _encoded(value: Value) -> Any:
-    match value:
-        case Literal():
-            return _encoded_literal(value)
-        case Resource():
-            return {"@id": value.iri}
-        case BlankNode():
-            return {**encoded_properties(value.properties), **({CUT: True} if value.cut else {})}
-    raise ConfigurationError(
-        "The graph has a value of a Wikibase, with a unit or without a known value, which has no form in JSON.",
-        next_step="Load it without `values.wikibase` in the profile.",
-    )
+        Raises:
+            ConfigurationError: A value has no form in JSON.
+        """
+        properties = self.properties(assertion.properties)
+        sources = [*map(self._ids.text, assertion.sources)]
+        return {**properties, SOURCES: sources} if sources else properties
+
+    def _encoded(self, value: Value) -> Any:
+        match value:
+            case Literal():
+                return _encoded_literal(value)
+            case Resource():
+                return {"@id": self._ids.text(value.iri)}
+            case BlankNode():
+                return {**self.properties(value.properties), **({CUT: True} if value.cut else {})}
+        raise ConfigurationError(
+            "The graph has a value of a Wikibase, with a unit or without a known value, which has no form in JSON.",
+            next_step="Load it without `values.wikibase` in the profile.",
+        )
 
 
 def _encoded_literal(value: Literal) -> Any:

@@ -44,16 +44,16 @@ class JsonValues:
         self._ids = ids
         self._terms = terms
 
-    def properties(self, content: Mapping[str, Any]) -> Properties:
-        """Return values by predicate; keys that begin with `@` are not among them."""
-        return self._nested(content, _DEEPEST).properties
+    def properties(self, content: Mapping[str, Any], *, but: str = "") -> Properties:
+        """Return values by predicate, but those of one key."""
+        return self._nested({key: listed for key, listed in content.items() if key != but}, _DEEPEST).properties
 
     def _nested(self, content: Mapping[str, Any], levels: int) -> BlankNode:
         """Return the content of an object, with so many levels of objects below it."""
         found: dict[Iri, dict[Value | int, Value]] = {}
         is_cut = content.get(CUT) is True
         for key, listed in content.items():
-            items = () if key.startswith("@") else without_lists(listed)
+            items = () if key == CUT and is_cut else without_lists(listed)
             for value in chain.from_iterable(self._values(item, levels) for item in items):
                 if value is None:
                     is_cut = True
@@ -73,8 +73,10 @@ class JsonValues:
                 yield Literal(str(item).lower(), f"{XSD}boolean")
             case str():
                 yield Literal(item)
-            case {"@id": str(text)}:
+            case {"@id": str(text), **others}:
                 yield Resource(self._ids.iri(text))
+                if others:
+                    yield from self._values(others, levels)
             case {"@value": Literal() | str() | bool() as value}:
                 yield _typed(value, item)
             case dict():
@@ -90,6 +92,11 @@ def without_lists(item: Any) -> Iterator[Any]:
             rest += reversed(last)
         else:
             yield last
+
+
+def merged(columns: Mapping[str, Any], properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the members of two objects, with the values of both where both have a key."""
+    return {**columns, **{key: [columns[key], own] if key in columns else own for key, own in properties.items()}}
 
 
 def _typed(value: Literal | str | bool, item: Mapping[str, Any]) -> Literal:

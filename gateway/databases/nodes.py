@@ -11,7 +11,7 @@ from gateway.databases.batches import in_batches
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.edges import EdgeReader
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import JsonValues, decoded, decoded_object, without_lists
+from gateway.databases.json_values import TYPES, JsonValues, decoded, decoded_object, merged, without_lists
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import (
@@ -43,6 +43,9 @@ _BYTES = 1 << 18
 
 _NAMES = 4
 """How many times `limits.facts_batch` nodes one query asks for, where only types and names are wanted: short rows."""
+
+_NAME_CHARACTERS = 4_000
+"""Of a name that stands alone; the queries for names cut longer ones as well."""
 
 _KNOWN_TYPES_BYTES = 1 << 20
 """Memory for lists of types as databases write them: many nodes have the same few."""
@@ -256,11 +259,12 @@ class NodeReader:
 
     def _named_node(self, row: Row) -> _Node:
         """Return what a row says of types and names, which is all that was asked for."""
-        _, types, name, *_ = row
+        _, types, text, *_ = row
+        name = text[:_NAME_CHARACTERS] if text and not text.isspace() else ""
         try:
-            return _Node(self._types(types), name or "")
+            return _Node(self._types(types), name)
         except EndpointFault as fault:
-            return _Node((), name or "", types_mark=Mark(fault))
+            return _Node((), name, types_mark=Mark(fault))
 
     def _types(self, sent: str | list[Any] | None) -> tuple[Iri, ...]:
         """Return the types that a database sent as JSON or as a list."""
@@ -278,33 +282,55 @@ class NodeReader:
     def _node(self, row: Row) -> _Node:
         """Return what a row says."""
         node = self._named_node(row)
-        _, _, _, is_too_large, properties, synonyms, columns = row
+        _, _, name, is_too_large, properties, synonyms, columns = row
         if is_too_large:
             fault = QueryRefused(f"The properties of a node have more than {_BYTES:,} bytes.")
             return node._replace(mark=Mark(fault))
         try:
-            content = {**decoded_object(columns), **decoded_object(properties)}
-            further = _texts(decoded(synonyms))
+            content = merged(decoded_object(columns), decoded_object(properties))
+            further = _scalars(decoded(synonyms))
         except EndpointFault as unreadable:
             return node._replace(mark=Mark(unreadable))
-        return node._replace(properties=self._named(self._values.properties(content), node.name, further))
+        values = self._values.properties(content, but=TYPES if self._are_all_in(content.get(TYPES), node) else "")
+        return node._replace(properties=self._named(values, name if node.name else "", further))
+
+    def _are_all_in(self, types: Any, node: _Node) -> bool:
+        """Return whether what the properties of a node say of its types is read as such."""
+        return all(isinstance(one, str) and self._terms.iri(one) in node.types for one in without_lists(types))
 
     def _named(self, properties: Properties, name: str, synonyms: Sequence[str]) -> Properties:
-        """Return properties with the name and the synonyms, unless they have these by their own predicates."""
+        """Return properties with the name and the synonyms, but for those that they have by their own predicates."""
         roles = self._profile.roles
-        if any(predicate in properties for predicate in chain(roles.name, roles.synonym)):
-            return properties
-        added: dict[Iri, tuple[Value, ...]] = {}
-        if name and roles.name:
-            added[roles.name[0]] = (Literal(name),)
-        if synonyms and roles.synonym:
-            added[roles.synonym[0]] = tuple(map(Literal, dict.fromkeys(synonyms)))
-        return {**added, **properties}
+        own = [value for at in chain(roles.name, roles.synonym) for value in properties.get(at, ())]
+        known = {value.value for value in own if isinstance(value, Literal)}
+        named = {**properties}
+        # A name beside other names would be one of several that the node may be shown by.
+        of_name = roles.synonym if any(at in properties for at in roles.name) else roles.name
+        for texts, role in (([name], of_name), (synonyms, roles.synonym)):
+            new = [text for text in dict.fromkeys(texts) if text and text not in known]
+            if new and role:
+                named[role[0]] = (*named.get(role[0], ()), *map(Literal, new))
+                known.update(new)
+        return named
 
 
 def _texts(found: Any) -> list[str]:
     """Return the texts of JSON: one, or those of lists."""
     return [text for text in without_lists(found) if isinstance(text, str)]
+
+
+def _scalars(found: Any) -> list[str]:
+    """Return the same, with numbers and truth values as texts, and without texts that are blank."""
+    texts: list[str] = []
+    for one in without_lists(found):
+        match one:
+            case Literal():
+                texts.append(one.value)
+            case bool():
+                texts.append(str(one).lower())
+            case str() if one and not one.isspace():
+                texts.append(one)
+    return texts
 
 
 def _without_blank_nodes(properties: Properties) -> Properties:

@@ -64,7 +64,7 @@ class SharedQuota:
         self._counted_alone = False
         self._redis = redis.Redis.from_url(
             server.url,
-            password=server.password.get_secret_value() or None,
+            password=server.login,
             socket_timeout=_ANSWER_SECONDS,
             socket_connect_timeout=_ANSWER_SECONDS,
             retry=Retry(NoBackoff(), 0),

@@ -13,7 +13,7 @@ import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
 from pydantic import SecretStr
 
-from gateway.databases.client import Row
+from gateway.databases.client import Row, check_whole
 from gateway.graph.deadline import Deadline
 from gateway.neo4j.faults import fault_of
 from gateway.neo4j.property_values import plain
@@ -58,7 +58,7 @@ class DriverPool:
         self._driver: neo4j.AsyncDriver | None = None
 
     async def fetch(self, query: str, arguments: Sequence[object], deadline: Deadline) -> Sequence[Row]:
-        """Return the rows of a query, whose column `rows` has lists of them.
+        """Return the rows of a query, whose column `rows` has lists of them, and whose column `total` their number.
 
         Raises:
             Fault: They did not all come.
@@ -74,11 +74,14 @@ class DriverPool:
         limited = neo4j.Query(query, timeout=deadline.seconds_left + _GRACE_SECONDS)
         parameters = {str(number): value for number, value in enumerate(arguments, 1)}
         rows: list[Row] = []
+        total: int | None = None
         async with self._opened().session(
             database=self._address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=_RECORDS
         ) as session:
             async for record in await session.run(limited, parameters):
                 rows += [[plain(cell) if isinstance(cell, dict) else cell for cell in row] for row in record["rows"]]
+                total = record["total"]
+        check_whole(rows, total)
         return rows
 
     def _opened(self) -> neo4j.AsyncDriver:

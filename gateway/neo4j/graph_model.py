@@ -8,6 +8,7 @@ from functools import cache
 
 from gateway.errors import ConfigurationError
 from gateway.neo4j.cypher import filled
+from gateway.neo4j.full_text import name_properties
 from gateway.neo4j.quoting import identifier, identifiers
 from gateway.settings.neo4j import Neo4jSettings
 
@@ -47,23 +48,20 @@ class GraphModel:
     def _texts(self) -> dict[str, str]:
         nodes, edges = self.settings.nodes, self.settings.edges
         node_id, types = identifier(nodes.id), filled("parts/types", no_types=_no_types(nodes.no_types))
-        names = ", ".join(f"toStringOrNull(n.{identifier(name)})" for name in nodes.names)
-        synonyms = filled("parts/synonyms", synonyms=identifier(nodes.synonyms)) if nodes.synonyms else "[]"
-        name = f"coalesce({names})" if names else "null"
-        read_apart = [nodes.id, *nodes.names, nodes.synonyms, nodes.properties]
+        names, synonyms = _texts_of(nodes.names), _texts_of(filter(None, [nodes.synonyms]))
         return {
             "labels": identifiers(self.labels, "|"),
             "id": node_id,
-            "name": name,
+            "names": names,
             "synonyms": synonyms,
             "types": types,
-            "matching": filled("parts/matching", id=node_id, name=name, synonyms=synonyms, types=types),
+            "matching": filled("parts/matching", id=node_id, names=names, synonyms=synonyms, types=types),
             "rule": filled("parts/rule", id=node_id),
             "size_of_n": filled("parts/size", of="n"),
             "size_of_r": filled("parts/size", of="r"),
             "json_of_n": _property("n", nodes.properties),
             "json_of_r": _property("r", edges.properties),
-            "without_of_n": _without([*read_apart, *nodes.left_out]),
+            "without_of_n": _without([nodes.id, nodes.properties, *nodes.left_out], name_properties(nodes)),
             "without_of_r": _without([edges.properties, *edges.left_out]),
         }
 
@@ -82,6 +80,22 @@ def _property(owner: str, name: str) -> str:
     return f"{owner}.{identifier(name)}" if name else "null"
 
 
-def _without(names: Iterable[str]) -> str:
-    """Return the end of a map of all properties by which some of these are null."""
-    return "".join(f", {identifier(name)}: null" for name in dict.fromkeys(names) if name)
+def _values_of(names: Iterable[str]) -> str:
+    """Return the list of all values of some properties of a node, each of which may be a list."""
+    return " + ".join(f"coalesce([] + n.{identifier(name)}, [])" for name in names) or "[]"
+
+
+def _texts_of(names: Iterable[str]) -> str:
+    return filled("parts/texts", values=_values_of(names))
+
+
+def _without(names: Iterable[str], with_names: Iterable[str] = ()) -> str:
+    """Return the end of a map of all properties by which some are null, and those whose values all are names."""
+    left_out = dict.fromkeys(map(identifier, filter(None, names)), "null")
+    shown = {
+        identifier(name): filled(
+            "parts/not_only_names", texts=_texts_of([name]), values=_values_of([name]), property=identifier(name)
+        )
+        for name in with_names
+    }
+    return "".join(f", {name}: {value}" for name, value in {**shown, **left_out}.items())

@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 from pydantic import SecretStr
 
-from gateway.databases.client import Row
+from gateway.databases.client import Row, check_whole
 from gateway.graph.deadline import Deadline
 from gateway.postgres.faults import fault_of
 
@@ -82,8 +82,18 @@ class _Limited(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no type
             # A number of ours; SET takes no parameters.
             await self.execute(f"SET statement_timeout = {limit:d}", timeout=seconds)
             self._limit = limit
-        rows: Sequence[Row] = await self.fetch(query, *arguments, timeout=seconds)
+        self._check_open()
+        # As `fetch` does it, with the tag of the command, which says how many rows were sent.
+        rows: Sequence[Row]
+        rows, tag, _ = await self._execute(query, arguments, 0, seconds, return_status=True)
+        check_whole(rows, _number_in(tag))
         return rows
+
+
+def _number_in(tag: bytes | None) -> int | None:
+    """Return how many rows a command has sent, by its tag: `SELECT 25` ("Message Formats", CommandComplete)."""
+    number = (tag or b"").rpartition(b" ")[2]
+    return int(number) if number.isdigit() else None
 
 
 class Pool:

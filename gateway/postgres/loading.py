@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
 
 import pyoxigraph
 
-from gateway.databases.json_encoding import encoded_assertion, encoded_properties
+from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.json_encoding import JsonEncoder
 from gateway.databases.json_values import TYPES
+from gateway.errors import BrokenAnswer
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
 from gateway.postgres.new_tables import NewTables
+from gateway.postgres.tables import mappings
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.known_iris import EVIDENCE_MARKERS
 from gateway.terms.literals import Literal
@@ -74,7 +78,7 @@ def nodes_of(graph: Iterable[pyoxigraph.Quad]) -> list[Iri]:
     return [node for node in found if node not in evidence]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loader:
     """Copies a graph.
 
@@ -83,12 +87,22 @@ class Loader:
         tables: The tables, which are not there yet, or are replaced.
         roles: The predicates of names and synonyms.
         on_loaded: Called after each batch.
+        prefixes: Those under which the tables will be read: an IRI that looks as a CURIE of them is written otherwise.
     """
 
     store: GraphStore
     tables: NewTables
     roles: RoleSettings
     on_loaded: OnLoaded = report_nothing
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def _mappings(self) -> tuple[IriMapping, IriMapping]:
+        return mappings(self.tables.names, self.prefixes)
+
+    @cached_property
+    def _json(self) -> JsonEncoder:
+        return JsonEncoder(*self._mappings)
 
     async def load(self, nodes: Iterable[Iri], *, replace: bool = False) -> Loaded:
         """Write the nodes of the graph, their outgoing edges and what is stated about these, in one transaction.
@@ -128,9 +142,11 @@ class Loader:
         return [self._entity(node, _whole(facts[node]), _whole(described[node])) for node in batch]
 
     def _entity(self, node: Iri, facts: NodeFacts, described: Description) -> tuple[object, ...]:
-        properties = encoded_properties(described.properties)
-        if len(facts.types) > 1:
-            properties[TYPES] = facts.types[1:]
+        properties = self._json.properties(described.properties)
+        ids, terms = self._mappings
+        types = [*map(terms.text, facts.types)]
+        if types[1:]:
+            properties[TYPES] = types[1:]
         names = (
             value.value
             for predicate in (*self.roles.name, *self.roles.synonym)
@@ -138,7 +154,13 @@ class Loader:
             if isinstance(value, Literal)
         )
         synonyms = [name for name in dict.fromkeys(names) if name != facts.name]
-        return (node, next(iter(facts.types), None), facts.name or None, _json(synonyms), _json(properties))
+        return (
+            ids.text(node),
+            next(iter(types), None),
+            facts.name or None,
+            _json(synonyms),
+            _json(properties),
+        )
 
     async def _edges(
         self, batch: Sequence[Iri], loaded: Loaded
@@ -153,19 +175,21 @@ class Loader:
             loaded.unsendable += len(found.left_out)
         stated = await self.store.edge_metadata(edges, _allowance())
         loaded.unsendable += sum(evidence.left_out for evidence in stated.values())
-        ids = {edge: uuid.uuid5(_EDGE_IDS, " ".join(edge.triple)) for edge in edges}
-        rows: list[tuple[object, ...]] = [(ids[edge], *edge.triple) for edge in edges]
-        return rows, [row for edge in edges for row in _statements(ids[edge], _whole(stated[edge]))]
+        ids, terms = self._mappings
+        keys = {edge: uuid.uuid5(_EDGE_IDS, " ".join(edge.triple)) for edge in edges}
+        rows: list[tuple[object, ...]] = [
+            (keys[edge], ids.text(edge.subject), terms.text(edge.predicate), ids.text(edge.object)) for edge in edges
+        ]
+        return rows, [row for edge in edges for row in self._statements(keys[edge], _whole(stated[edge]))]
+
+    def _statements(self, edge: uuid.UUID, evidence: Evidence) -> list[tuple[object, ...]]:
+        return [(edge, _json(self._json.assertion(assertion))) for assertion in evidence.assertions]
 
 
 _ENTITY = ("entity_id", "entity_type", "name", "synonyms", "properties")
 _RELATIONSHIP = ("id", "subject_id", "predicate", "object_id")
 _EVIDENCE = ("relationship_id", "metadata_")
 """The columns that are written; the others of the reference implementation are left empty."""
-
-
-def _statements(edge: uuid.UUID, evidence: Evidence) -> list[tuple[object, ...]]:
-    return [(edge, _json(encoded_assertion(assertion))) for assertion in evidence.assertions]
 
 
 def _json(value: object) -> str:
@@ -188,5 +212,12 @@ def _whole(answer: _Answer) -> _Answer:
 
 
 async def _copied(connection: Any, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """Write rows into a table.
+
+    Raises:
+        BrokenAnswer: Not all of them arrived.
+    """
     schema, _, name = table.rpartition(".")
-    await connection.copy_records_to_table(name, schema_name=schema or None, columns=columns, records=rows)
+    tag = await connection.copy_records_to_table(name, schema_name=schema or None, columns=columns, records=rows)
+    if tag != f"COPY {len(rows)}":
+        raise BrokenAnswer("The database says that it took other rows than were sent, so nothing was loaded.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
 from gateway.graph.deadline import Clock
@@ -13,6 +12,7 @@ from gateway.postgres.client import PostgresClient
 from gateway.postgres.connection import Address, Pool
 from gateway.postgres.evidence import TableEvidenceReader
 from gateway.postgres.patterns import expression, parameters_of
+from gateway.postgres.tables import mappings
 from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
 
@@ -51,8 +51,7 @@ class PostgresStore(DatabaseStore):
         )
         readers = Readers.of(
             client,
-            IriMapping(tables.base, prefixes),
-            IriMapping(tables.vocabulary, prefixes),
+            *mappings(tables, prefixes),
             profile,
             parameters=parameters_of,
             expression=expression,

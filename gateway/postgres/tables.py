@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import ConfigurationError, quoted
 from gateway.postgres.quoting import identifier
 from gateway.postgres.sql import filled
@@ -15,6 +16,7 @@ Columns = Mapping[str, str]
 """The columns of a table by name, with their types."""
 
 _NONE = "NULL::text"
+_NO_TEXTS = "NULL::jsonb"
 
 _TEXTS = frozenset({"text", "character varying"})
 """Types of columns that are compared with texts without a cast, so that an index on them serves."""
@@ -50,6 +52,12 @@ class Tables:
         return filled(name, nodes=self.nodes, edges=self.edges, rule=filled("parts/rule"))
 
 
+def mappings(settings: PostgresSettings, prefixes: Mapping[str, str]) -> tuple[IriMapping, IriMapping]:
+    """Return the IRIs of the IDs in the tables, and those of types, predicates and names of properties."""
+    ids, terms = (IriMapping(base, prefixes, bracketed=True) for base in (settings.base, settings.vocabulary))
+    return ids, terms
+
+
 def names_of_tables(settings: PostgresSettings) -> list[str]:
     """Return the names of the tables that are looked for."""
     evidence = settings.evidence
@@ -76,11 +84,29 @@ def tables_of(settings: PostgresSettings, found: Mapping[str, Columns]) -> Table
     at_edges = _Chosen(edges.table, edges, found.get(edges.table, {}), texts=("subject", "predicate", "object"))
     evidence, by_triple = _evidence(settings, found, at_edges)
     return Tables(
-        nodes=filled("parts/nodes", **at_nodes.sql("id", "type", "name", "synonyms", "properties", "status")),
+        nodes=filled("parts/nodes", **{**at_nodes.sql("id", "type", "properties", "status"), **_names(at_nodes)}),
         edges=filled("parts/edges", **at_edges.sql("subject", "predicate", "object", "id", "properties")),
         evidence=evidence,
         by_triple=by_triple,
     )
+
+
+def _names(nodes: _Chosen) -> dict[str, str]:
+    """Return the name and the synonyms of nodes as SQL, and the columns with what of these is no name."""
+    name, synonyms = nodes.column("name"), nodes.column("synonyms")
+    left: dict[str, str] = {}
+    texts = _NO_TEXTS
+    if synonyms != _NONE:
+        texts = filled("parts/texts", column=synonyms)
+        left[synonyms] = filled("parts/not_only_texts", column=synonyms)
+    if name != _NONE and nodes.has_several("name"):
+        left[name] = filled("parts/not_only_texts", column=name)
+        names = filled("parts/not_blank", texts=filled("parts/texts", column=name))
+        name, texts = f"({names} ->> 0)", f"(coalesce({names} - 0, '[]') || coalesce({texts}, '[]'))"
+    elif name != _NONE:
+        left[name] = filled("parts/blank", column=name)
+        name = f"{name}::text"
+    return {"name": name, "synonyms": texts, "columns": _listed({**left, **nodes.shown})}
 
 
 def evidence_table(settings: PostgresSettings, found: Mapping[str, Columns]) -> EvidenceTable | None:
@@ -189,12 +215,26 @@ class _Chosen:
 
     def sql(self, *settings: str) -> dict[str, str]:
         """Return some columns as SQL by their settings, the columns that are properties, and the table."""
+        return {
+            **{setting: self.column(setting) for setting in settings},
+            "columns": _listed(self.shown),
+            "table": identifier(self.table),
+        }
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The columns that are properties, as SQL by their quoted names."""
         chosen = self.section.model_dump()["columns"]
         if "columns" not in self.section.model_fields_set:
             chosen = [name for name in chosen if name in self.columns]
-        properties = ", ".join(identifier(self.needed(name)) for name in chosen)
-        return {
-            **{setting: self.column(setting) for setting in settings},
-            "columns": properties,
-            "table": identifier(self.table),
-        }
+        return {name: name for name in (identifier(self.needed(name)) for name in chosen)}
+
+    def has_several(self, setting: str) -> bool:
+        """Return whether one value of a column may be several: a list, or JSON."""
+        kind = self.columns[getattr(self.section, setting)]
+        return kind.endswith("[]") or kind in _OBJECTS
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    """Return columns, as SQL by their quoted names, as SQL of all of them."""
+    return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())

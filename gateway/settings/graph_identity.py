@@ -23,6 +23,10 @@ _DIGITS = 16
 """Of the hash that names a folder: nobody has so many graphs that two would have the same."""
 
 
+_READ_SINCE = "0.1.0"
+"""The version since which texts of a database are read as the same IRIs and names; what is older is not used."""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphIdentity:
     """What identifies a stored graph: another graph, or another way to read it, has another folder.
@@ -130,7 +134,7 @@ def _of_database(url: str, profile: Profile, prefixes: Mapping[str, str]) -> str
     if not is_database_url(url):
         return ""
     tables = profile.neo4j if is_neo4j_url(url) else profile.postgres
-    read = [tables.model_dump(mode="json"), database_prefixes(url, profile, prefixes)]
+    read = [_READ_SINCE, tables.model_dump(mode="json"), database_prefixes(url, profile, prefixes)]
     return f"#{hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:_DIGITS]}"
 
 

@@ -46,9 +46,11 @@ class NodesInNeo4j(Section):
         default="id", description="The ID: a text. Each label should have a constraint or an index on it."
     )
     names: tuple[Needed, ...] = Field(
-        default=("name", "title"), max_length=10, description="The display name: the first of these that a node has."
+        default=("name", "title"),
+        max_length=10,
+        description="The display name: the first text or number in these, which may be lists. Others are synonyms.",
     )
-    synonyms: Name = Field(default="synonyms", description="Further names: a list of texts, or one text.")
+    synonyms: Name = Field(default="synonyms", description="Further names: a text or number, or a list of these.")
     full_text_above: int = Field(
         default=1_000_000,
         ge=0,

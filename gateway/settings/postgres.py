@@ -56,8 +56,13 @@ class NodeTable(Section):
         default="entity_id", min_length=1, description="The ID: a column of type `text` or `varchar`, with an index."
     )
     type: Column = Field(default="entity_type", description="The type. Further types: `@type` in `properties`.")
-    name: Column = Field(default="name", description="The display name.")
-    synonyms: Column = Field(default="synonyms", description="Further names: a JSON list of texts, or `text[]`.")
+    name: Column = Field(
+        default="name",
+        description="The display name. Of an array or JSON: the first text or number; further ones are synonyms.",
+    )
+    synonyms: Column = Field(
+        default="synonyms", description="Further names: a text or number, or an array or JSON list of these."
+    )
     properties: Column = Field(default="properties", description="Properties as a JSON object, or none.")
     columns: tuple[Column, ...] = Field(
         default=("status", "confidence", "source", "canonical_url", "usage_count"),

@@ -67,6 +67,11 @@ class PrefixConflict:
         )
 
 
+def is_scheme(name: str) -> bool:
+    """Return whether a name is that of a scheme of IRIs that everybody knows, and so no prefix that is not declared."""
+    return name.lower() in _SCHEMES
+
+
 def is_prefix(name: str, namespace: str) -> bool:
     """Return whether a name can be a prefix, and its namespace is an IRI."""
     return is_iri(namespace) and not any(character in name for character in ":/<>^ ")
@@ -210,7 +215,7 @@ class PrefixMap:
     def undeclared(self, iris: Iterable[str]) -> str:
         """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none."""
         schemes = {iri.partition(":")[0] for iri in iris if ":" in iri and not iri.partition(":")[2].startswith("//")}
-        unknown = sorted(name for name in schemes - self._namespaces.keys() if name.lower() not in _SCHEMES)
+        unknown = sorted(name for name in schemes - self._namespaces.keys() if not is_scheme(name))
         if not unknown:
             return ""
         known = sorted(filter(None, self._namespaces))

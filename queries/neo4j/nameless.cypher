@@ -7,7 +7,7 @@ WITH s, o
 LIMIT $5
 UNWIND [s, o] AS n
 WITH DISTINCT n
-WITH count(*) AS found, count(CASE WHEN coalesce({name}, '') = '' AND size({synonyms}) = 0 THEN 1 END) AS nameless
+WITH count(*) AS found, count(CASE WHEN size({names} + {synonyms}) = 0 THEN 1 END) AS nameless
 WITH [found, nameless] AS row
 LIMIT $6
 {chunks}

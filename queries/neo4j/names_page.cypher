@@ -4,7 +4,8 @@
 // $3 INTEGER: Rows at most.
 MATCH (n:{labels})
 WHERE n.{id} > coalesce($2, '') OR $2 IS NULL AND n.{id} = ''
-UNWIND CASE WHEN $1 THEN {synonyms} WHEN coalesce({name}, '') <> '' THEN [{name}] ELSE [] END AS text
+WITH n, {names} AS names
+UNWIND CASE WHEN $1 THEN tail(names) + {synonyms} ELSE names[.. 1] END AS text
 WITH n.{id} AS id, left(text, 4000) AS text
 ORDER BY id
 LIMIT $3

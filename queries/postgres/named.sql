@@ -6,9 +6,9 @@ SELECT f.id AS n, left(f.text, 4000) AS text, f.is_synonym FROM (
   SELECT n.id, n.type, n.properties, n.name AS text, false AS is_synonym FROM {nodes} AS n
   WHERE lower(n.name) = lower($1::text)
   UNION ALL
-  SELECT n.id, n.type, n.properties, s #>> '{{}}', true FROM {nodes} AS n
-  CROSS JOIN LATERAL jsonb_path_query(n.synonyms, '$[*] ? (@.type() == "string")') AS s
-  WHERE lower(s #>> '{{}}') = lower($1::text)
+  SELECT n.id, n.type, n.properties, s.text, true FROM {nodes} AS n
+  CROSS JOIN LATERAL jsonb_array_elements_text(n.synonyms) AS s(text)
+  WHERE lower(s.text) = lower($1::text)
 ) AS f
 WHERE $2::text[] IS NULL OR f.type = ANY ($2) OR f.properties -> '@type' ?| $2
 LIMIT $3

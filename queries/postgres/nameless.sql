@@ -5,7 +5,9 @@ WITH some AS (SELECT e.s, e.o FROM {edges} AS e WHERE {rule} LIMIT $4),
   ends AS (SELECT s AS id FROM some UNION SELECT o FROM some)
 SELECT count(*) AS found, count(*) FILTER (WHERE NOT EXISTS (
   SELECT FROM {nodes} AS n
-  WHERE n.id = ends.id AND (n.name <> '' OR jsonb_path_exists(n.synonyms, '$[*] ? (@.type() == "string")'))
+  WHERE n.id = ends.id AND (n.name ~ '\S' OR EXISTS (
+    SELECT FROM jsonb_array_elements_text(n.synonyms) AS s(text) WHERE s.text ~ '\S'
+  ))
 )) AS nameless
 FROM ends
 LIMIT $5

@@ -4,9 +4,9 @@
 -- $3 bigint: Rows at most.
 SELECT n.id AS n, left(f.text, 4000) AS text FROM {nodes} AS n
 CROSS JOIN LATERAL (
-  SELECT n.name AS text WHERE n.name <> '' AND NOT $1::boolean
+  SELECT n.name AS text WHERE n.name ~ '\S' AND NOT $1::boolean
   UNION ALL
-  SELECT s #>> '{{}}' FROM jsonb_path_query(n.synonyms, '$[*] ? (@.type() == "string")') AS s WHERE $1::boolean
+  SELECT s.text FROM jsonb_array_elements_text(n.synonyms) AS s(text) WHERE s.text ~ '\S' AND $1::boolean
 ) AS f
 WHERE $2::text IS NULL OR n.id > $2
 ORDER BY n.id

@@ -7,9 +7,9 @@ SELECT f.id AS n, left(f.text, 4000) AS text, f.is_synonym FROM (
   SELECT n.id, n.type, n.properties, n.name AS text, false AS is_synonym FROM {nodes} AS n
   WHERE n.name ~ $1::text AND n.name ~ ALL ($2::text[])
   UNION ALL
-  SELECT n.id, n.type, n.properties, s #>> '{{}}', true FROM {nodes} AS n
-  CROSS JOIN LATERAL jsonb_path_query(n.synonyms, '$[*] ? (@.type() == "string")') AS s
-  WHERE s #>> '{{}}' ~ ALL ($2::text[])
+  SELECT n.id, n.type, n.properties, s.text, true FROM {nodes} AS n
+  CROSS JOIN LATERAL jsonb_array_elements_text(n.synonyms) AS s(text)
+  WHERE s.text ~ ALL ($2::text[])
 ) AS f
 WHERE $3::text[] IS NULL OR f.type = ANY ($3) OR f.properties -> '@type' ?| $3
 LIMIT $4

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -247,3 +248,27 @@ def test_a_url_that_is_none_is_a_clear_error_without_a_secret(url: str) -> None:
     with pytest.raises(ConfigurationError, match="--shared-cache") as raised:
         SharedCacheServer(url)
     assert "secret" not in str(raised.value)
+
+
+def _forged(content: bytes, name: bytes) -> bytes:
+    """Return an answer with other IRIs in it, as somebody writes it who knows all but the secret."""
+    value = content[16:].replace(b"/x/m", b"/x/f")
+    return blake2b(name + b"\n" + value, digest_size=16, key=blake2b(b"", digest_size=32).digest()).digest() + value
+
+
+async def test_whoever_reaches_the_server_without_the_secret_forges_no_answer(
+    valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
+
+    monkeypatch.setenv("BFSQL_SHARED_CACHE_SECRET", "what only the gateways know")
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        whole, _ = await asked(endpoint, first)
+        with redis.Redis.from_url(valkey.url) as client:
+            keys = [key for key in client.scan_iter("bfsql:*") if b"generation" not in key]
+            contents = {key: client.get(key) for key in keys}
+            assert sum(b"/x/m" in content for content in contents.values()) > 5
+            for key, content in contents.items():
+                client.set(key, _forged(content, key))
+        answer, queries = await asked(endpoint, second)
+    assert (answer, queries > 0) == (whole, True)

@@ -1,5 +1,7 @@
 """Texts of a database become IRIs and come back."""
 
+from urllib.parse import quote, unquote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,8 @@ from gateway.terms.iri import is_iri
 BASE = "urn:x-bfsql:id:"
 PREFIXES = {"MeSH": "http://id.nlm.nih.gov/mesh/", "ex": "http://example.org/", "near": "http://example.org/near/"}
 MAPPING = IriMapping(BASE, PREFIXES)
+BRACKETED = IriMapping(BASE, PREFIXES, bracketed=True)
+MAPPINGS = st.sampled_from([MAPPING, BRACKETED])
 
 ANY_TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 IDS = st.one_of(
@@ -20,13 +24,28 @@ IDS = st.one_of(
     ),
     st.builds(lambda begin, rest: begin + rest, st.sampled_from(["http://example.org/", BASE, "id%20"]), ANY_TEXT),
 )
+IDS = st.one_of(IDS, IDS.map("<{}>".format))
+SCHEMES = ["http", "ftp", "urn", "mailto", "doi", "tag", "MeSH", "ex", "a", "x.y+z-1", "Http"]
+IRIS = st.one_of(
+    st.builds(
+        lambda scheme, slashes, rest: f"{scheme}:{slashes}{rest}",
+        st.sampled_from(SCHEMES),
+        st.sampled_from(["", "/", "//", "//example.org/", ":"]),
+        ANY_TEXT,
+    ),
+    st.builds(lambda rest: BASE + rest, ANY_TEXT),
+    st.builds(lambda rest: BASE + quote(rest, safe=""), ANY_TEXT),
+).filter(is_iri)
+DECLARED = st.dictionaries(
+    st.sampled_from([*SCHEMES, "12"]), st.sampled_from([*PREFIXES.values(), BASE, "urn:", "mailto:"]), max_size=4
+)
 
 
-@given(IDS)
-def test_every_text_has_an_iri_that_leads_back_to_it(text: str) -> None:
-    iri = MAPPING.iri(text)
+@given(MAPPINGS, IDS)
+def test_every_text_has_an_iri_that_leads_back_to_it(mapping: IriMapping, text: str) -> None:
+    iri = mapping.iri(text)
     assert is_iri(iri)
-    assert text in MAPPING.texts(iri)
+    assert text in mapping.texts(iri)
 
 
 @given(IDS, IDS)
@@ -35,17 +54,31 @@ def test_two_texts_have_one_iri_only_where_one_is_a_curie_for_it(one: str, other
         assert MAPPING.iri(one) in {one, other} or {one.partition(":")[0], other.partition(":")[0]} <= PREFIXES.keys()
 
 
-@given(IDS)
-def test_what_an_iri_leads_back_to_has_that_iri(text: str) -> None:
-    assert all(MAPPING.iri(found) == text for found in MAPPING.texts(text))
+@given(MAPPINGS, st.one_of(IDS, IRIS))
+def test_what_an_iri_leads_back_to_has_that_iri(mapping: IriMapping, text: str) -> None:
+    assert all(mapping.iri(found) == text for found in mapping.texts(text))
 
 
-@given(IDS)
-def test_every_text_that_has_an_iri_is_found(text: str) -> None:
-    iri = MAPPING.iri(text)
+@given(MAPPINGS, IDS)
+def test_every_text_that_has_an_iri_is_found(mapping: IriMapping, text: str) -> None:
+    iri = mapping.iri(text)
     curies = {f"{prefix}:{iri.removeprefix(begin)}" for prefix, begin in PREFIXES.items() if iri.startswith(begin)}
-    assert set(MAPPING.texts(iri)) == {found for found in {text, iri, *curies} if MAPPING.iri(found) == iri}
-    assert MAPPING.iri_by_text([iri]) == dict.fromkeys(MAPPING.texts(iri), iri)
+    plain = unquote(iri.removeprefix(BASE), errors="replace")
+    ways = {text, iri, plain, f"<{iri}>", *curies}
+    assert set(mapping.texts(iri)) == {found for found in ways if "\0" not in found and mapping.iri(found) == iri}
+    assert mapping.iri_by_text([iri]) == dict.fromkeys(mapping.texts(iri), iri)
+
+
+@given(IRIS, DECLARED, DECLARED)
+def test_an_iri_that_is_written_is_read_as_this_one(iri: str, before: dict[str, str], after: dict[str, str]) -> None:
+    text = IriMapping(BASE, before, bracketed=True).text(iri)
+    assert "\0" not in text
+    # A prefix that is declared later turns CURIEs into other IRIs, which is what it is for; one that is gone does not.
+    for prefixes in (before, {**before, **after}, {}):
+        mapping = IriMapping(BASE, prefixes, bracketed=True)
+        if prefixes.keys() <= before.keys() or text != iri:
+            assert mapping.iri(text) == iri
+            assert text in mapping.texts(iri)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +86,13 @@ def test_every_text_that_has_an_iri_is_found(text: str) -> None:
     [
         ("MeSH:D003480", "http://id.nlm.nih.gov/mesh/D003480"),
         ("http://id.nlm.nih.gov/mesh/D003480", "http://id.nlm.nih.gov/mesh/D003480"),
-        ("RxNorm:3251", f"{BASE}RxNorm%3A3251"),
+        ("RxNorm:3251", "RxNorm:3251"),
+        ("mailto:a@b.test", "mailto:a@b.test"),
+        ("doi:10.1000/182", "doi:10.1000/182"),
+        ("ex://host", "ex://host"),
+        ("12:30", f"{BASE}12%3A30"),
+        ("note: a text", f"{BASE}note%3A%20a%20text"),
+        ("<doi:10.1000/182>", f"{BASE}%3Cdoi%3A10.1000%2F182%3E"),
         ("Cushing's disease", f"{BASE}Cushing%27s%20disease"),
         ("ex:not an IRI", f"{BASE}ex%3Anot%20an%20IRI"),
         (f"{BASE}a", f"{BASE}urn%3Ax-bfsql%3Aid%3Aa"),
@@ -64,6 +103,11 @@ def test_iris_and_declared_curies_stay_and_other_ids_are_encoded(text: str, iri:
     assert MAPPING.iri(text) == iri
 
 
+def test_what_begins_as_an_address_is_no_curie() -> None:
+    assert MAPPING.iri("ex://a") == "ex://a"
+    assert MAPPING.texts("http://example.org///a") == ["http://example.org///a"]
+
+
 def test_an_iri_that_no_text_has_leads_to_none() -> None:
     assert MAPPING.texts(f"{BASE}%00") == MAPPING.texts(f"{BASE}%ff") == MAPPING.texts(f"{BASE}a%20b%2") == []
 
@@ -72,5 +116,8 @@ def test_a_namespace_begins_iris_and_the_curies_for_them() -> None:
     assert MAPPING.beginnings("http://example.org/") == ["http://example.org/", "ex:", "near:"]
     assert MAPPING.beginnings("http://example.org/near/") == ["http://example.org/near/", "ex:near/", "near:"]
     assert MAPPING.beginnings(f"{BASE}drug%3A") == ["drug:"]
+    assert MAPPING.beginnings("ex:") == []
+    assert BRACKETED.beginnings("ex:") == ["<ex:"]
+    assert BRACKETED.beginnings("doi:10.") == ["doi:10.", "<doi:10."]
     with pytest.raises(ConfigurationError, match="all names of the database"):
         MAPPING.beginnings("urn:")

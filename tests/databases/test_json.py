@@ -8,18 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_encoding import encoded_assertion, encoded_properties
+from gateway.databases.json_encoding import JsonEncoder
 from gateway.databases.json_values import JsonValues, decoded, decoded_object
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
 from gateway.terms.known_iris import XSD
 from gateway.terms.literals import Literal
 
-VALUES = JsonValues(
-    IriMapping("urn:id:", {"ex": "http://example.org/"}), IriMapping("urn:term:", {"ex": "http://example.org/"})
-)
+PREFIXES = {"ex": "http://example.org/", "tel": "http://example.org/tel/"}
+IDS, TERMS = (IriMapping(base, PREFIXES, bracketed=True) for base in ("urn:id:", "urn:term:"))
+VALUES, ENCODER = JsonValues(IDS, TERMS), JsonEncoder(IDS, TERMS)
 
-IRIS = st.sampled_from([f"http://example.org/{name}" for name in "abc"])
+IRIS = st.sampled_from(
+    [*(f"http://example.org/{name}" for name in "abc"), "mailto:a@b.test", "tel:5", "urn:term:%40type", "urn:id:x"]
+)
 LEXICAL = st.one_of(
     st.text(), st.integers().map(str), st.decimals(allow_nan=False).map(str), st.sampled_from(["0.80", "1e5", "-0.0"])
 )
@@ -45,7 +47,7 @@ PROPERTIES = _properties(st.one_of(FLAT, _nested(st.one_of(FLAT, _nested(FLAT)))
 
 @given(PROPERTIES)
 def test_properties_come_back_from_json_as_they_were(properties: Properties) -> None:
-    text = json.dumps(encoded_properties(properties), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(ENCODER.properties(properties), ensure_ascii=False, allow_nan=False)
     assert VALUES.properties(decoded_object(text)) == properties
 
 
@@ -57,6 +59,13 @@ def test_plain_json_is_read_as_what_it_says() -> None:
         "urn:term:is_old": (Literal("true", f"{XSD}boolean"),),
         "urn:term:other%20names": (Literal("a"), Literal("b")),
         "http://example.org/p": (BlankNode({"urn:term:unit": (Literal("mg"),)}),),
+    }
+
+
+def test_an_object_with_an_id_keeps_its_other_members() -> None:
+    assert VALUES.properties(decoded_object('{"by": {"@id": "ex:a", "since": "1932"}, "@unit": "mg"}')) == {
+        "urn:term:by": (Resource("http://example.org/a"), BlankNode({"urn:term:since": (Literal("1932"),)})),
+        "urn:term:%40unit": (Literal("mg"),),
     }
 
 
@@ -82,9 +91,9 @@ def test_what_is_no_json_is_a_fault() -> None:
 
 def test_the_sources_of_a_statement_stand_beside_its_properties() -> None:
     assertion = Assertion({"http://example.org/p": (Literal("x"),)}, ("http://example.org/paper",))
-    assert encoded_assertion(assertion) == {"http://example.org/p": ["x"], "@graph": ["http://example.org/paper"]}
+    assert ENCODER.assertion(assertion) == {"http://example.org/p": ["x"], "@graph": ["http://example.org/paper"]}
 
 
 def test_a_value_without_a_form_in_json_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="Wikibase"):
-        encoded_properties({"http://example.org/p": (NoValue(unknown=True),)})
+        ENCODER.properties({"http://example.org/p": (NoValue(unknown=True),)})

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import neo4j
 
-from gateway.databases.json_encoding import encoded_assertion, encoded_properties
+from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.json_encoding import JsonEncoder
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Edge, EdgeSelection, Evidence
@@ -20,6 +21,9 @@ from gateway.terms.literals import Literal
 from gateway.transport.files.loading import load_files
 from gateway.transport.inprocess import InProcess
 from tests.servers.neo4j import PASSWORD, USER, Neo4jServer
+
+_JSON = JsonEncoder(IriMapping(Neo4jSettings().base, {}), IriMapping(Neo4jSettings().vocabulary, {}))
+"""The IRIs of the graphs are written as they are."""
 
 _BATCH = 1_000
 _UNBOUNDED = 1 << 40
@@ -101,7 +105,7 @@ async def _read(
                 "id": node,
                 "name": facts[node].name or None,
                 "synonyms": [name for name in dict.fromkeys(names) if name != facts[node].name],
-                "json": json.dumps(encoded_properties(content), ensure_ascii=False),
+                "json": json.dumps(_JSON.properties(content), ensure_ascii=False),
             }
             written.append({"labels": [label, *facts[node].types], "properties": properties})
     return written, relationships
@@ -109,7 +113,7 @@ async def _read(
 
 def _relationships(edge: Edge, evidence: Evidence) -> list[dict[str, Any]]:
     """Return a relationship for each statement of an edge."""
-    stated = [json.dumps(encoded_assertion(one), ensure_ascii=False) for one in evidence.assertions]
+    stated = [json.dumps(_JSON.assertion(one), ensure_ascii=False) for one in evidence.assertions]
     return [
         {"s": edge.subject, "p": edge.predicate, "o": edge.object, "properties": {"json": text} if text else {}}
         for text in stated or [""]

@@ -1,13 +1,75 @@
-"""A TCP proxy before a database: it can hold back what the server sends, or break connections off in the middle."""
+"""A TCP proxy before a database: it can hold back what the server sends, break connections off, or leave rows out."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from tests.servers.loopback import HOST
 
 _BLOCK = 1 << 10
+
+_HEAD = 5
+"""Bytes of the type and the length of a message of PostgreSQL."""
+
+_VERSION = 4
+"""Bytes by which a server of Bolt agrees on a version."""
+
+
+class Messages(Protocol):
+    """Splits what a server sends into messages."""
+
+    def split(self, block: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Yield the messages that end in a block, and whether each has rows."""
+
+
+class PostgresMessages:
+    """The messages of PostgreSQL without encryption: a type, a length, and what it is about ("Message Formats")."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def split(self, block: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Yield the messages that end in a block, and whether each is a DataRow."""
+        self._rest += block
+        while len(self._rest) >= _HEAD and len(self._rest) > (size := int.from_bytes(self._rest[1:_HEAD])):
+            yield self._rest[: size + 1], self._rest.startswith(b"D")
+            self._rest = self._rest[size + 1 :]
+
+    @staticmethod
+    def with_number(message: bytes, rows: int) -> bytes:
+        """Return a CommandComplete of a query with another number of rows; any other message stays."""
+        if message[:1] != b"C" or message[_HEAD:].split()[0] != b"SELECT":
+            return message
+        tag = b"SELECT %d\0" % rows
+        return b"C" + (len(tag) + _HEAD - 1).to_bytes(_HEAD - 1) + tag
+
+
+class BoltMessages:
+    """The messages of Neo4j without encryption: an agreement on the version, then chunks up to an empty one."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._has_agreed = False
+
+    def split(self, block: bytes) -> Iterator[tuple[bytes, bool]]:
+        """Yield the messages that end in a block, and whether each is a RECORD."""
+        self._rest += block
+        while size := self._size():
+            message, self._rest = self._rest[:size], self._rest[size:]
+            yield message, self._has_agreed and message[2:4] == b"\xb1\x71"
+            self._has_agreed = True
+
+    def _size(self) -> int:
+        """Return the bytes of the next message; 0 if it has not ended."""
+        if not self._has_agreed:
+            return _VERSION if len(self._rest) >= _VERSION else 0
+        at, chunk = 0, 1
+        while chunk and len(self._rest) >= at + 2:
+            chunk = int.from_bytes(self._rest[at : at + 2])
+            at += 2 + chunk
+        return 0 if chunk or len(self._rest) < at else at
 
 
 @dataclass
@@ -19,7 +81,10 @@ class Proxy:
         flows: Cleared while what the server sends is held back.
         remaining: Bytes that the server may still send before a connection is broken off.
         left: Connections that are still to be broken off so.
-        cuts: Connections that were broken off.
+        cuts: Connections that were broken off, or answers of which rows were left out.
+        answers: Answers with rows that went by.
+        short: Returns how many rows of an answer are sent on, by its number and its rows; the end is sent as it is.
+        edited: Returns what is sent in the place of a message that is no row, by it and the number of rows before it.
     """
 
     port: int = 0
@@ -27,11 +92,21 @@ class Proxy:
     remaining: int = 0
     left: int = 0
     cuts: int = 0
+    answers: int = 0
+    short: Callable[[int, int], int] | None = None
+    edited: Callable[[bytes, int], bytes] | None = None
+
+    def kept(self, rows: Sequence[bytes]) -> Sequence[bytes]:
+        """Return the rows of an answer that are sent on."""
+        kept = len(rows) if self.short is None else self.short(self.answers, len(rows))
+        self.answers += 1
+        self.cuts += kept < len(rows)
+        return rows[:kept]
 
 
 @asynccontextmanager
-async def running_proxy(target: int) -> AsyncIterator[Proxy]:
-    """Run a proxy before a port of this machine."""
+async def running_proxy(target: int, messages: Callable[[], Messages] | None = None) -> AsyncIterator[Proxy]:
+    """Run a proxy before a port of this machine; only with messages it can leave out rows."""
     proxy = Proxy()
     proxy.flows.set()
     tasks: set[asyncio.Task[None]] = set()
@@ -45,7 +120,7 @@ async def running_proxy(target: int) -> AsyncIterator[Proxy]:
             behind, before = await asyncio.open_connection(HOST, target)
             sending = asyncio.create_task(_forward(reader, before))
             try:
-                await _answer(proxy, behind, writer)
+                await _answer(proxy, behind, writer, None if messages is None else messages())
             finally:
                 sending.cancel()
                 before.close()
@@ -62,13 +137,20 @@ async def running_proxy(target: int) -> AsyncIterator[Proxy]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+_MANIFEST = bytes.fromhex("000001ff")
+"""Asks a server of Bolt for all its versions: a longer agreement than the proxy reads."""
+
+
 async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while block := await reader.read(_BLOCK):
-            writer.write(block)
+            writer.write(block.replace(_MANIFEST, bytes(4)) if block.startswith(b"\x60\x60\xb0\x17") else block)
 
 
-async def _answer(proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _answer(
+    proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, messages: Messages | None
+) -> None:
+    rows: list[bytes] = []
     while block := await reader.read(_BLOCK):
         await proxy.flows.wait()
         if proxy.left:
@@ -77,5 +159,15 @@ async def _answer(proxy: Proxy, reader: asyncio.StreamReader, writer: asyncio.St
                 proxy.left -= 1
                 proxy.cuts += 1
                 return
-        writer.write(block)
+        if messages is None:
+            writer.write(block)
+        else:
+            for message, is_row in messages.split(block):
+                if is_row:
+                    rows.append(message)
+                    continue
+                kept = proxy.kept(rows) if rows else []
+                writer.writelines(kept)
+                rows.clear()
+                writer.write(message if proxy.edited is None else proxy.edited(message, len(kept)))
         await writer.drain()

@@ -58,10 +58,18 @@ def test_a_graph_whose_labels_have_constraints_lacks_nothing(check: Run) -> None
     assert (found["warnings"], found["statements"]) == ([], [])
 
 
+def test_what_ids_are_read_as_is_said(check: Run) -> None:
+    found = report(check, 'labels = ["Drug", "Disease"]')
+    assert found["ids_read_as"]["value"] == "IRIs, encoded texts"
+    evidence = "MeSH: 1, such as 'MeSH:D003480'; RxNorm: 1, such as 'RxNorm:3251'; others 1, such as"
+    assert evidence in found["ids_read_as"]["evidence"]
+    assert any("Some IDs begin with MeSH:, RxNorm:, which" in warning for warning in found["warnings"])
+
+
 def test_nodes_that_are_not_in_the_graph_are_a_warning(check: Run) -> None:
     found = report(check, 'labels = ["Drug", "Disease"]')
     assert (found["nodes_rows"]["value"], found["ids"]["value"]) == (4, 3)
-    [warning] = found["warnings"]
+    warning = found["warnings"][0]
     assert warning.startswith("1 of 4 nodes have no text in the property 'id' (0 have nothing in it): these and their")
 
 

@@ -1,7 +1,9 @@
 """A database that others filled is read as it is."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import neo4j
@@ -10,11 +12,16 @@ import pytest
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.call import Call
 from gateway.graph.deadline import Deadline
+from gateway.graph.values import Edge
 from gateway.neo4j.connection import Address
 from gateway.neo4j.store import Neo4jStore
-from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
+from gateway.settings.neo4j import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
+from gateway.terms.known_iris import XSD
+from gateway.terms.literals import Literal
 from tests.calls import asked, connected
+from tests.cases import await_each
+from tests.databases.drawn_names import check_nothing_is_lost, drawn_nodes
 from tests.neo4j.database import address_at
 from tests.neo4j.opening import access, opened
 from tests.servers.neo4j import PASSWORD, USER, running_neo4j
@@ -126,6 +133,73 @@ def own_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
             yield address_at(server.port)
     except ServerUnavailable as error:
         skip_or_fail(error)
+
+
+NAMED: list[tuple[dict[str, Any], str | None, list[str]]] = [
+    ({"name": "Ann", "title": "Chair"}, "Ann", ["Chair"]),
+    ({"name": ["A1", "B2"]}, "A1", ["B2"]),
+    ({"synonyms": 7}, None, ["7"]),
+    ({"name": "", "title": "Boss"}, "Boss", []),
+    ({"name": 1932, "title": date(1932, 2, 1)}, "1932", ["1932-02-01"]),
+]
+
+
+async def test_no_value_of_a_node_is_lost_whatever_its_names_are(own_address: Address, tmp_path: Path) -> None:
+    nodes = [{"id": f"urn:n:{number}", **properties} for number, (properties, _, _) in enumerate(NAMED)]
+    drawn = drawn_nodes("2026 names", 120)
+    with neo4j.GraphDatabase.driver(own_address.url, auth=(USER, PASSWORD)) as driver:
+        for node in (*nodes, *drawn):
+            driver.execute_query("CREATE (n:Named) SET n = $node", node=dict(node))
+        try:
+            own_port = urlsplit(own_address.url).port or 0
+            async with connected(opened(own_port, access(tmp_path), NodesInNeo4j(labels=("Named",)))) as client:
+                for number, (_, name, synonyms) in enumerate(NAMED):
+                    (node,) = (await asked(client, "bfs_query", seeds=[f"urn:n:{number}"], max_hops=1))["nodes"]
+                    assert (node["metadata"].get("name"), node["metadata"].get("synonyms", [])) == (name, synonyms)
+                chair = await asked(client, "search_entities", query="Chair")
+                assert [hit["id"] for hit in chair["result"]] == ["urn:n:0"]
+                await await_each(drawn, lambda node: check_nothing_is_lost(client, node, names=("name", "title")))
+        finally:
+            driver.execute_query("MATCH (n:Named) DETACH DELETE n")
+
+
+async def test_the_pages_of_names_have_each_name_and_each_synonym_once(own_address: Address) -> None:
+    store = Neo4jStore(own_address, Neo4jSettings(nodes=NodesInNeo4j(labels=("Named",))), Profile(), {})
+    call = Call(Deadline.after(60), 100, 100_000, 100_000)
+    with neo4j.GraphDatabase.driver(own_address.url, auth=(USER, PASSWORD)) as driver:
+        for number, (properties, _, _) in enumerate(NAMED):
+            driver.execute_query("CREATE (n:Named) SET n = $node", node={"id": f"urn:n:{number}", **properties})
+        try:
+            reader = store.name_reader()
+            pages = [await reader.page(predicate, "", call) for predicate in reader.predicates]
+            counts = [await reader.count(predicate, call) for predicate in reader.predicates]
+        finally:
+            driver.execute_query("MATCH (n:Named) DETACH DELETE n")
+            await store.close()
+    assert [[name.text for name in page.names] for page in pages] == [
+        ["Ann", "A1", "Boss", "1932"],
+        ["Chair", "B2", "7", "1932-02-01"],
+    ]
+    assert counts == [4, 4]
+
+
+async def test_what_a_relationship_says_twice_is_said_twice(own_address: Address) -> None:
+    settings = Neo4jSettings(nodes=NodesInNeo4j(labels=("Said",)), edges=EdgesInNeo4j(properties="json"))
+    store = Neo4jStore(own_address, settings, Profile(), {})
+    said = {"dose": 5, "@unit": "mg", "json": '{"dose": 7, "@graph": "urn:n:paper"}'}
+    with neo4j.GraphDatabase.driver(own_address.url, auth=(USER, PASSWORD)) as driver:
+        driver.execute_query("CREATE (:Said {id: 'urn:n:a'})-[r:p]->(:Said {id: 'urn:n:b'}) SET r = $said", said=said)
+        try:
+            edge = Edge("urn:n:a", f"{settings.vocabulary}p", "urn:n:b")
+            (stated,) = (await store.edge_metadata([edge], Call(Deadline.after(60), 9, 9, 9_000)))[edge].assertions
+        finally:
+            driver.execute_query("MATCH (n:Said) DETACH DELETE n")
+            await store.close()
+    assert stated.properties == {
+        f"{settings.vocabulary}dose": (Literal("5", f"{XSD}integer"), Literal("7", f"{XSD}integer")),
+        f"{settings.vocabulary}%40unit": (Literal("mg"),),
+    }
+    assert stated.sources == ("urn:n:paper",)
 
 
 @pytest.mark.parametrize("told_by", ["time", "forget", "schema"])

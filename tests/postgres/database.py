@@ -106,7 +106,7 @@ class Database:
         graph = load_files(files)
         store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
         nodes = nodes_of(graph.engine)
-        loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles)
+        loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles, prefixes=profile.prefixes)
         return _apart(lambda: loader.load(nodes))
 
 

@@ -67,6 +67,27 @@ def test_what_should_be_changed_is_a_warning(check: Run, database: Database) -> 
     assert "relationship is empty." in warnings
 
 
+_SPELLINGS = """
+INSERT INTO entity (entity_id) VALUES ('RxNorm:3251'), ('RxNorm:1'), ('mailto:a@b.test'), ('http://e.test/a'),
+  ('note: a text'), ('MeSH:1'), (E'a\\tb{');
+INSERT INTO relationship VALUES ('urn:n:1', 'TREATS', 'urn:n:2');
+"""
+
+
+def test_what_ids_are_read_as_is_said_and_decided_by_the_prefixes(check: Run, database: Database) -> None:
+    url = database.make_database("spellings", BARE + _SPELLINGS)
+    undeclared = _report(check, url)
+    assert undeclared["ids_read_as"]["value"] == "IRIs, encoded texts"
+    evidence = undeclared["ids_read_as"]["evidence"]
+    assert "RxNorm: 2, such as 'RxNorm:1'; others 2, such as 'urn:x-bfsql:id:a%09b%7B'" in evidence
+    assert "Some IDs begin with RxNorm:, MeSH:, which" in " ".join(undeclared["warnings"])
+    assert undeclared["predicates_read_as"]["value"] == "encoded texts"
+    declared = _report(check, url, "--prefix", "RxNorm=http://rx.test/", "--prefix", "MeSH=http://mesh.test/")
+    assert declared["ids_read_as"]["value"] == "CURIEs, encoded texts, IRIs"
+    assert "RxNorm: 2, such as 'http://rx.test/1'" in declared["ids_read_as"]["evidence"]
+    assert not any("begin with" in warning for warning in declared["warnings"])
+
+
 def test_the_report_for_a_person_shows_the_same(check: Run, database: Database) -> None:
     ran = check(database.make_database("shown", BARE))
     assert ran.status == 0

@@ -1,5 +1,6 @@
 """A database that the reference implementation filled is read as it is: its tables, made by hand."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from gateway.settings.postgres import EdgeTable, EvidenceTable, NodeTable, Postg
 from gateway.settings.profile import Profile
 from gateway.stores.label_index import make_label_index
 from tests.calls import asked, connected
+from tests.cases import await_each
+from tests.databases.drawn_names import check_nothing_is_lost, drawn_nodes
 from tests.postgres.database import Database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
@@ -125,7 +128,7 @@ async def test_the_label_index_has_the_ids_that_the_prefixes_make_and_is_used_wi
     async with open_gateway(url, profile=profile, prefixes={"RxNorm": RXNORM}, store=tmp_path) as gateway:
         assert not (await gateway.search_entities("Cushnig")).guesses
         (found,) = (await gateway.search_entities("Cushing")).result
-        assert (found.id, (await gateway.bfs_query([found.id], 1)).edge_count) == ("id:MeSH%3AD003480", 1)
+        assert (found.id, (await gateway.bfs_query([found.id], 1)).edge_count) == ("MeSH:D003480", 1)
 
 
 async def test_merged_entities_are_neither_found_nor_counted(database: Database) -> None:
@@ -277,3 +280,100 @@ async def test_a_table_or_column_that_is_missing_is_an_error_that_names_it(
             await gateway.bfs_query(["RxNorm:3251"], 1)
     assert caught.value.valid
     assert "[postgres]" in caught.value.next_step + caught.value.valid
+
+
+_BESIDE = NodeTable(columns=("title", "note"))
+
+
+def _named(name: str, synonyms: str) -> str:
+    """Return what makes tables with a name and synonyms of some types."""
+    return f"""
+    CREATE TABLE entity (
+      entity_id text, entity_type text, name {name}, synonyms {synonyms}, properties jsonb, source text,
+      title jsonb, note jsonb
+    );
+    CREATE TABLE relationship (subject_id text, predicate text, object_id text);
+    """
+
+
+async def test_no_value_of_a_row_is_lost_whatever_its_names_are(database: Database) -> None:
+    drawn = drawn_nodes("2026 names", 120)
+    rows = f"""
+    INSERT INTO entity (entity_id, name, synonyms, title, note)
+    SELECT row ->> 'id', row -> 'name', row -> 'synonyms', row -> 'title', row -> 'note'
+    FROM jsonb_array_elements('{json.dumps(drawn)}') AS row;
+    """  # noqa: S608 - of a test
+    url = database.make_database("drawn_names", _named("jsonb", "jsonb") + rows)
+    async with connected(opened(database, url, PostgresSettings(nodes=_BESIDE))) as client:
+        await await_each(drawn, lambda node: check_nothing_is_lost(client, node, names=("name",)))
+
+
+@pytest.mark.parametrize(
+    ("name_type", "synonyms_type", "values", "name", "synonyms", "others"),
+    [
+        (
+            "text[]",
+            "text[]",
+            "ARRAY['A1', '', 'B2'], ARRAY['C3', null]",
+            "A1",
+            ["B2", "C3"],
+            {"term:name": ["", "A1", "B2"]},
+        ),
+        ("text[]", "text", "'{}', 'C3'", None, ["C3"], {}),
+        ("text", "text", "' ', ''", None, [], {"term:name": " ", "term:synonyms": ""}),
+        ("int", "int", "1932, 7", "1932", ["7"], {}),
+        ("json", "json", "'\"A1\"', '[7, [\"B2\"]]'", "A1", ["7", "B2"], {}),
+        (
+            "text",
+            "jsonb",
+            """'A1', '[{"@value": "B2", "@language": "de"}, {"said": "C3"}, [[["D4"]]]]'""",
+            "A1",
+            ["B2"],
+            {"term:synonyms": ["D4", {"term:said": "C3"}]},
+        ),
+    ],
+)
+async def test_a_name_or_synonym_may_be_of_any_type(
+    database: Database,
+    name_type: str,
+    synonyms_type: str,
+    values: str,
+    name: str | None,
+    synonyms: list[str],
+    others: dict[str, object],
+) -> None:
+    sql = f"INSERT INTO entity (entity_id, name, synonyms) SELECT 'urn:n:1', {values};"
+    url = database.make_database(f"types_{name_type}_{synonyms_type}", _named(name_type, synonyms_type) + sql)
+    async with connected(opened(database, url)) as client:
+        described = await asked(client, "describe_entity", id="urn:n:1")
+        assert (described.get("name"), described.get("synonyms", [])) == (name, synonyms)
+        assert {key: value for key, value in described.items() if key.startswith("term:")} == others
+        for text in [*filter(None, [name]), *synonyms]:
+            if len(text) > 1:
+                found = await asked(client, "search_entities", query=text)
+                assert [hit["id"] for hit in found["result"]] == ["urn:n:1"], text
+
+
+_BOTH = """
+INSERT INTO entity (entity_id, name, synonyms, properties, source) VALUES
+  ('urn:n:1', 'Beta', '["Gamma", "Alpha"]',
+    '{"http://www.w3.org/2000/01/rdf-schema#label": "Alpha", "source": "there", "@type": "T", "@unit": "mg"}', 'here');
+ALTER TABLE relationship ADD COLUMN confidence float, ADD COLUMN properties jsonb;
+INSERT INTO relationship VALUES ('urn:n:1', 'p', 'urn:n:2', 0.5, '{"confidence": 0.25, "@graph": "urn:n:paper"}');
+"""
+
+
+async def test_what_columns_and_properties_both_say_is_all_shown(database: Database) -> None:
+    url = database.make_database("said_by_both", _named("text", "jsonb") + _BOTH)
+    async with connected(opened(database, url)) as client:
+        answer = await asked(client, "bfs_query", seeds=["urn:n:1"], max_hops=1)
+    (node,) = [node for node in answer["nodes"] if node["id"] == "urn:n:1"]
+    assert node["entity_type"] == "term:T"
+    assert node["metadata"] == {
+        "name": "Alpha",
+        "synonyms": ["Beta", "Gamma"],
+        "source_documents": ["here", "there"],
+        "term:%40unit": "mg",
+    }
+    (edge,) = answer["edges"]
+    assert edge["metadata"] == {"confidence": [0.25, 0.5], "source_documents": ["urn:n:paper"]}

@@ -1,5 +1,7 @@
 """`load`: what was written answers as the files do, and a load that fails changes nothing."""
 
+import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -11,7 +13,9 @@ from gateway.settings.load import load_profile
 from tests.calls import Json, asked, connected
 from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
 from tests.columns import declared_prefixes
+from tests.neo4j.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database
+from tests.servers.loopback import HOST
 from tests.servers.postgres import USER
 from tests.shared_data import shared_data
 from tests.wall_clock import fixed_wall_clock
@@ -19,6 +23,9 @@ from tests.wall_clock import fixed_wall_clock
 pytestmark = pytest.mark.server
 
 FILMS = FIXTURES / "films.ttl"
+_COUNTED = ("counts", "comprehensive")
+"""What the schemas of all engines have in common."""
+
 _LONG = "".join(f"{number:x}" for number in range(1_500))
 """Text that PostgreSQL does not compress below what an index takes."""
 
@@ -42,7 +49,7 @@ async def _answers(gateway: Gateway) -> list[Json]:
         described = await asked(client, "describe_entity", id="MeSH:D003480")
         shared = await asked(client, "intersect_subgraphs", seeds=["RxNorm:3251", "MeSH:D003480"], k=2)
         schema = await asked(client, "describe_schema")
-    return [hops, described, shared, {key: schema[key] for key in ("counts", "comprehensive")}]
+    return [hops, described, shared, {key: schema[key] for key in _COUNTED}]
 
 
 @pytest.mark.anyio
@@ -60,6 +67,101 @@ async def test_a_loaded_graph_answers_as_its_file_does(load: Run, database: Data
     assert there == here
     assert len(there[0]["nodes"]) == 84
     assert there[0]["complete"] is True
+
+
+_BEGINNINGS = (
+    *("http://e.test/", "https://e.test/a#", "ftp://e.test/", "ex://host/", "file:///", "x:/", "urn:", "urn:uuid:"),
+    *("tag:e.test,2026:", "info:", "mailto:a@", "doi:10.", "tel:+1", "geo:", "RxNorm:", "Foo::", "a:", "x.y+z-1:"),
+    # What prefixes of the file and of the profile, and the bases, make of texts.
+    *("declared:", "near:", "id:", "term:", "http://e.test/declared/", "mailto:near", "HTTP:"),
+    *(
+        f"urn:x-bfsql:{kind}:{rest}"
+        for kind in ("id", "term")
+        for rest in ("", "a%20b", "a/b", "a%2fb", "%40x", "ex%3A")
+    ),
+)
+_LOCAL = ("n", "é", "字", "%2F", "%C3%A9", "/", ":", "'", "(", ")", "@", ";", "?q=1", "#f", "!", "$", "*", "~", "//")
+_DECLARED = {"declared": "http://e.test/declared/", "near": "mailto:near"}
+
+
+def _drawn_iris(draw: random.Random, count: int) -> list[str]:
+    """Draw IRIs of all kinds, which end in different numbers."""
+    return [
+        f"{draw.choice(_BEGINNINGS)}{''.join(draw.choices(_LOCAL, k=draw.randrange(4)))}{number}"
+        for number in range(count)
+    ]
+
+
+def _drawn_graph(draw: random.Random, nodes: Sequence[str]) -> str:
+    """Return a graph in Turtle in which each node has a name, a type, a property and two edges, one with a source."""
+    predicates, types, properties = (_drawn_iris(draw, 6) for _ in range(3))
+    lines = [f"@prefix {name}: <{namespace}> ." for name, namespace in _DECLARED.items()]
+    lines += ["@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> ."]
+    for number, node in enumerate(nodes):
+        edge = f"<{draw.choice(predicates)}>", f"<{draw.choice(nodes)}>"
+        lines += [
+            f'<{node}> a <{draw.choice(types)}> ; <http://www.w3.org/2000/01/rdf-schema#label> "name{number}" .',
+            f'<{node}> <{draw.choice(properties)}> "value{number}" .',
+            f"<{node}> <{draw.choice(predicates)}> <{draw.choice(nodes)}> ; {' '.join(edge)} .",
+            f"[] rdf:subject <{node}> ; rdf:predicate {edge[0]} ; rdf:object {edge[1]} ;",
+            f"  <http://www.w3.org/ns/prov#wasDerivedFrom> <{draw.choice(nodes)}> .",
+        ]
+    return "\n".join(lines)
+
+
+async def _all_that_is_known(gateway: Gateway, nodes: Sequence[str]) -> dict[str, Json]:
+    """Return what each tool says of each node, asked for by its IRI."""
+    said: dict[str, Json] = {}
+    async with connected(gateway) as client:
+        for number, node in enumerate(nodes):
+            iri, other = f"<{node}>", f"<{nodes[number - 1]}>"
+            said[f"bfs {node}"] = await asked(client, "bfs_query", seeds=[iri], max_hops=1, max_tokens=100_000)
+            said[f"describe {node}"] = await asked(client, "describe_entity", id=iri)
+            said[f"search {node}"] = await asked(client, "search_entities", query=f"name{number}")
+            said[f"shared {node}"] = await asked(client, "intersect_subgraphs", seeds=[iri, other], k=1)
+        said["describe all"] = await asked(client, "describe_entities", ids=[f"<{node}>" for node in nodes])
+        schema = await asked(client, "describe_schema")
+        said["schema"] = {key: schema[key] for key in _COUNTED}
+    return {question: _content(answer) for question, answer in said.items()}
+
+
+def _content(answer: Json) -> Json:
+    """Return what an answer says of the graph, and not how it was found."""
+    return {key: value for key, value in answer.items() if key not in {"searched", "read", "cost", "hint", "as_of"}}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("seed", ["2026 a", "2026 b", "2026 c"])
+async def test_an_iri_of_any_kind_stays_what_it_is_for_every_tool(
+    load: Run, database: Database, tmp_path: Path, seed: str
+) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a test that can be repeated
+    nodes = _drawn_iris(draw, 40)
+    file = tmp_path / "drawn.ttl"
+    file.write_text(_drawn_graph(draw, nodes), encoding="utf-8")
+    url = database.make_database(f"iris {seed}")
+    ran = await anyio.to_thread.run_sync(lambda: load(file, "--to", url))
+    assert (ran.status, ran.err) == (0, "")
+    profile = load_profile("bfsql-postgres")
+    there = await _all_that_is_known(_opened(database, f"iris {seed}", _DECLARED), nodes)
+    here = await _all_that_is_known(open_gateway(file, profile=profile, wall_clock=fixed_wall_clock), nodes)
+    differing = {question for question, answer in here.items() if there[question] != answer}
+    assert differing == set()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("iri", ["mailto:a@b.test", "doi:10.1000/182", "id:5", "urn:x-bfsql:id:a/b", "declared:1"])
+async def test_a_loaded_iri_is_found_without_the_prefixes_of_the_file(
+    load: Run, database: Database, tmp_path: Path, iri: str
+) -> None:
+    file = tmp_path / "one.ttl"
+    file.write_text(f"@prefix declared: <http://e.test/declared/> . <{iri}> <http://e.test/p> <http://e.test/o> .")
+    url = database.make_database(f"one {iri}")
+    ran = await anyio.to_thread.run_sync(lambda: load(file, "--to", url))
+    assert (ran.status, ran.err) == (0, "")
+    async with _opened(database, f"one {iri}", {}) as gateway:
+        answer = await gateway.bfs_query([f"<{iri}>"], 1)
+    assert (answer.complete, answer.edge_count) == (True, 1)
 
 
 def test_the_report_has_counts_and_the_prefixes_of_the_files(load: Run, database: Database) -> None:
@@ -107,6 +209,22 @@ def test_a_load_that_fails_leaves_the_graph_that_was_there(load: Run, database: 
     assert ran.status == 2
     assert "too long for an index" in ran.err
     assert database.rows("SELECT count(*) FROM entity", "kept") == before
+
+
+@pytest.mark.anyio
+async def test_a_load_of_which_a_row_is_lost_on_the_way_is_undone(load: Run, database: Database) -> None:
+    database.make_database("lost")
+
+    def one_less(message: bytes, _: int) -> bytes:
+        return message.replace(b"COPY 78\0", b"COPY 77\0")
+
+    async with running_proxy(database.server.port, PostgresMessages) as proxy:
+        proxy.edited = one_less
+        url = f"postgresql://{USER}@{HOST}:{proxy.port}/lost"
+        ran = await anyio.to_thread.run_sync(lambda: load(FILMS, "--to", url))
+    assert ran.status == 2
+    assert "took other rows than were sent" in ran.err
+    assert database.rows("SELECT to_regclass('entity') IS NULL", "lost") == [(True,)]
 
 
 def test_the_profile_names_the_tables(load: Run, database: Database, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import logging
 import secrets
 import time
 from collections.abc import Sequence
+from functools import cache
 from hashlib import blake2b
 
 from redis import asyncio as redis
@@ -19,6 +20,7 @@ from redis.exceptions import RedisError
 
 from gateway.graph.deadline import Clock
 from gateway.settings.shared_cache import SharedCacheServer
+from gateway.settings.urls import without_query
 
 _log = logging.getLogger(__name__)
 
@@ -50,16 +52,17 @@ class SharedValues:
     """A server of values, under one prefix.
 
     Args:
-        server: Its URL and its password.
+        server: Its URL, its password and the secret.
         prefix: What all keys begin with.
         clock: Seconds that only grow.
     """
 
     def __init__(self, server: SharedCacheServer, prefix: str, clock: Clock = time.monotonic) -> None:
-        password = server.password.get_secret_value()
+        if not server.key:
+            _warn_without_secret(server.url)
         self._prefix = prefix
         self._clock = clock
-        self._key = blake2b(password.encode(), digest_size=32).digest()
+        self._key = blake2b(server.key.encode(), digest_size=32).digest()
         self._generation = b""
         # A counter, as one may forget while the exchange of an earlier `forget` is under way.
         self._forgets = 0
@@ -73,7 +76,7 @@ class SharedValues:
             socket_timeout=_ANSWER_SECONDS,
             socket_connect_timeout=_ANSWER_SECONDS,
             retry=Retry(NoBackoff(), 0),
-            password=password or None,
+            password=server.login,
         )
         self._client = redis.Redis(connection_pool=pool)
 
@@ -146,7 +149,7 @@ class SharedValues:
         return self._mac(name, value) + value
 
     def _verified(self, name: str, content: bytes | None) -> bytes | None:
-        """Return a value without its code; None for what no process with this password stored under this name."""
+        """Return a value without its code; None for what no process with this secret stored under this name."""
         if content is None or len(content) > _MAC_BYTES + _LARGEST:
             return None
         mac, value = content[:_MAC_BYTES], content[_MAC_BYTES:]
@@ -203,6 +206,16 @@ class SharedValues:
             _log.warning("the shared cache answers again")
         else:
             _log.warning("the shared cache is away, so this process asks the graph itself: %s", type(error).__name__)
+
+
+@cache
+def _warn_without_secret(url: str) -> None:
+    """Warn once for each server, however many graphs share it."""
+    _log.warning(
+        "the shared cache at %s has no secret: any program on this machine that reaches it can write answers that this "
+        "process believes; set BFSQL_SHARED_CACHE_SECRET to a long random text",
+        without_query(url),
+    )
 
 
 def _new_generation() -> str:
