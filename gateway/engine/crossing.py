@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from gateway.engine import messages
 from gateway.errors import Fault, GatewayError
@@ -16,6 +17,7 @@ from gateway.graph.other_graphs import KnownIds, OtherGraph
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Identities, Iri, Mark
 from gateway.settings.profile import Profile
+from gateway.terms.iri import is_plain_iri
 from gateway.terms.prefixes import PrefixMap
 
 _TIME = 0.25
@@ -23,6 +25,9 @@ _TIME = 0.25
 
 MOST_IRIS = 500
 """IRIs about which another graph is asked: it is asked once, whatever the number of entities."""
+
+_REQUESTS_IF_ODD = 20
+"""Requests to another graph where some engine may refuse an IRI: it is asked about the others again."""
 
 AlsoIn = Mapping[str, Sequence[str]]
 """IDs of one entity by graph."""
@@ -58,15 +63,18 @@ class Crosser:
         if not self._is_wanted or not call.others or not nodes:
             return crossings
         names = await self._names(nodes, call, crossings)
-        asked = list(dict.fromkeys(iri for own in names.values() for iri in own))[:MOST_IRIS]
+        # An entity with very many must not leave the others unasked.
+        by_number = sorted(names.values(), key=len)
+        asked = list(dict.fromkeys(chain.from_iterable(by_number)))[:MOST_IRIS]
         if left := [node for node, own in names.items() if not set(own) <= set(asked)]:
             crossings.in_doubt.update(left)
             crossings.warnings.append(messages.not_asked_elsewhere(self._prefixes.listed(left)))
+        requests = 1 if all(map(is_plain_iri, asked)) else _REQUESTS_IF_ODD
         answers: dict[str, KnownIds | GatewayError] = {}
 
         async def ask(graph: str, other: OtherGraph) -> None:
             try:
-                answers[graph] = await other.known_ids(asked, call.for_one_request(self._seconds))
+                answers[graph] = await other.known_ids(asked, call.for_other_graph(self._seconds, requests))
             except GatewayError as error:
                 answers[graph] = error
 

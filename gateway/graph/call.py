@@ -117,13 +117,13 @@ class Call:
             self.rows += part.rows
             self.sent += requests - part.requests
 
-    def for_one_request(self, seconds: float) -> Call:
-        """Return a call that may ask another graph one question in some seconds; this one has its cost, no request.
+    def for_other_graph(self, seconds: float, requests: int) -> Call:
+        """Return a call that may ask another graph so many questions in some seconds; this one has the cost.
 
         Before its first question ever, an endpoint may be asked how it wants to be asked.
         """
         deadline = self.deadline.within(seconds)
-        return replace(self, deadline=deadline, requests=1, probes=_PROBES, retries=False, others={})
+        return replace(self, deadline=deadline, requests=requests, probes=_PROBES, retries=False, others={})
 
     def for_probe(self) -> Call:
         """Return the call that pays for finding out how an endpoint wants to be asked: itself, unless it has probes."""

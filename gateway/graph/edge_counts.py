@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gateway.graph.values import WHOLE, Iri, Mark, Neighbourhood
-
-NEIGHBOURS = 6
-"""Neighbours that are listed for each count, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class EdgeCount:
         predicate: Their predicate.
         incoming: Whether they lead to the node; otherwise they lead from it. A self loop does both.
         count: How many there are.
-        neighbours: Some of the nodes at their other ends, sorted by IRI.
+        neighbours: The nodes at their other ends, sorted by IRI: all where the edges were read, else some.
     """
 
     predicate: Iri
@@ -61,7 +58,12 @@ class EdgeCounts:
             if edge.object == node:
                 found.setdefault((edge.predicate, True), []).append(edge.subject)
         counts = (
-            EdgeCount(predicate, incoming, len(others), _some(sorted(others), with_ends_only=with_ends_only))
+            EdgeCount(
+                predicate,
+                incoming,
+                len(others),
+                ends(min(others), max(others)) if with_ends_only else tuple(sorted(others)),
+            )
             for (predicate, incoming), others in found.items()
         )
         return cls(in_order(counts), neighbourhood.blank_edges, len(neighbourhood.left_out), neighbourhood.mark)
@@ -70,10 +72,6 @@ class EdgeCounts:
         """Return whether these are at least the counts of edges that were read."""
         counts = {(one.predicate, one.incoming): one.count for one in self.counts}
         return all(counts.get((one.predicate, one.incoming), 0) >= one.count for one in read.counts)
-
-
-def _some(sorted_nodes: Sequence[Iri], *, with_ends_only: bool) -> tuple[Iri, ...]:
-    return ends(sorted_nodes[0], sorted_nodes[-1]) if with_ends_only else tuple(sorted_nodes[:NEIGHBOURS])
 
 
 def ends(first: Iri, last: Iri) -> tuple[Iri, ...]:

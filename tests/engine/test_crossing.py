@@ -308,7 +308,8 @@ def _whole(said: Any) -> Any:
 class Endpoint:
     """An endpoint with a graph, which counts what it is asked, and may fail."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, refused: str = "") -> None:
+        self._refused = refused
         self._store = pyoxigraph.Store()
         self._store.load(path=resources.folder("fixtures") / file)
         self.status = 200
@@ -321,6 +322,8 @@ class Endpoint:
             self.existence.append(query)
             if self.status != HTTPStatus.OK:
                 return web.Response(status=self.status)
+            if self._refused and self._refused in query:
+                return web.Response(status=HTTPStatus.BAD_REQUEST)
         if not query:
             return web.Response(status=HTTPStatus.BAD_REQUEST)
         results = self._store.query(query)
@@ -373,6 +376,69 @@ async def test_an_endpoint_that_fails_is_asked_once_and_leaves_the_entity_in_dou
     assert "out of service" in warning
     assert healed.also_in == {"library": f"{LIBRARY}p-11"}
     assert healed.complete
+
+
+ODD = ["[1]", "%zz", "a/../b", "\u00e9", "e\u0301", "%7e", "{1}", "a b", "x" * 2_000]
+"""Identifiers from which some engine makes no IRI, or another one."""
+
+
+def odd_links(odd: Iterable[str], plain: int) -> rdflib.Graph:
+    """Return a graph of entities with a plain identifier each, and the first few with an odd one besides."""
+    graph = rdflib.Graph()
+    for number, code in enumerate([*odd, *[""] * plain]):
+        node = rdflib.URIRef(f"http://a.example/{number}")
+        graph.add((node, rdflib.URIRef(SHELF_MARK), rdflib.Literal(f"p-{11 + number % 4}")))
+        if code:
+            graph.add((node, rdflib.URIRef(SHELF_MARK), rdflib.Literal(code)))
+    return graph
+
+
+@pytest.mark.parametrize("odd", [[one] for one in ODD] + [ODD])
+async def test_an_odd_identifier_leaves_no_other_in_doubt(odd: Sequence[str]) -> None:
+    async with (
+        open_gateway(odd_links(odd, plain=20), profile=AUTHORS) as here,
+        open_gateway(resources.folder("fixtures") / "library.ttl") as library,
+    ):
+        link_graphs({"here": here, "library": library})
+        answer = await here.describe_entities([f"http://a.example/{number}" for number in range(20 + len(odd))])
+    found = [(entity.also_in or {}).get("library") for entity in answer.result]
+    assert found == [f"lib:p-{11 + number % 4}" for number in range(20 + len(odd))]
+    for warning in answer.warnings or ():
+        assert "could not be found out" in warning
+        assert not [number for number in range(len(odd), 20 + len(odd)) if f"http://a.example/{number}," in warning]
+    assert answer.complete is (not answer.warnings)
+
+
+async def test_an_identifier_that_an_endpoint_refuses_fails_alone_and_is_told() -> None:
+    endpoint = Endpoint("library.ttl", refused="%zz")
+    async with (
+        fake_endpoint(endpoint) as there,
+        open_gateway(odd_links(["%zz", "%41"], plain=20), profile=AUTHORS) as here,
+        open_gateway(endpoint=there.url) as library,
+    ):
+        link_graphs({"here": here, "library": library})
+        answer = await here.describe_entities([f"http://a.example/{number}" for number in range(22)])
+    found = [(entity.also_in or {}).get("library") for entity in answer.result]
+    assert found == [f"{LIBRARY}p-{11 + number % 4}" for number in range(22)]
+    assert answer.complete is False
+    (warning,) = answer.warnings or []
+    assert "whether the graph library has http://a.example/0 could not be found out" in warning
+    assert "refused" in warning
+
+
+async def test_an_entity_with_very_many_identifiers_leaves_the_others_asked() -> None:
+    graph = odd_links([], plain=3)
+    for number in range(2 * MOST_IRIS):
+        graph.add((rdflib.URIRef("http://a.example/0"), rdflib.URIRef(SHELF_MARK), rdflib.Literal(f"many-{number}")))
+    async with (
+        open_gateway(graph, profile=AUTHORS) as here,
+        open_gateway(resources.folder("fixtures") / "library.ttl") as library,
+    ):
+        link_graphs({"here": here, "library": library})
+        answer = await here.describe_entities([f"http://a.example/{number}" for number in range(3)])
+    assert [(entity.also_in or {}).get("library") for entity in answer.result][1:] == ["lib:p-12", "lib:p-13"]
+    (warning,) = answer.warnings or []
+    assert "other graphs were not asked about all IRIs of http://a.example/0." in warning
 
 
 IRIS = [f"http://example.org/{number}" for number in range(6)]

@@ -10,8 +10,11 @@ from gateway.terms.folding import compact
 from gateway.terms.iri import local_name
 from gateway.terms.words import cut
 
+ALL_SHOWN = 6
+"""Neighbours that a row shows where it has no more (docs/decisions/0031)."""
+
 EXAMPLES = 3
-"""Neighbours that a row shows of those that are read, unless they are all that there are."""
+"""Neighbours that any other row shows."""
 
 _LONGEST_NAME = 60
 """Characters of a name that are shown."""
@@ -86,6 +89,5 @@ class EdgeSurvey:
 
 
 def _shown(row: SurveyRow, names: Mapping[str, str]) -> tuple[str, ...]:
-    # All that there are save the call that would ask for the others (docs/decisions/0031).
-    most = None if len(row.neighbours) == row.count else EXAMPLES
+    most = ALL_SHOWN if row.count <= ALL_SHOWN else EXAMPLES
     return tuple(sorted(row.neighbours, key=lambda node: node not in names)[:most])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gateway.engine.presentation.edge_survey import ALL_SHOWN
 from gateway.engine.traversal.topology import Topology
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Schema, Value
@@ -60,7 +61,7 @@ def of_edge_counts(counts: Iterable[EdgeCounts], *, with_neighbours: bool) -> It
     for row in chain.from_iterable(one.counts for one in counts):
         yield row.predicate
         if with_neighbours:
-            yield from row.neighbours
+            yield from row.neighbours[:ALL_SHOWN]
 
 
 def _of_value(value: Value) -> Iterator[Iri]:

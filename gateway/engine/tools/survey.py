@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from gateway.engine.presentation import written_iris
-from gateway.engine.presentation.edge_survey import EdgeSurvey, SurveyRow
+from gateway.engine.presentation.edge_survey import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.engine.traversal.gaps import cause_of
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph.call import Call
@@ -26,6 +26,12 @@ FEW_ROWS = 10
 
 WITH_EXAMPLES = 10
 """Entities in one call whose rows show neighbours, at most."""
+
+NAMES_READ = 100
+"""Neighbours in one call whose names are read to find some with a name, if the first of each row are no more.
+
+The names of a node come in all languages, so each takes a hundred rows of some graphs.
+"""
 
 _TIME_FOR_HUBS = 0.25
 """Share of the time of a call in which the edges of hubs must be counted."""
@@ -47,6 +53,7 @@ class Surveyor:
         self._trusted = profile.endpoint.trusted
         self._prefixes = prefixes
         self._edges_read = edges_read
+        self._names_at_once = min(profile.limits.facts_batch, NAMES_READ)
 
     async def survey(self, nodes: Sequence[Iri], call: Call, written: Iterable[Iri] = ()) -> Mapping[Iri, EdgeSurvey]:
         """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
@@ -59,7 +66,14 @@ class Surveyor:
         counts = await self._counts(nodes, call)
         few = len(nodes) > WITH_EXAMPLES
         self._prefixes.coin(chain(written, written_iris.of_edge_counts(counts.values(), with_neighbours=not few)))
-        return {node: self._survey(counts[node], few=few) for node in call.call_deadline.checking(nodes, at_once=1)}
+        first = [min(len(row.neighbours), ALL_SHOWN) for node in nodes for row in counts[node].counts[:ROWS]]
+        # One query asks for names in any case. With more neighbours in it, more of those that are shown have one.
+        room = max(0, self._names_at_once - sum(first))
+        surveys = {}
+        for node in call.call_deadline.checking(nodes, at_once=1):
+            surveys[node] = self._survey(counts[node], room, few=few)
+            room -= sum(max(0, len(row.neighbours) - ALL_SHOWN) for row in surveys[node].rows)
+        return surveys
 
     async def _counts(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Return the counts of each node; those of a hub that could not be counted are lower bounds."""
@@ -85,17 +99,19 @@ class Surveyor:
             except Fault as fault:
                 return dict.fromkeys(hubs, EdgeCounts(mark=Mark(fault)))
 
-    def _survey(self, counts: EdgeCounts, *, few: bool) -> EdgeSurvey:
-        shorten = self._prefixes.shorten
-        rows = [
-            SurveyRow(
-                shorten(one.predicate),
-                one.incoming,
-                one.count,
-                () if few else tuple(map(shorten, one.neighbours)),
-            )
-            for one in counts.counts[: FEW_ROWS if few else ROWS]
-        ]
+    def _survey(self, counts: EdgeCounts, room: int, *, few: bool) -> EdgeSurvey:
+        """Return a survey whose rows have all neighbours from which the shown ones are chosen.
+
+        Args:
+            counts: The counts of edges.
+            room: How many neighbours there may be, beyond the first of each row.
+            few: Whether rows are few, and have no neighbours.
+        """
+        shorten, rows = self._prefixes.shorten, []
+        for one in counts.counts[: FEW_ROWS if few else ROWS]:
+            looked_at = () if few else one.neighbours[: ALL_SHOWN + room]
+            room -= max(0, len(looked_at) - ALL_SHOWN)
+            rows.append(SurveyRow(shorten(one.predicate), one.incoming, one.count, tuple(map(shorten, looked_at))))
         fault = counts.mark.fault
         return EdgeSurvey(
             rows,

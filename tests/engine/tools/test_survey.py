@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from gateway.engine.presentation.edge_survey import EXAMPLES
-from gateway.engine.tools.survey import EDGES_READ, FEW_ROWS, ROWS, WITH_EXAMPLES
+from gateway.engine.presentation.edge_survey import ALL_SHOWN, EXAMPLES
+from gateway.engine.tools.survey import EDGES_READ, FEW_ROWS, NAMES_READ, ROWS, WITH_EXAMPLES
 from gateway.errors import EndpointFault, Fault
 from gateway.graph.call import Spend, unpaid
 from gateway.graph.deadline import Deadline, deadline_passed
-from gateway.graph.edge_counts import NEIGHBOURS
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
@@ -65,13 +64,36 @@ async def test_triples_with_blank_nodes_are_counted_beside_the_edges() -> None:
     assert answer["blank_node_edges"] == 2
 
 
-@pytest.mark.parametrize("count", [NEIGHBOURS, NEIGHBOURS + 1])
+@pytest.mark.parametrize("count", [ALL_SHOWN, ALL_SHOWN + 1])
 async def test_a_few_neighbours_are_all_shown_and_of_more_three_those_with_names_first(count: int) -> None:
     others = [f"x:n{number}" for number in range(count)]
     turtle = f"x:a x:p {', '.join(others)} . x:n3 rdfs:label 'Delta' . x:n5 rdfs:label 'Foxtrot' ."
     unnamed = [other for other in others if other not in {"x:n3", "x:n5"}]
-    shown = ["x:n3 Delta", "x:n5 Foxtrot", *unnamed][: count if count == NEIGHBOURS else EXAMPLES]
+    shown = ["x:n3 Delta", "x:n5 Foxtrot", *unnamed][: count if count == ALL_SHOWN else EXAMPLES]
     assert (await described(turtle))["edges"] == {"x:p": [count, *shown]}
+
+
+@pytest.mark.parametrize("named", [(1, 7, 8), (40, 41, 99), (98, 99), (100,)])
+async def test_neighbours_with_names_stand_first_wherever_they_are_by_iri_as_far_as_names_are_read(
+    named: tuple[int, ...],
+) -> None:
+    others = [f"x:n{number:03}" for number in range(2 * NAMES_READ)]
+    turtle = f"x:a x:p {', '.join(others)} . " + " ".join(
+        f"x:n{number:03} rdfs:label 'Name {number}' ." for number in named
+    )
+    read = [number for number in named if number < NAMES_READ]
+    unnamed = [other for number, other in enumerate(others) if number not in read]
+    shown = [*(f"x:n{number:03} Name {number}" for number in read), *unnamed][:EXAMPLES]
+    assert (await described(turtle))["edges"] == {"x:p": [len(others), *shown]}
+
+
+async def test_names_of_more_neighbours_cost_no_further_request() -> None:
+    turtle = " ".join(f"x:a{row} x:p{row} x:n{number:03} ." for row in range(3) for number in range(90))
+    async with over(turtle) as gateway:
+        answer = await gateway.describe_entities([f"x:a{row}" for row in range(3)], explain=True)
+    assert answer.explain is not None
+    assert sum(query.template == "facts" and ":n000 " in query.sparql for query in answer.explain.sent) == 1
+    assert {len(entity.edges["x:p" + entity.id[-1]]) for entity in answer.result if entity.edges} == {1 + EXAMPLES}
 
 
 async def test_a_name_that_says_no_more_than_the_id_is_left_out() -> None:
