@@ -30,7 +30,8 @@ async def checked(handler: Handler, profile: Profile = QUICK, path: str = "/spar
     async with fake_endpoint(handler) as endpoint:
         http = connect(endpoint.url.replace("/sparql", path), profile)
         try:
-            return await check_endpoint(http, profile)
+            # Beside other work, the usual time for a query may not be enough.
+            return await check_endpoint(http, profile, seconds_each=60)
         finally:
             await http.close()
 
