@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from gateway.cli.options import CommonOptions
 from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.errors import ConfigurationError, quoted
-from gateway.graph.call import Progress
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.graph_identity import default_store
 from gateway.settings.limits import FileSettings
@@ -25,6 +24,7 @@ from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
+    from gateway.graph.call import Progress
     from gateway.server.gateway_opener import OnFileRead
     from gateway.transport.files.cached_graph import FileCache
 
