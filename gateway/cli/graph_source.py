@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from gateway.cli.options import CommonOptions
 from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.errors import ConfigurationError, quoted
-from gateway.graph.call import Progress
 from gateway.settings.database_url import check_endpoint_url, is_database_url
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.graph_identity import default_store
@@ -27,6 +26,7 @@ from gateway.settings.shared_cache import SharedCacheServer
 
 if TYPE_CHECKING:
     from gateway.engine.gateway import Gateway, OnRecord
+    from gateway.graph.call import Progress
     from gateway.server.gateway_opener import OnFileRead
     from gateway.transport.files.cached_graph import FileCache
 

@@ -87,14 +87,12 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         return int(request or 0)
     options = request.options
     _configure_log(log, request)
-    demo = (
-        [_NO_GRAPH] if request.is_about_a_graph and not (options.graph or options.endpoint or options.profile) else []
-    )
+    is_demo = request.is_about_a_graph and not (options.graph or options.endpoint or options.profile)
     try:
         status = request.run() or 0
     except GatewayError as error:
-        for note in demo:
-            error.add_note(note)
+        if is_demo:
+            error.add_note(_NO_GRAPH)
         if isinstance(error, InputError):
             raise
         for name, place in options.places.items():
@@ -103,8 +101,8 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         if url:
             error.add_note(f"The configured URL is {url}")
         raise
-    for note in demo:
-        print_note(note, quiet=options.quiet)
+    if is_demo:
+        print_note(_NO_GRAPH, quiet=options.quiet)
     return status
 
 
@@ -169,11 +167,19 @@ def _misplaced(arguments: Sequence[str]) -> list[str]:
     given = [
         word
         for before, word in zip(["", *arguments], arguments, strict=False)
-        if before not in with_value and format_by_name(word) and Path(word).is_file()
+        if before not in with_value and format_by_name(word) and _is_file(word)
     ]
     if not given or "load" in arguments:
         return []
     return [f"{quoted(given[0])} is a file: a graph is given as --graph {given[0]}."]
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:
+        # It is too long, for example.
+        return False
 
 
 def _usage(error: Any) -> str:

@@ -396,8 +396,9 @@ def test_a_graph_file_without_its_option_is_an_error_that_names_the_option(
     assert "'films.ttl' is a file: a graph is given as --graph films.ttl." in only_error(ran.err)
 
 
-def test_a_name_that_ends_as_files_do_is_no_file(run: Run) -> None:
-    assert "--graph" not in only_error(run("bfs", "missing.ttl").err)
+@pytest.mark.parametrize("name", ["missing.ttl", f"{'x' * 900}.ttl"])
+def test_a_name_that_ends_as_files_do_is_no_file(run: Run, name: str) -> None:
+    assert "--graph" not in only_error(run("bfs", name).err)
 
 
 @pytest.mark.process
