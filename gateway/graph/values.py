@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, starmap
 from operator import attrgetter
@@ -44,6 +44,11 @@ def all_terms(edges: Iterable[Edge]) -> Iterator[Iri]:
 
 _subject_of, _object_of = attrgetter("subject"), attrgetter("object")
 _terms_of = attrgetter("subject", "predicate", "object")
+
+
+def ends_of(edges: Sequence[Edge]) -> Iterator[Iri]:
+    """Return the subjects of edges, then their objects."""
+    return chain(map(_subject_of, edges), map(_object_of, edges))
 
 
 def edges_of(subjects: Iterable[Iri], predicates: Iterable[Iri], objects: Iterable[Iri]) -> Iterable[Edge]:
@@ -166,7 +171,7 @@ class Neighbourhood:
     @property
     def ends(self) -> Mapping[Iri, None]:
         """The distinct subjects and objects of its edges, in their order."""
-        return dict.fromkeys(chain(map(_subject_of, self.edges), map(_object_of, self.edges)))
+        return dict.fromkeys(ends_of(self.edges))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import chain, filterfalse
 from typing import Generic, TypeVar, cast
 
-from gateway.errors import Fault, QueryRefused
+from gateway.errors import DeadlinePassed, Fault, QueryRefused
 from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import Slices, in_thread
 from gateway.graph.values import WHOLE, Mark, Marked
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.results.columns import UnexpectedRows
@@ -40,6 +40,9 @@ _TERMS = 4_000
 
 _FEW_ROWS = 4_000
 """Rows that are read in some milliseconds."""
+
+_FEW_KEYS = 10_000
+"""Keys that are looked at in a millisecond or two."""
 
 _HOPELESS = 12
 """Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
@@ -107,8 +110,11 @@ class _Run(Generic[Key, Answer]):
         self, keys: Sequence[Key], on_answers: Callable[[Mapping[Key, Answer]], None] | None
     ) -> dict[Key, Answer]:
         """Ask about distinct keys."""
-        doubtful = [] if are_ordinary(_iris_of(keys)) else keys
-        legal = [key for key in keys if _is_legal(key)] if doubtful else keys
+        is_few, slices = len(keys) <= _FEW_KEYS, Slices()
+        doubtful = [] if await in_thread(self.call, lambda _: are_ordinary(_iris_of(keys)), unless=is_few) else keys
+        legal = keys
+        if doubtful:
+            legal = await in_thread(self.call, lambda _: [key for key in keys if _is_legal(key)], unless=is_few)
         answers = await self._rewritten(legal, legal if doubtful else ())
         waiting = deque(filterfalse(answers.__contains__, legal))
         at_once = self.query.client.flow.at_once
@@ -120,6 +126,8 @@ class _Run(Generic[Key, Answer]):
                 answers.update(came)
                 if on_answers is not None and not waiting:
                     on_answers(came)
+                # Where the time is used up, no batch waits for anything.
+                await slices.end_one()
 
         async with asyncio.TaskGroup() as tasks:
             for _ in range(min(at_once, self._batches(waiting, part))):
@@ -168,9 +176,7 @@ class _Run(Generic[Key, Answer]):
             rows, is_cut = answer.part()
             answers = None
             if not is_cut:
-                answers = await in_thread(
-                    self.call, lambda _: self._read(batch, rows, WHOLE), unless=len(rows) <= _FEW_ROWS
-                )
+                answers = await self._read(batch, rows, WHOLE)
         except Fault as fault:
             return await self._after(fault, batch, failures)
         if answer.ended_early:
@@ -195,8 +201,8 @@ class _Run(Generic[Key, Answer]):
             self.size.failed(len(batch))
             return await self._each(await self.query.split(batch, self.call), failures)
         try:
-            return self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
-        except UnexpectedRows as fault:
+            return await self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
+        except (UnexpectedRows, DeadlinePassed) as fault:
             return self._failed(batch, fault)
 
     async def _after_early_end(self, batch: Sequence[Key], rows: Table, failures: list[Fault]) -> dict[Key, Answer]:
@@ -206,9 +212,9 @@ class _Run(Generic[Key, Answer]):
             return await self._in_parts(batch, fault, failures)
         failures.append(fault)
         try:
-            return self._read(batch, rows, Mark(fault, at_least=len(rows)))
-        except UnexpectedRows as unexpected:
-            return self._failed(batch, unexpected)
+            return await self._read(batch, rows, Mark(fault, at_least=len(rows)))
+        except (UnexpectedRows, DeadlinePassed) as unread:
+            return self._failed(batch, unread)
 
     async def _in_parts(self, batch: Sequence[Key], fault: Fault, failures: list[Fault]) -> dict[Key, Answer]:
         """Ask about fewer at once what was too much, as long as some of it succeeds."""
@@ -243,9 +249,11 @@ class _Run(Generic[Key, Answer]):
             answers |= await self._one(part, failures)
         return answers
 
-    def _read(self, batch: Sequence[Key], rows: Table, mark: Mark) -> dict[Key, Answer]:
+    async def _read(self, batch: Sequence[Key], rows: Table, mark: Mark) -> dict[Key, Answer]:
         try:
-            return self.query.read(batch, rows, mark)
+            return await in_thread(
+                self.call, lambda _: self.query.read(batch, rows, mark), unless=len(rows) <= _FEW_ROWS
+            )
         except KeyError as error:
             raise UnexpectedRows from error
 

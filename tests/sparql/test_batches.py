@@ -1,4 +1,5 @@
 import math
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -234,6 +235,26 @@ async def test_a_key_with_too_many_rows_has_those_that_came_and_their_least_numb
     assert isinstance(cut.mark.fault, Overflow)
     assert (cut.mark.whole, cut.mark.answered, cut.mark.at_least) == (False, True, 11)
     assert answers == {key: whole() for key in keys if key != keys[2]}
+
+
+@pytest.mark.parametrize("how", ["whole", "cut", "ended early"])
+async def test_many_rows_are_read_beside_the_event_loop(how: str) -> None:
+    (key,) = plain(1)
+    endpoint = {
+        "whole": Endpoint({key: 5_000}, limit=9_000),
+        "cut": Endpoint({key: 9_000}, limit=5_000),
+        "ended early": Endpoint({key: 9_000}, silent_above=5_000),
+    }[how]
+    threads = list[threading.Thread]()
+
+    def noting(batch: Sequence[str], rows: Table, mark: Mark) -> dict[str, Answer]:
+        threads.append(threading.current_thread())
+        return read(batch, rows, mark)
+
+    answers = await batched(endpoint.ask, BatchSize(1, 1), noting).run([key], call())
+    assert len(answers[key].values) == 5_000
+    assert answers[key].mark.whole == (how == "whole")
+    assert threading.current_thread() not in threads
 
 
 async def test_one_refused_iri_among_many_is_the_only_one_marked() -> None:

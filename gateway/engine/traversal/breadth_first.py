@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, filterfalse, repeat
+from typing import TypeVar
 
 from gateway.engine import messages
 from gateway.engine.traversal.gaps import GapCollector
 from gateway.engine.traversal.node_expander import NodeExpander
 from gateway.errors import Fault
 from gateway.graph.call import Call
-from gateway.graph.computing import FEW, Slices
+from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore, OnAnswers
-from gateway.graph.values import ALL_EDGES, WHOLE, Edge, EdgeSelection, Iri, Neighbourhood
+from gateway.graph.values import ALL_EDGES, WHOLE, Edge, EdgeSelection, Iri, Neighbourhood, ends_of
+
+Result = TypeVar("Result")
 
 Reading = tuple[EdgeSelection, Neighbourhood]
 """What a selection of edges read of a node."""
@@ -62,17 +67,20 @@ class Exploration:
         """How many edges the answers about the expanded nodes have, those between two of them twice."""
         return sum(len(neighbourhood.edges) for neighbourhood in self.known.values())
 
-    @property
-    def neighbours(self) -> Mapping[Iri, set[Iri]]:
-        """The neighbours of the expanded nodes, over the edges of both ends: no path leads through another node.
+    def neighbours(self, deadline: Deadline) -> Mapping[Iri, set[Iri]]:
+        """Return the neighbours of the expanded nodes, over the edges of both ends: no path leads through another node.
 
         If edges are selected, only over a node's own: the rows of another node may have it at the end not followed.
+
+        Raises:
+            DeadlinePassed: The time was not enough.
         """
         if not self.selection.is_all:
-            return {node: {*neighbourhood.ends} - {node} for node, neighbourhood in self.known.items()}
+            own = deadline.checking(self.known.items(), 1)
+            return {node: {*neighbourhood.ends} - {node} for node, neighbourhood in own}
         near: dict[Iri, set[Iri]] = {node: set() for node in self.known}
         for neighbourhood in self.known.values():
-            for edge in neighbourhood.edges:
+            for edge in deadline.checking(neighbourhood.edges):
                 start, end = edge.subject, edge.object
                 for node, other in ((start, end), (end, start)):
                     if node in near:
@@ -124,35 +132,63 @@ class BreadthFirstSearch:
         """
         found = self._found
         for hop in range(self._hops):
-            reached = [node for distance in found.distances for node, steps in distance.items() if steps == hop]
+            reached = await self._apart(partial(self._reached, hop))
             if not reached:
                 break
             # What one source has reached, another may have expanded before.
-            frontier = [node for node in dict.fromkeys(reached) if node not in self._seen]
+            frontier = await self._apart(partial(self._unseen, reached))
             # Seeds are few, and whether they exist has to be known in any case.
             if hop and self._is_over_budget(frontier):
                 break
             await self._expand(frontier, on_answers if hop == self._hops - 1 else None)
             if hop == 0:
                 await settle_seeds(found, self._store, self._call)
-            for distance in found.distances:
-                await _spread(distance, found.known, hop)
+            await self._apart(partial(self._spread, hop))
             progress = messages.hop_done(hop + 1, self._hops, found.node_count)
             await self._call.progress(hop + 1, self._hops + 1, progress)
         if not all(neighbourhood.mark.whole for neighbourhood in found.known.values()):
             await self._follow_shortcuts()
         return found
 
+    async def _apart(self, work: Callable[[Deadline], Result]) -> Result:
+        """Return what looks at all nodes that were reached, or at all edges; these may be very many."""
+        found = self._found
+        is_little = sum(map(len, found.distances)) <= FEW and found.edges_read <= FEW
+        return await in_thread(self._call, work, unless=is_little)
+
+    def _reached(self, hop: int, deadline: Deadline) -> Sequence[Iri]:
+        """Return the nodes at this distance from some source."""
+        at_hop = (
+            node
+            for distance in self._found.distances
+            for node, steps in deadline.checking(distance.items())
+            if steps == hop
+        )
+        return list(dict.fromkeys(at_hop))
+
+    def _unseen(self, nodes: Iterable[Iri], deadline: Deadline) -> Sequence[Iri]:
+        return [node for node in deadline.checking(nodes) if node not in self._seen]
+
+    def _spread(self, hop: int, deadline: Deadline) -> None:
+        """Add the neighbours of the nodes at this distance from each source, one step farther."""
+        known = self._found.known
+        for distance in self._found.distances:
+            expanded = [node for node, steps in distance.items() if steps == hop and node in known]
+            for node in expanded:
+                # A million at once would let no other thread run.
+                for some in deadline.slices(ends_of(known[node].edges)):
+                    distance.update(zip(filterfalse(distance.__contains__, some), repeat(hop + 1)))
+
     async def _expand(self, frontier: Sequence[Iri], on_answers: OnAnswers | None = None) -> None:
         self._seen.update(frontier)
         self._found.known.update(await self._expander.expand(frontier, self._selection, on_answers))
 
-    def _recount_all(self) -> None:
+    def _recount_all(self, deadline: Deadline) -> None:
         """Count all distances anew, each seed that the edges of other nodes show at 0."""
-        neighbours = self._found.neighbours
+        neighbours = self._found.neighbours(deadline)
         while True:
             for distance in self._found.distances:
-                _recount(distance, neighbours, self._hops)
+                _recount(distance, neighbours, self._hops, deadline)
             if not self._restore_seeds():
                 return
 
@@ -173,14 +209,21 @@ class BreadthFirstSearch:
         other end, hops later.
         """
         while True:
-            self._recount_all()
-            near = {
-                node for distance in self._found.distances for node, steps in distance.items() if steps < self._hops
-            }
-            frontier = sorted(near - self._seen)
+            frontier = await self._apart(self._nearer)
             if not frontier or self._is_over_budget(frontier):
                 return
             await self._expand(frontier)
+
+    def _nearer(self, deadline: Deadline) -> Sequence[Iri]:
+        """Count distances anew, and return the nodes that are to be expanded by them and were not, in order."""
+        self._recount_all(deadline)
+        near = {
+            node
+            for distance in self._found.distances
+            for node, steps in deadline.checking(distance.items())
+            if steps < self._hops
+        }
+        return sorted(near - self._seen)
 
     def _is_over_budget(self, frontier: Sequence[Iri]) -> bool:
         """Return whether too many nodes are reached to expand more; if so, add a gap."""
@@ -268,25 +311,12 @@ def _blank_edges(readings: Sequence[Reading]) -> int:
     return blank_edges
 
 
-async def _spread(distance: dict[Iri, int], known: Mapping[Iri, Neighbourhood], hop: int) -> None:
-    """Add the neighbours of the nodes at this distance, one step farther; in slices, for there may be very many."""
-    expanded = [known[node] for node, steps in distance.items() if steps == hop and node in known]
-    slices, edges = Slices(), 0
-    if sum(len(neighbourhood.edges) for neighbourhood in expanded) > FEW:
-        await slices.begin()
-    for neighbourhood in expanded:
-        distance.update(zip(filterfalse(distance.__contains__, neighbourhood.ends), repeat(hop + 1)))
-        edges += len(neighbourhood.edges)
-        if edges >= FEW:
-            edges = 0
-            await slices.end_one()
-
-
-def _recount(distance: dict[Iri, int], neighbours: Mapping[Iri, set[Iri]], hops: int) -> None:
+def _recount(distance: dict[Iri, int], neighbours: Mapping[Iri, set[Iri]], hops: int, deadline: Deadline) -> None:
     """Count the distances of one source anew."""
     reached = [node for node, steps in distance.items() if steps == 0]
     counted = dict.fromkeys(reached, 0)
     for node in reached:
+        deadline.check()
         # Not `neighbours[node] - counted.keys()`, which goes over all that was counted.
         for other in neighbours[node] if node in neighbours and counted[node] < hops else ():
             if other not in counted:

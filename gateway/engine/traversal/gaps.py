@@ -51,8 +51,8 @@ class GapCollector:
 
     def add(self, cause: Cause, ids: Iterable[Iri], detail: str) -> None:
         """Add that something about these nodes is missing; nothing is added for no nodes."""
-        for iri in ids:
-            self._ids.setdefault(cause, set()).add(iri)
+        if concerned := frozenset(ids):
+            self._ids.setdefault(cause, set()).update(concerned)
             self._details.setdefault(cause, detail)
 
     def add_left_out(self, neighbourhoods: Mapping[Iri, Neighbourhood]) -> None:
@@ -69,8 +69,16 @@ class GapCollector:
 
     def add_mark(self, iri: Iri, mark: Mark) -> None:
         """Add what the mark of a node's edges says, unless they are whole."""
-        if mark.fault is not None:
-            self.add(cause_of(mark.fault), [iri], mark.fault.wrong)
+        self.add_marks([(iri, mark)])
+
+    def add_marks(self, marks: Iterable[tuple[Iri, Mark]]) -> None:
+        """Add what the marks of the edges of nodes say; mostly the nodes of a batch share one."""
+        concerned: dict[Fault, list[Iri]] = {}
+        for iri, mark in marks:
+            if mark.fault is not None:
+                concerned.setdefault(mark.fault, []).append(iri)
+        for fault, ids in concerned.items():
+            self.add(cause_of(fault), ids, fault.wrong)
 
     @property
     def entries(self) -> tuple[Gap, ...]:

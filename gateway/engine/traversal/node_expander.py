@@ -66,9 +66,11 @@ class NodeExpander:
             answers |= await self._store.edges(whole, self._call, selection=selection, on_answers=on_answers)
         if capped:
             answers |= await self._store.edges(capped, self._call, selection=selection, per_id=rule.max_edges)
-        for node, neighbourhood in answers.items():
-            if node not in self._capped or not isinstance(neighbourhood.mark.fault, EdgesCapped):
-                self.gaps.add_mark(node, neighbourhood.mark)
+        self.gaps.add_marks(
+            (node, neighbourhood.mark)
+            for node, neighbourhood in answers.items()
+            if node not in self._capped or not isinstance(neighbourhood.mark.fault, EdgesCapped)
+        )
         return answers
 
     async def _by_degree(
@@ -79,10 +81,10 @@ class NodeExpander:
         degrees = await self._store.degrees(nodes, rule.counted, self._call, selection=selection)
         left_out: set[Iri] = set()
         capped: list[Iri] = []
+        self.gaps.add_marks((node, degrees[node].mark) for node in nodes)
         for node in nodes:
             degree, is_seed = degrees[node], node in self._seeds
             if degree.mark.fault is not None:
-                self.gaps.add_mark(node, degree.mark)
                 left_out.add(node)
                 if is_seed:
                     answers[node] = Neighbourhood(mark=degree.mark)

@@ -261,7 +261,7 @@ def paths_to_seeds(nodes: Iterable[Iri], found: Exploration, deadline: Deadline)
     """
     wanted = list(nodes)
     distinct = {id(part): part for part in found.parts}
-    neighbours = {key: part.neighbours for key, part in distinct.items()}
+    neighbours = {key: part.neighbours(deadline) for key, part in distinct.items()}
     to_each = [
         _paths_to_seed(wanted, distance, part, neighbours[id(part)], deadline)
         for distance, part in zip(found.distances, found.parts, strict=True)

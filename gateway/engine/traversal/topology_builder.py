@@ -141,7 +141,7 @@ class TopologyBuilder:
                 other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
                 begin = _in(tasks, _no_use if has_names else on_order)
                 ordered = await self._ordered(seeds, distance, found, call, begin)
-        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        topology = await self._put_together(seeds, ordered, found, facts.result(), other_way.result(), call)
         return replace(topology, has_names=has_names)
 
     async def intersection(
@@ -205,7 +205,7 @@ class TopologyBuilder:
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
-        topology = self._topology(seeds, ordered, found, facts.result(), other_way.result())
+        topology = await self._put_together(seeds, ordered, found, facts.result(), other_way.result(), call)
         return replace(topology, paths=paths, via=via, has_names=has_names)
 
     async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call) -> Exploration | None:
@@ -280,8 +280,7 @@ class TopologyBuilder:
         if not unread:
             return ()
         answers = await self._store.edges_among(unread, common, call, predicates=steering.predicates)
-        for node, neighbourhood in answers.items():
-            found.gaps.add_mark(node, neighbourhood.mark)
+        found.gaps.add_marks((node, neighbourhood.mark) for node, neighbourhood in answers.items())
         found.gaps.add_left_out(answers)
         return [*answers.values()]
 
@@ -317,6 +316,18 @@ class TopologyBuilder:
 
         edges = found.edges_read + sum(len(neighbourhood.edges) for neighbourhood in among or ())
         return await in_thread(call, ordered, unless=len(distance) + edges <= FEW)
+
+    async def _put_together(
+        self,
+        seeds: Sequence[Iri],
+        ordered: _Ordered,
+        found: Exploration,
+        facts: Mapping[Iri, NodeFacts],
+        other_way: Mapping[Iri, tuple[EdgeSelection, Degree]],
+        call: Call,
+    ) -> Topology:
+        is_small = len(facts) + len(found.known) <= FEW
+        return await in_thread(call, lambda _: self._topology(seeds, ordered, found, facts, other_way), unless=is_small)
 
     def _topology(
         self,

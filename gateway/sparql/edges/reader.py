@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Triple, edges_of
 from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
@@ -80,7 +82,7 @@ class EdgeReader:
             if per_id is not None and len(found.edges) > per_id:
                 found = replace(_cut(found.edges, 0, per_id, found.mark), left_out=found.left_out)
             # The edges of pages were not checked when they were read.
-            answers[node] = found if found is answer else sendable.edges_of({node: found})[node]
+            answers[node] = found if found is answer else (await sendable.checked_edges({node: found}, call))[node]
         return capped | answers
 
     async def _capped(
@@ -130,12 +132,8 @@ class EdgeReader:
             answer = await self._client.rows("edge_counts", call, {"node": [node], **given})
             counts = {kind.value: count for kind, count in read(answer.whole(), literal("kind"), integer("count"))}
             # An engine whose order is not its comparison would skip edges between two pages; the sum shows it.
-            outgoing, incoming = selection.outgoing, selection.incoming
-            counted_twice = sum(
-                one.subject == one.object
-                and (outgoing is None or one.predicate in outgoing)
-                and (incoming is None or one.predicate in incoming)
-                for one in edges
+            counted_twice = await in_thread(
+                call, lambda end: _counted_twice(edges, selection, end), unless=len(edges) <= FEW
             )
             if counts.get("out", 0) + counts.get("in", 0) - counted_twice == len(edges):
                 return Neighbourhood(tuple(edges), counts.get("blank", 0))
@@ -153,13 +151,12 @@ class EdgeReader:
         while True:
             rows, more = (await self._client.rows("edges_page", call, {"node": [node], "after": after, **given})).part()
             before = len(edges)
-            page = list(edge(rows))
-            edges.update(dict.fromkeys(page))
+            last = await in_thread(call, partial(_add_page, edges, rows), unless=len(rows) <= FEW)
             if not more or (most is not None and len(edges) > most):
                 return
             if len(edges) == before:
                 raise EndpointFault("A page of a node with many edges brought none that was not known.")
-            after = [one.triple for one in page[-1:]]
+            after = [one.triple for one in last]
 
     async def among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, predicates: tuple[Iri, ...] | None = None
@@ -225,6 +222,24 @@ class EdgeReader:
 def _has_more(answer: Neighbourhood) -> bool:
     """Return whether a node has, or may have, more edges than came in one answer."""
     return answer.mark.answered and isinstance(answer.mark.fault, Overflow | EndedEarly)
+
+
+def _add_page(edges: dict[Edge, None], rows: Table, _: Deadline) -> Sequence[Edge]:
+    """Add the edges of a page, and return the last of them, if it has any."""
+    page = list(edge(rows))
+    edges.update(dict.fromkeys(page))
+    return page[-1:]
+
+
+def _counted_twice(edges: Iterable[Edge], selection: EdgeSelection, deadline: Deadline) -> int:
+    """Return how many edges are selected in both directions: loops at the node."""
+    outgoing, incoming = selection.outgoing, selection.incoming
+    return sum(
+        one.subject == one.object
+        and (outgoing is None or one.predicate in outgoing)
+        and (incoming is None or one.predicate in incoming)
+        for one in deadline.checking(edges)
+    )
 
 
 def _is_unclear(answer: Neighbourhood) -> bool:
