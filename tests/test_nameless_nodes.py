@@ -32,7 +32,7 @@ DO = (
     "find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among the neighbors of "
     "a seed."
 )
-TRY = "No name is like this: try another spelling or a part of the name."
+TRY = f"No name has the word '{UNHEARD}'. No name is like this: try another spelling or a part of the name."
 SAMPLED = OrientationSettings(glance_triples=3, enumeration_seconds=0)
 
 
@@ -56,7 +56,7 @@ async def test_guesses_do_not_hide_that_nodes_have_no_name() -> None:
     assert [hit.id for hit in answer.guesses or ()] == ["x:a"]
     assert not answer.complete
     assert answer.next_steps is not None
-    assert answer.next_steps.startswith("No name fits; guesses")
+    assert answer.next_steps.startswith("No name has the word 'unheard'. No name fits; guesses")
     assert answer.next_steps.endswith(f"1 of the 3 nodes has no name: {DO}")
 
 

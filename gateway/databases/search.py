@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from gateway.databases.client import DatabaseClient, Rows
@@ -12,14 +11,18 @@ from gateway.databases.nodes import NodeReader
 from gateway.errors import EndpointFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
+from gateway.graph.name_scan import compare_names
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.patterns import patterns, words_in
-from gateway.terms.words import every_word_of, listed_words
+from gateway.terms.patterns import patterns
+from gateway.terms.words import listed_words
 
 _CANDIDATES = 5_000
 """Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
+
+_LONGEST = 4_000
+"""Characters of a text that the queries return; a longer one is cut."""
 
 
 class NameIndex(Protocol):
@@ -28,13 +31,16 @@ class NameIndex(Protocol):
     The query `search_index` also has a row without an entity, which says whether the index gave as many as it may.
     """
 
-    async def parameters(self, words: Sequence[str], call: Call, *, every: bool, at_most: int) -> Sequence[object]:
+    async def parameters(
+        self, words: Sequence[str], call: Call, *, every: bool, whole: bool, at_most: int
+    ) -> Sequence[object]:
         """Return the further parameters of the query `search_index`; none if a search is to compare all names.
 
         Args:
             words: Words in lower case, of letters, digits and marks only.
             call: The call, which pays for finding the index.
             every: Whether a name is to have all of them, not any.
+            whole: Whether it is to have them as words, not as beginnings of words.
             at_most: Entities that the index gives.
 
         Raises:
@@ -72,19 +78,22 @@ class SearchReader:
         """Find entities; see `GraphStore.search`."""
         if not terms.words:
             return await self.named(terms.text, types, call)
-        found = await self._scan(terms.words, types, call, every=True)
-        if not found.hits and len(terms.words) > 1:
-            found = await self._scan(terms.words, types, call, every=False)
-        # A word that was not looked for may be all that a name has.
-        return replace(found, exhaustive=found.exhaustive and set(every_word_of(terms.text)) <= set(terms.words))
 
-    async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
-        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
-        whole = await in_thread(call, lambda _: list(map(self._expression, patterns(words))))
-        wanted = whole if every else ["|".join(whole)]
+        async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:
+            each = await in_thread(call, lambda _: list(map(self._expression, patterns(words, whole=whole))))
+            return await self._scan(terms, each, types, call, every=every, whole=whole)
+
+        return await compare_names(terms.text, scan, call)
+
+    async def _scan(
+        self, terms: SearchTerms, each: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool, whole: bool
+    ) -> Hits:
+        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(terms.words)}"
+        wanted = each if every else ["|".join(each)]
         by_index: Sequence[object] = ()
         if self._index is not None:
-            by_index = await self._index.parameters(words, call, every=every, at_most=_CANDIDATES + 1)
+            at_most = _CANDIDATES + 1
+            by_index = await self._index.parameters(terms.words, call, every=every, whole=whole, at_most=at_most)
         if by_index:
             how = f"the full-text index of the database, which may miss some; {how}"
         found = await self._client.rows(
@@ -98,10 +107,9 @@ class SearchReader:
             at_most=_CANDIDATES + bool(by_index),
         )
         hits, is_cut = self._hits(found)
-        # A pattern may have a part of its word only, and ignores more marks than a comparison does.
-        least = len(words) if every else 1
-        compared = tuple(hit for hit in hits if len(words_in(hit.text, words)) >= least)
-        return Hits(compared, is_cut, how, exhaustive=not by_index)
+        # The end of a text that is cut was not compared.
+        is_whole = all(len(hit.text) < _LONGEST for hit in hits)
+        return Hits(hits, is_cut, how, exhaustive=is_whole and not by_index)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name exactly as it was asked for; see `GraphStore.named`."""

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.engine.traversal.gaps import Cause
 from gateway.graph.values import Method
 
-Match = Literal["label", "alias", "prefix", "all words", "some words", "similar", "type"]
-"""How a name fits: it is the query, it is a further name and the query, it begins so, it has all words or some of
-them, or none as such, as it is with a word that was spelt otherwise. "type": there was no query, and its type
-was asked for."""
+Match = Literal["label", "alias", "prefix", "all words", "part", "some words", "similar", "type"]
+"""How a name fits: it is the query, it is a further name and the query, it begins so, it has all words, it has all of
+them but some as parts of words only, it has some words, or none as such, as it is with a word that was spelt otherwise.
+"type": there was no query, and its type was asked for."""
 
 
 class Answer(BaseModel):

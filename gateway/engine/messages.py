@@ -399,6 +399,11 @@ NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema li
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 
+def no_name_has(listed: str, *, several: bool, of_types: bool) -> str:
+    """Say which words of a query no name has."""
+    return f"No name{' of these node_types' * of_types} has the word{'s' * several} {listed}."
+
+
 def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: bool) -> str:
     """Say how to see the rest of a list of all entities of some types."""
     more = f"a larger limit shows more, and {MAX_HITS} at most; " if may_show_more and shown < MAX_HITS else ""

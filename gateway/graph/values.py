@@ -451,8 +451,8 @@ class SearchTerms:
 
     Attributes:
         text: The name or part of a name, as the caller wrote it.
-        words: Its words in lower case, of letters, digits and combining marks only. Empty if the text has symbols only;
-            the search then looks for that text as a whole name.
+        words: Its first words in lower case, of letters, digits and combining marks only, as indexes are asked for
+            them. Empty if the text has symbols only; the search then looks for that text as a whole name.
     """
 
     text: str
@@ -496,6 +496,8 @@ class Hits:
         truncated: Whether more names match than were read.
         how: How the search was done, as a phrase.
         exhaustive: Whether every name was compared; then a name that is not found is not in the graph.
+        absent: Words of the text that no name has, without case and accents; known only if every name was compared, and
+            looked for only if no name that was found has all words.
         warnings: What the caller can do to find more.
         fault: Why a part of the search failed; a later search may succeed.
         weights: How important each entity is, from the index or API that found it; None if it does not say, and the
@@ -508,6 +510,7 @@ class Hits:
     truncated: bool
     how: str
     exhaustive: bool = True
+    absent: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fault: Fault | None = None
     weights: Mapping[Iri, float] | None = None

@@ -81,7 +81,7 @@ class LabelIndex:
             raise
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
-        """Find at most so many names of entities, of those with one of the types if there are any.
+        """Find at most so many names of entities in each step, of those with one of the types if there are any.
 
         Raises:
             DeadlinePassed: No time is left.
@@ -90,12 +90,14 @@ class LabelIndex:
         """
         found = await self._worker.run(IndexSearch.of, terms, types, at_most, not self.info.date, deadline=deadline)
         is_partial = not self.info.whole or bool(types and not self.info.typed)
+        # An endpoint may have got new names since that day.
+        exhaustive = not (self.info.date or is_partial or found.shortened or self.info.long)
         return Hits(
             found.hits,
             found.cut or is_partial,
             f"{self.info}; {found.how}",
-            # An endpoint may have got new names since that day.
-            exhaustive=not (self.info.date or is_partial or found.shortened or self.info.long),
+            exhaustive,
+            found.absent if exhaustive else (),
         )
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One search of the index, in steps from equal names to similar names.
+"""One search of the index, in steps from equal names to similar names. What fits is decided by `gateway.terms.words`.
 
 User text reaches FTS5 only as quoted words of letters and digits, so it cannot contain FTS5 syntax.
 """
@@ -17,13 +17,11 @@ from gateway.labels.word_forms import (
     deletion_keys,
     deletions,
     index_words,
-    is_one_edit_apart,
     joined_key,
     sorted_key,
-    stands_alone,
 )
 from gateway.terms.folding import fold_marks
-from gateway.terms.words import inflections
+from gateway.terms.words import Fit, Sought, inflections, is_one_edit_apart, is_unspaced, may_be_part
 
 _MOST_WORDS = 24
 """Words of a query that are looked up; of a longer query, the first."""
@@ -39,9 +37,6 @@ _ALTERNATIVES = 200
 
 _WORDS_INSIDE = 1_000
 """Words of the index at most that contain one word, the most frequent first."""
-
-_SHORTEST_INSIDE = 3
-"""Characters from which a word is found inside words: a trigram index finds no fewer."""
 
 _LAST = "\U0010ffff"
 
@@ -87,12 +82,14 @@ class IndexSearch:
 
     Attributes:
         cut: Whether there are more than was asked for.
-        shortened: Whether the search left something out: words beyond the first ones, or the insides of words because
-            all words are too short or the text has symbols only.
+        shortened: Whether the search left something out: words beyond the first ones, or names that have the symbols of
+            a text beside something else.
+        absent: Words of the text that no name has, of the types if there are any; empty if a name has all words.
     """
 
     cut: bool
     shortened: bool
+    absent: tuple[str, ...]
     _database: sqlite3.Connection
     _types: Sequence[int] | None
     _at_most: int
@@ -104,16 +101,16 @@ class IndexSearch:
     def of(
         cls, database: sqlite3.Connection, terms: SearchTerms, types: Sequence[Iri], at_most: int, thorough: bool
     ) -> IndexSearch:
-        """Search for at most so many names, and return the search with its rows.
+        """Search for at most so many names in each step, and return the search with its rows.
 
         If the search is thorough, it looks inside words even if whole words were found.
         """
         words = index_words(terms.text)
-        shortened = len(words) > _MOST_WORDS or all(map(_is_short, words))
-        search = cls(False, shortened, database, _numbers(database, types), at_most, thorough)
+        shortened = len(words) > _MOST_WORDS or not words
+        search = cls(False, shortened, (), database, _numbers(database, types), at_most, thorough)
         if search._types is not None:
             if words:
-                search._search(words[:_MOST_WORDS])
+                search._search(words[:_MOST_WORDS], Sought.of(terms.text))
             else:
                 search._symbols(terms.text)
         return search
@@ -128,15 +125,19 @@ class IndexSearch:
         """Which names were found, as a phrase."""
         return f"names that {' or '.join(self._steps)}" if self._steps else "no name is near"
 
-    def _search(self, words: Sequence[str]) -> None:
+    def _search(self, words: Sequence[str], sought: Sought) -> None:
         same = self._same(words)
         self._beginning(words)
         self._with_all(words)
+        self._in_other_forms(words)
         if not self._rows or (self._thorough and not self.cut):
             self._with_parts(words)
+        elif may_be_part(words[-1]):
+            self._unfinished(words)
+        if not (self.shortened or any(max(sought.fits(row[2])) <= Fit.FORM for row in self._rows.values())):
+            self.absent = tuple(word for word in sought.words if not self._is_known(word))
         if same:
             return
-        self._in_other_forms(words)
         if len(self._rows) < _FEW:
             self._similar(words)
         if not self._rows:
@@ -166,14 +167,17 @@ class IndexSearch:
             self.cut = self.cut or looked_at == _LOOKED_AT
 
     def _with_all(self, words: Sequence[str]) -> None:
-        """Find names that have every word; the last word may be the beginning of a word."""
-        *complete, last = words
-        unfinished = "*" if len(last) >= _SHORTEST_INSIDE else ""
-        self._take("have every word", self._matching([[word] for word in complete], f'"{last}"{unfinished}'))
+        """Find names that have every word."""
+        self._take("have every word", self._matching([[word] for word in words]))
 
     def _in_other_forms(self, words: Sequence[str]) -> None:
         """Find names that have every word, in the singular or plural."""
         self._take("have every word in some form", self._matching([[word, *inflections(word)] for word in words]))
+
+    def _unfinished(self, words: Sequence[str]) -> None:
+        """Find names that have every word, of which the last may be the beginning of a word."""
+        *complete, last = words
+        self._take("have the beginning of a word", self._matching([[word] for word in complete], f'"{last}"*'))
 
     def _similar(self, words: Sequence[str]) -> None:
         """Find names one edit from the text; if there are none, names with one edit in each word."""
@@ -192,22 +196,16 @@ class IndexSearch:
             )
 
     def _with_parts(self, words: Sequence[str]) -> None:
-        """Find names whose words contain the words; short words are looked for in the names that have the others."""
-        longer = [word for word in words if not _is_short(word)] or words
+        """Find names whose words contain the words; one that is too short for that has to be a word."""
         groups = []
-        for word in longer:
-            if len(word) < _SHORTEST_INSIDE:
+        for word in words:
+            if not may_be_part(word):
                 groups.append([word])
                 continue
             rows = self._database.execute(_WORDS_WITH_INSIDE, (f'"{word}"', _WORDS_INSIDE + 1)).fetchall()
-            groups.append([text for (text,) in rows[:_WORDS_INSIDE]])
+            groups.append([*(text for (text,) in rows[:_WORDS_INSIDE]), *inflections(word)])
             self.cut = self.cut or len(rows) > _WORDS_INSIDE
-        rows = list(self._matching(groups))
-        self.cut = self.cut or len(rows) > self._at_most
-        short = set(words) - set(longer)
-        self._take(
-            "have every word inside a word", (row for row in rows if all(word in fold_marks(row[2]) for word in short))
-        )
+        self._take("have every word inside a word", self._matching(groups))
 
     def _with_some(self, words: Sequence[str]) -> None:
         """Find names that lack one of the words; if there are none, names that have one word, rare words first."""
@@ -224,6 +222,13 @@ class IndexSearch:
                 self._take("have some of the words", self._matching([[word]]))
                 if len(self._rows) > self._at_most // 2:
                     break
+
+    def _is_known(self, word: str) -> bool:
+        """Return whether a name has a word, in the singular or plural; True if there are too many names to say."""
+        groups = [[one] for one in index_words(word)] if is_unspaced(word) else [[word, *inflections(word)]]
+        rows = list(self._matching(groups))
+        sought = Sought("", (word,))
+        return len(rows) > self._at_most or any(max(sought.fits(row[2])) <= Fit.FORM for row in rows)
 
     def _near(self, word: str) -> list[str]:
         """Return the words of the index that are one edit from a word."""
@@ -250,21 +255,14 @@ class IndexSearch:
         return self._database.execute(query, {**given, **parameters})
 
     def _take(self, step: str, rows: Iterable[Row]) -> bool:
-        """Add the rows of a step; return whether it found any."""
+        """Add the rows of a step, so many and no more; return whether it found any."""
         found = list(rows)
+        self.cut = self.cut or len(found) > self._at_most
         before = len(self._rows)
-        for row in found:
-            if len(self._rows) >= self._at_most and row[0] not in self._rows:
-                self.cut = True
-                break
-            self._rows[row[0]] = row
+        self._rows.update((row[0], row) for row in found[: self._at_most])
         if len(self._rows) > before:
             self._steps[step] = None
         return bool(found)
-
-
-def _is_short(word: str) -> bool:
-    return len(word) < _SHORTEST_INSIDE and not all(map(stands_alone, word))
 
 
 def _numbers(database: sqlite3.Connection, types: Sequence[Iri]) -> list[int] | None:

@@ -17,7 +17,7 @@ from typing import Literal
 
 from gateway.labels.word_forms import LONGEST_WORD, deletion_keys, index_words, joined_key, sorted_key
 
-FORMAT = "2"
+FORMAT = "3"
 """Of the tables and of `gateway.labels.word_forms`: an index of another format is not used.
 
 The columns `squashed` and `bag` hold `joined_key` and `sorted_key`, the table `slip` holds `deletion_keys`.

@@ -100,10 +100,12 @@ class Neo4jClient(DatabaseClient):
                 next_step="The operator of this gateway should correct it.",
             )
 
-    async def parameters(self, words: Sequence[str], call: Call, *, every: bool, at_most: int) -> Sequence[object]:
+    async def parameters(
+        self, words: Sequence[str], call: Call, *, every: bool, whole: bool, at_most: int
+    ) -> Sequence[object]:
         """Return what asks the full-text index, which is looked up once in a while; see `NameIndex`."""
         index = await self._index.found(partial(self._index_if_large, call))
-        return () if index is None else (index.name, lucene_query(words, every=every), at_most)
+        return () if index is None else (index.name, lucene_query(words, every=every, whole=whole), at_most)
 
     async def _index_if_large(self, call: Call) -> FullTextIndex | None:
         """Return the index that a search asks; None if there is none, or comparing all names takes no longer."""

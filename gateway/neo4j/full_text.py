@@ -53,8 +53,8 @@ def name_properties(nodes: NodesInNeo4j) -> list[str]:
     return list(dict.fromkeys(filter(None, (*nodes.names, nodes.synonyms))))
 
 
-def lucene_query(words: Sequence[str], *, every: bool) -> str:
-    """Return what finds names that have words beginning with these: all of them, or any.
+def lucene_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:
+    """Return what finds names that have words beginning with these, or the words as a whole: all of them, or any.
 
     A word of Chinese is several to the index, so that it is also asked for as a whole, which the index splits
     (Lucene, classic query parser).
@@ -65,5 +65,5 @@ def lucene_query(words: Sequence[str], *, every: bool) -> str:
     if not all(map(is_word, words)):
         raise ValueError("a word has letters, digits and marks only")
     # Operators of the syntax are in capitals.
-    each = [f"({word} {word}*)" for word in map(str.lower, words)]
+    each = [word if whole else f"({word} {word}*)" for word in map(str.lower, words)]
     return " ".join(f"+{one}" for one in each) if every else " ".join(each)

@@ -28,7 +28,7 @@ _MOST = 10
 _LONGEST = 200
 """Characters of a name that is proposed; a longer one would be cut, and then nothing has that name."""
 
-_FITTING = frozenset({"label", "alias", "prefix", "all words"})
+_FITTING = frozenset({"label", "alias", "prefix", "all words", "part"})
 """The other matches are guesses."""
 
 

@@ -1,7 +1,7 @@
 r"""Makes regular expressions that match words in spite of case, accents and Unicode forms.
 
-The patterns use literal characters, classes, groups and ``\p{M}`` only, which Java, PCRE, RE2 and Rust read alike. A
-pattern matches every text with the word by `gateway.terms.folding`, and some others: the caller compares again.
+The patterns use literal characters, classes, groups, both anchors and ``\p{M}`` only, which Java, PCRE, RE2 and Rust
+read alike. Patterns match every text that fits by `gateway.terms.words`, and some others: the caller compares again.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain, takewhile
+from itertools import chain
 
-from gateway.terms.folding import fold_accents, fold_letters, fold_marks
+from gateway.terms.folding import fold_letters
+from gateway.terms.words import is_unspaced, may_be_part
 
 _LENGTHS = (40, 20, 12, 8, 5, 3)
 """Letters of a word in its pattern, tried in this order until all patterns are short enough."""
@@ -32,6 +33,23 @@ _MAY_BE_FORMS = (range(0x80, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x200
 
 _STYLED = range(0x1D400, 0x1D800)
 """Mathematical letters and digits; a class with some of them includes all, which makes it half as long."""
+
+_LETTERS = (
+    "0-9A-Za-z"
+    # Latin: all but the two with a middle dot.
+    "\u00aa\u00b2\u00b3\u00b5\u00b9\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u013e\u0141-\u02c1"
+    # Greek and Cyrillic.
+    "\u0370-\u0373\u0376\u0377\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-\u0481\u048a-\u052f"
+    # Armenian, Hebrew and Arabic.
+    "\u0531-\u0556\u0561-\u0586\u05d0-\u05ea\u0620-\u063f\u0641-\u064a\u0671-\u06d3"
+    # Hangul.
+    "\uac00-\ud7a3"
+)
+"""Letters and digits beside which no word begins or ends, as the inside of a class: those of the commonest scripts.
+Beside any other character one may."""
+
+_BEGINNING = f"(?:^|[^{_LETTERS}])"
+_END = f"(?:$|[^{_LETTERS}])"
 
 _SYLLABLES = ("\uac00", "\ud7a3")
 _LEADING, _VOWEL, _FINAL = 0x1100, 0x1161, 0x11A7
@@ -62,48 +80,42 @@ class _Forms:
     inside: Mapping[str, Sequence[_Several]]
 
 
-def words_in(name: str, words: Iterable[str]) -> list[str]:
-    """Return the words that occur in a name, in spite of case, accents and Unicode forms."""
-    without_marks, without_accents = fold_marks(name), fold_accents(name)
-    return [word for word in words if fold_marks(word) in without_marks or fold_accents(word) in without_accents]
+def patterns(words: Sequence[str], *, whole: bool = False) -> list[str]:
+    """Return a pattern for each word, or for the beginning of each word if the patterns get too long.
 
-
-def patterns(words: Sequence[str]) -> list[str]:
-    """Return a pattern for each word, or for the beginning of each word if the patterns get too long."""
+    Args:
+        words: Words as `gateway.terms.words.folded_words` returns them, in the order of the query.
+        whole: Whether words that are a part of another are left out, as far as a pattern can tell. Else a word that is
+            too short to be looked for inside others is found as a word, and the last one as the beginning of a word
+            too: a name that begins with the query has all others as words.
+    """
     found: list[str] = []
     for length in _LENGTHS:
-        found = [_pattern(word, length) for word in words]
+        found = [_pattern(word, length, whole=whole, last=place == len(words)) for place, word in enumerate(words, 1)]
         if sum(map(len, found)) <= _MAX_CHARACTERS:
             break
     return found
 
 
-def _pattern(word: str, length: int) -> str:
-    letters = "".join(_first_letters(fold_letters(word)))[:length]
-    forms = _forms()
-    if not letters:
-        # A word of marks only, or of letters that are marks on a blank.
-        return _either(_MARK, [form for form in forms.single.get(" ", ()) if form.isalnum()])
-    pattern = ""
+def _pattern(word: str, length: int, *, whole: bool, last: bool) -> str:
+    letters, forms = fold_letters(word), _forms()
+    begins = not is_unspaced(word) and (whole or not may_be_part(word))
+    ends = begins and (whole or not last) and len(letters) <= length
+    letters = letters[:length]
+    pattern = _MARKS + _END if ends else ""
     for place in reversed(range(len(letters))):
         letter, left = letters[place], letters[place:]
         # A code point that stands for more than this letter ends the pattern: the caller compares again.
         joined = [one.form for one in forms.beginning.get(letter, ()) if _agree(one.letters, left)]
-        pattern = _either(_letter(letter) + (_MARKS + pattern if pattern else ""), joined)
+        pattern = _either(_letter(letter) + (_MARKS if place + 1 < len(letters) else "") + pattern, joined)
     begun_before = [one.form for one in forms.inside.get(letters[0], ()) if _ends_in(one.letters, letters)]
-    return _either(pattern, begun_before)
+    return _either((_BEGINNING + _MARKS if begins else "") + pattern, begun_before)
 
 
 @cache
 def all_marks() -> str:
     """Return the inside of a class with all marks, for expressions that know no classes of Unicode; it takes 0.1 s."""
     return _ranges(code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] == "M")
-
-
-def _first_letters(text: str) -> Iterator[str]:
-    """Return the first run of letters and digits: other characters would need escapes."""
-    start = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
-    return takewhile(str.isalnum, text[start:])
 
 
 def _agree(one: str, other: str) -> bool:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Hit, HitDetails, Iri, SearchTerms
-from gateway.terms.folding import fold_accents
 from gateway.terms.iri import is_iri
+from gateway.terms.words import Fit, Sought
 from gateway.wikibase.answers import Entities, Entity, Entries, Entry, Pages, read
 from gateway.wikibase.client import ApiClient
 
@@ -137,7 +137,7 @@ class ApiRequests:
         found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), HitDetails()) for id_, iri in iris.items()}
         return ApiHits(found, answer.more.sroffset if answer.more else None, answer.more is not None)
 
-    async def named(self, ids: Mapping[str, Iri], words: Sequence[str], call: Call) -> Mapping[Iri, FoundEntity]:
+    async def named(self, ids: Mapping[str, Iri], sought: Sought, call: Call) -> Mapping[Iri, FoundEntity]:
         """Ask for the names of items (IRIs by ID, 50 at most) found by words; those without a name are left out."""
         fields = [
             ("action", "wbgetentities"),
@@ -148,7 +148,7 @@ class ApiRequests:
         ]
         answer = read(Entities, await self._client.ask("wbgetentities", fields, call))
         known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
-        named = {iri: FoundEntity(_names(iri, entity, words), self._details(entity)) for iri, entity in known.items()}
+        named = {iri: FoundEntity(_names(iri, entity, sought), self._details(entity)) for iri, entity in known.items()}
         return {iri: found for iri, found in named.items() if found.hits}
 
     def _details(self, entity: Entity) -> HitDetails:
@@ -176,12 +176,11 @@ def _hit(entry: Entry, terms: SearchTerms) -> Hit:
     return Hit(entry.concepturi, entry.match.text, is_synonym=entry.match.type != "label")
 
 
-def _names(iri: Iri, entity: Entity, words: Sequence[str]) -> Sequence[Hit]:
-    """Return the names with a word of those, or the labels, where the words stand elsewhere on the page."""
+def _names(iri: Iri, entity: Entity, sought: Sought) -> Sequence[Hit]:
+    """Return the names with a word of the text, or the labels, where the words stand elsewhere on the page."""
     labels = [Hit(iri, label.value, is_synonym=False) for label in entity.labels.values()]
     aliases = [Hit(iri, one.value, is_synonym=True) for some in entity.aliases.values() for one in some]
-    folded = [fold_accents(word) for word in words]
-    telling = [hit for hit in (*labels, *aliases) if any(word in fold_accents(hit.text) for word in folded)]
+    telling = [hit for hit in (*labels, *aliases) if min(sought.fits(hit.text)) < Fit.ABSENT]
     return list(dict.fromkeys(telling or labels))
 
 

@@ -12,7 +12,7 @@ from gateway.errors import Fault, counted
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
-from gateway.terms.words import listed_words
+from gateway.terms.words import Sought, listed_words
 from gateway.wikibase.requests import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
 
 _PAGES = 2
@@ -83,7 +83,7 @@ class WikibaseStore(DelegatingStore):
         if results.fault is None and not results.entities and may_be_name and terms.words:
             results.how.append(f"its full text, for pages with every word: {listed_words(terms.words)}")
             await results.add(lambda start: self._requests.with_words(terms.words, start, call))
-            await results.name(self._requests, terms.words)
+            await results.name(self._requests, Sought.of(terms.text))
         return results.hits()
 
     def _beginning(self, text: str, kind: str, terms: SearchTerms, call: Call) -> _Fetch:
@@ -128,14 +128,14 @@ class _Results:
             start = found.next
         self.truncated = self.truncated or more
 
-    async def name(self, requests: ApiRequests, words: Sequence[str]) -> None:
+    async def name(self, requests: ApiRequests, sought: Sought) -> None:
         """Fetch the names of the entities; those whose names cannot be fetched stay without."""
         ids = {entity.hits[0].text: iri for iri, entity in self.entities.items()}
         while ids and self.fault is None:
             part = {id_: ids.pop(id_) for id_ in list(ids)[:AT_ONCE]}
             try:
                 with self._call.reserving(requests=0.5, time=0.5):
-                    self.entities |= await requests.named(part, words, self._call)
+                    self.entities |= await requests.named(part, sought, self._call)
             except Fault as fault:
                 self.fault = fault
 

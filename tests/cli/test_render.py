@@ -77,7 +77,7 @@ def test_a_search_without_hits_says_what_to_try(run: Run) -> None:
     assert ran.status == 0
     text = " ".join(ran.out.split())
     advice = "No name is like this: try another spelling or a part of the name."
-    assert text == f"Nothing was found for “zebra”. {advice}"
+    assert text == f"Nothing was found for “zebra”. No name has the word 'zebra'. {advice}"
 
 
 def test_guesses_are_a_table_below_the_statement_that_nothing_was_found(run: Run) -> None:

@@ -9,9 +9,11 @@ from functools import cached_property
 from gateway.engine.answers import Answer, BfsResult, EntitiesResult, IntersectionResult, SearchResult, Subgraph
 from gateway.errors import GatewayError, InputError, QueryRefused
 from gateway.terms.iri import may_be_rewritten
-from tests.drawn.names import spelled_alike, words_alike
+from tests.drawn.names import spelled_alike
 from tests.drawn.questions import Question
+from tests.name_oracle import words
 from tests.oracle import Edge, OracleGraph, Steering, bfs, intersect, steered_bfs, steered_intersect
+from tests.searches import wrong_in
 from tests.soak.verdict import Verdict
 from tests.survey_oracle import are_wrong, edge_counts
 
@@ -102,13 +104,10 @@ def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: E
     guesses = {expand(hit.id) for hit in answer.guesses or ()}
     if strange := (hits | guesses) - truth.oracle.nodes:
         return Verdict.UNTRUE, f"hits that do not exist: {sorted(strange)[:3]}"
-    wanted = words_alike(question.query)
-    alike = {node for node, names in truth.names.items() if any(words_alike(name) == wanted for name in names)}
-    if not answer.complete:
-        return Verdict.MARKED, "search"
-    if (missed := alike - hits) and answer.found is None:
-        return Verdict.WRONG, f"missed: {sorted(missed)[:3]} of {len(alike)}"
-    return Verdict.RIGHT, ""
+    wrong = wrong_in(question.query, truth.names, answer, expand) if words(question.query) else []
+    if wrong:
+        return Verdict.WRONG, "; ".join(wrong[:3])
+    return (Verdict.RIGHT, "") if answer.complete else (Verdict.MARKED, "search")
 
 
 def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, expand: Expand) -> tuple[Verdict, str]:

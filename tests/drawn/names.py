@@ -1,4 +1,4 @@
-"""A graph of names with accents, in several scripts and Unicode forms, and the naive comparison of two names."""
+"""A graph of names with accents, in several scripts and Unicode forms, and of words inside words."""
 
 import random
 import unicodedata
@@ -24,6 +24,51 @@ Kovács Nạm d\u2019Arc Ó_Briain von_Neumann de_la_Cruz
 """
 _GIVEN: Final = _GIVEN_NAMES.split()
 _FAMILY: Final = [name.replace("_", " ") for name in _FAMILY_NAMES.split()]
+WORDS: Final = (
+    *("Vitamin K", "Vitamin K2", "vitamin A", "Vitamin B 6", "Vitamin B kinase", "K, the vitamin", "vitamin C"),
+    *("IL-1 signaling", "human IL 1 receptor", "IL-18 signaling pathway", "IL1 signaling", "IL-10"),
+    *("Ove Arup", "Mike Love", "Ovens", "Lovers of art", "Art", "Party", "Heart", "heart attack", "artist"),
+    *("Cubic Metre", "Kubikmeter", "Kilometre per Hour", "km/h", "h", "0,06", "0,76", "6,0", "0.6"),
+    *("C++", "C#", "C", "5'-nucleotidase", "nucleotidase 5", "AT&T", "At T", "O\u2019Brien", "OBrien", "Brien"),
+    *("TotalMentions", "total_mentions", "2-oxoglutarate", "oxoglutarate", "p53", "p53-binding", "P", "53"),
+    *(
+        "\u6771\u4eac\u90fd",
+        "\u4eac\u90fdTower",
+        "\u4eac \u6771",
+        "\u30ac\u30e9\u30b9cup",
+        "\u304b\u304e",
+        "\u304c\u304f",
+        "\u4f50\u3005\u6728",
+    ),
+    *(
+        "\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e",
+        "\u0ea7\u0ebd\u0e87\u0e88\u0eb1\u0e99",
+        "\u1797\u17d2\u1793\u17c6\u1796\u17c1\u1789",
+        "\u101b\u1014\u103a\u1000\u102f\u1014\u103a",
+    ),
+    *(
+        "\ud55c\uad6d \uc0ac\ub78c",
+        "\ud55c\uad6d\uc0ac\ub78c",
+        "\ud55c",
+        "stra\u00dfe",
+        "strassen",
+        "\u0130s",
+        "\u0131s",
+        "\u00bd cup",
+        "5\u338f bag",
+        "\ufb01t",
+    ),
+    *(
+        "\u0627\u0644\u0633\u0644\u0627\u0645",
+        "\u0633\u0644\u0627\u0645",
+        "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+        "\u05d5\u05e9\u05dc\u05d5\u05dd",
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "\u0939\u093f\u0928",
+    ),
+)
+"""Names with words that stand in others as words or inside words, in scripts with and without blanks."""
+
 _ENTITIES: Final = 400
 _LONGEST: Final = 900
 """Characters of a name that is typed; the gateway takes 1,000."""
@@ -42,6 +87,10 @@ def names_graph() -> Iterator[str]:
             name = " ".join((dice.choice(_GIVEN), dice.choice(_FAMILY))[: 1 + (dice.random() < 0.8)])
             text = unicodedata.normalize(dice.choice(_FORMS), name)
             yield f'{node} <{label}> "{text}"{dice.choice(("", "@en", "@is"))}'
+    for number, name in enumerate(WORDS):
+        node = f"<{NAMESPACE}w{number}>"
+        yield f"{node} <{_KNOWS}> <{NAMESPACE}n{number}>"
+        yield f'{node} <{_LABELS[number % 5 == 0]}> "{name}"'
 
 
 def spelling(name: str, dice: random.Random) -> str:
@@ -76,10 +125,3 @@ def spelled_alike(name: str) -> str:
     bare = without_accents(unicodedata.normalize("NFKC", name).casefold())
     spaced = bare.replace("_", " ").replace("-", " ")
     return unicodedata.normalize("NFC", without_accents(" ".join(spaced.split()).casefold()))
-
-
-def words_alike(name: str) -> frozenset[str]:
-    """Return the words of a name with case, accents and Unicode forms folded away, written without the gateway."""
-    bare = without_accents(unicodedata.normalize("NFKC", name).casefold())
-    spaced = "".join(one if one.isalnum() or unicodedata.category(one)[0] == "M" else " " for one in bare)
-    return frozenset(unicodedata.normalize("NFC", without_accents(word.casefold())) for word in spaced.split())

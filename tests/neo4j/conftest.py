@@ -13,7 +13,7 @@ from tests.postgres.linked_files import linked
 from tests.servers.cache import locked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
-_GRAPHS = ("medical", "films", "medlit", "movies", "random")
+_GRAPHS = ("medical", "films", "medlit", "movies", "names", "random")
 
 
 @pytest.fixture(scope="session")

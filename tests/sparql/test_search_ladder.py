@@ -65,9 +65,10 @@ class Elsewhere:
     def _without_index(self, query: str) -> str:
         if "bif:contains" not in query or not self._indexed:
             return query
-        words = re.findall(r'\\"(\w+)\*?\\"', query)
+        words = re.findall(r'\\"(\w+)(\*?)\\"', query)
         joint = " && " if " AND " in query else " || "
-        asked = joint.join(f'REGEX(STR(?v), "\\\\b{word}", "i")' for word in words)
+        ends = {"*": "", "": "\\\\b"}
+        asked = joint.join(f'REGEX(STR(?v), "\\\\b{word}{ends[star]}", "i")' for word, star in words)
         told = query.replace("?v <bif:contains>", "BIND(1 AS ?found) #")
         return told.replace("FILTER(?p IN", f'FILTER(STRENDS(STR(?p), "label") && ({asked}))\n  FILTER(?p IN', 1)
 
@@ -157,6 +158,34 @@ async def test_an_index_that_finds_nothing_proves_nothing() -> None:
         compared = await gateway.search_entities("gluco")
     assert [hit.id for hit in compared.result] == ["x:glucose"]
     assert compared.complete is True
+
+
+async def test_an_index_with_too_many_names_is_asked_for_the_very_words_too() -> None:
+    many = " ".join(f"x:n{number:04} rdfs:label 'an insulinoma {number}' ." for number in range(5_001))
+    endpoint = Elsewhere(f"{GRAPH} {many}", indexed=True)
+    async with over(endpoint, SearchSettings(scan_triples=2), "virtuoso") as gateway:
+        answer = await gateway.search_entities("insulin")
+    assert [hit.id for hit in answer.result][:3] == ["x:insulin", "x:resistance", "x:resistant"]
+    assert [hit.match for hit in answer.result][:4] == ["label", "prefix", "all words", "part"]
+    assert answer.searched is not None
+    assert answer.searched.truncated
+
+
+async def test_a_search_compares_all_names_once_more_only_for_what_the_first_time_did_not_tell() -> None:
+    scans = {}
+    for query in ("insulin", "unheard", "insulin resistance", "insulin unheard", "resist insul", "xy insulin"):
+        endpoint = Elsewhere()
+        async with over(endpoint) as gateway:
+            await gateway.search_entities(query)
+        scans[query] = endpoint.count(COMPARISON)
+    assert scans == {
+        "insulin": 1,
+        "unheard": 1,
+        "insulin resistance": 1,
+        "insulin unheard": 2,
+        "resist insul": 2,
+        "xy insulin": 2,
+    }
 
 
 async def test_an_index_that_is_not_there_is_not_asked_again() -> None:

@@ -8,9 +8,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.terms.folding import fold_accents, fold_letters, fold_marks
-from gateway.terms.patterns import patterns, words_in
-from gateway.terms.words import every_word_of
+from gateway.terms.patterns import patterns
+from gateway.terms.words import folded_words
+from tests import name_oracle as oracle
 from tests.examples import examples
+from tests.name_oracle import Fit
 
 
 def all_marks() -> str:
@@ -53,13 +55,16 @@ def matches(pattern: str, text: str) -> bool:
 @example("İstanbul", "as it is", "lower")
 @example("aﾞb", "as it is", "NFKC")
 @example("x \ufc62", "as it is", "as it is")
-def test_a_pattern_matches_every_name_that_has_its_word_in_any_form(name: str, one: str, other: str) -> None:
+def test_patterns_match_every_name_that_has_their_words_in_any_form(name: str, one: str, other: str) -> None:
     query, stored = FORMS[one](name), FORMS[other](name)
-    for word in every_word_of(query):
-        if fold_accents(word) in fold_accents(stored):
-            assert words_in(stored, [word])
-        if words_in(stored, [word]):
-            assert matches(patterns([word])[0], stored)
+    words = folded_words(query)
+    found = {word: oracle.has(word, stored) for word in words}
+    for word in words:
+        for whole in (True, False):
+            if found[word] is Fit.WORDS or (found[word] is Fit.PART and not whole):
+                assert matches(patterns([word], whole=whole)[0], stored)
+    if oracle.fit(query, stored) not in {Fit.PLURAL, Fit.NOT}:
+        assert all(matches(pattern, stored) for pattern in patterns(words))
 
 
 @settings(max_examples=examples(300))
@@ -68,28 +73,42 @@ def test_a_pattern_matches_a_name_that_has_its_word_within_a_word(name: str, dat
     folded = fold_accents(name)
     assume(folded)
     first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(folded))] * 2)))
-    for word in every_word_of(folded[first:last]):
-        if fold_accents(word) in folded:
+    for word in oracle.words(folded[first:last]):
+        if oracle.has(word, name) in {Fit.WORDS, Fit.PART}:
             assert matches(patterns([word])[0], name)
 
 
 @settings(max_examples=examples(200))
-@given(st.lists(st.text(min_size=1, max_size=1_000), min_size=1, max_size=12))
-@example(["i" * 1_000] * 12)
-@example(["한" * 1_000] * 12)
-def test_patterns_are_bounded_however_long_the_words_are(words: list[str]) -> None:
-    assert sum(map(len, patterns(words))) <= 12_000
+@given(st.lists(st.text(min_size=1, max_size=1_000), min_size=1, max_size=12), st.booleans())
+@example(["i" * 1_000] * 12, True)
+@example(["한" * 1_000] * 12, True)
+def test_patterns_are_bounded_however_long_the_words_are(texts: list[str], whole: bool) -> None:
+    words = [word for text in texts for word in folded_words(text)[:1]]
+    assert sum(map(len, patterns(words, whole=whole))) <= 12_000
 
 
 @settings(max_examples=examples(500))
 @given(st.text())
 def test_a_pattern_is_a_valid_expression_without_anything_that_a_word_could_put_there(text: str) -> None:
-    for word in every_word_of(text):
-        (pattern,) = patterns([word])
-        outside = re.sub(r"\[[^\]]*\]|\\p\{M\}|\(\?:|[)|*]", "", pattern)
-        assert outside == ""
-        assert not set("^\\]&~") & set("".join(re.findall(r"\[([^\]]*)\]", pattern.replace(r"\p{M}", ""))))
-        re.compile(pattern.replace(r"\p{M}", "x"))
+    for word in folded_words(text):
+        for whole in (True, False):
+            (pattern,) = patterns([word], whole=whole)
+            outside = re.sub(r"\[[^\]]*\]|\\p\{M\}|\(\?:|[)|*$^]", "", pattern)
+            assert outside == ""
+            classes = re.findall(r"\[\^?([^\]]*)\]", pattern.replace(r"\p{M}", ""))
+            assert not set("^\\]&~") & set("".join(classes))
+            re.compile(pattern.replace(r"\p{M}", "x"))
+
+
+def test_the_pattern_of_a_whole_word_does_not_match_it_inside_another() -> None:
+    for word, inside, whole in (
+        ("art", ("heart", "party", "Ärtz", "artist", "ARTIKEL"), ("fine art", "Art, fine", "(art)", "art")),
+        ("k", ("kilo", "Björk", "k2", "2k"), ("vitamin-K", "k", "5 k", "K\u0308")),
+        ("\u0434\u043e\u043c", ("\u0434\u043e\u043c\u0430", "\u0430\u0434\u043e\u043c"), ("\u0414\u043e\u043c 2",)),
+    ):
+        (pattern,) = patterns([word], whole=True)
+        assert not [name for name in inside if matches(pattern, name)]
+        assert all(matches(pattern, name) for name in whole)
 
 
 def test_a_pattern_does_not_match_other_letters() -> None:

@@ -281,7 +281,7 @@ class EntityDescriber:
             )
         # An API of names may know the very entity that the graph has not.
         others = [hit for hit in hits if hit.iri != iri and is_sendable(hit.iri)]
-        best = [one.hit for one in ranked(others, " ".join(words), words)[:_NEAREST]]
+        best = [one.hit for one in ranked(others, " ".join(words))[:_NEAREST]]
         nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
         endpoint = self._profile.endpoint
         return messages.no_such_entity(

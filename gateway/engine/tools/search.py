@@ -35,7 +35,7 @@ from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.words import has_symbol, words_of
+from gateway.terms.words import MOST_WORDS, cut, every_word_of, folded_words, has_symbol, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
 
@@ -43,6 +43,9 @@ _MOST_GUESSES = 3
 
 _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
+
+_WORD_LENGTH = 40
+"""Characters of a word of the query that an answer repeats."""
 
 _USUAL = 10
 """Hits that are shown unless the caller says how many."""
@@ -160,7 +163,7 @@ class EntitySearcher:
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             question.warnings.append(messages.names_left_out(len(hits.hits) - len(sendable)))
-        best = ranked(sendable, terms.text, terms.words) if terms.text else by_id(sendable)
+        best = ranked(sendable, terms.text) if terms.text else by_id(sendable)
         if UNTYPED in question.types.iris:
             best = await self._of_types(best, wanted, question.view, call)
         return _Found(hits, best, [one for one in best if not one.is_guess])
@@ -171,7 +174,7 @@ class EntitySearcher:
         """Return the hits that are shown, those that the graph still has, and what it knows about each."""
         limit = limit or _usual_limit(found.fitting)
         limit = limit if found.fitting else min(limit, _MOST_GUESSES)
-        near = found.fitting or near_guesses(found.best, question.terms.words)
+        near = found.fitting or near_guesses(found.best, question.terms.text)
         shown = await self._first(found.hits, near, question.terms.text, limit, call)
         exhaustive, details = found.hits.exhaustive, found.hits.details
         with call.tally.stage("facts"):
@@ -203,16 +206,17 @@ class EntitySearcher:
         hits, fitting, types = found.hits, found.fitting, question.types
         # A filter that lacks a type, or subclasses of one, misses entities.
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
-        all_read = exhaustive and not hits.truncated and types.whole and not question.warnings and not advice
+        all_compared = exhaustive and not hits.truncated and types.whole and not question.warnings
         return SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
-            next_steps=(
+            next_steps=_joined(
+                _unknown(question, hits) if all_compared and hits.absent else "",
                 _for_the_rest(question.terms, hits, listed, written, len(fitting))
                 if fitting
-                else _next_steps(question.terms, hits, listed, advice, of_types=question.is_filtered)
+                else _next_steps(question.terms, hits, listed, advice, of_types=question.is_filtered),
             ),
-            complete=all_read and facts_are_whole,
+            complete=all_compared and not advice and facts_are_whole,
             how="",
             labels={},
             found=len(fitting),
@@ -335,6 +339,18 @@ def _search_terms(arguments: SearchEntities) -> SearchTerms:
     return SearchTerms(query, tuple(words))
 
 
+def _unknown(question: _Question, hits: Hits) -> str:
+    """Return which words no name has, as they stand in the query where they are words there."""
+    typed = {tuple(folded_words(word)): word for word in every_word_of(question.terms.text)}
+    words = [typed.get((word,), word) for word in hits.absent[:MOST_WORDS]]
+    listed = ", ".join(quoted(cut(word, _WORD_LENGTH)) for word in words)
+    return messages.no_name_has(listed, several=len(words) > 1, of_types=question.is_filtered)
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
 def _completed(facts: NodeFacts, details: HitDetails) -> NodeFacts:
     return replace(facts, name=facts.name or details.name, description=facts.description or details.description)
 
@@ -373,7 +389,7 @@ def _next_steps(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], advi
         first = ""
     else:
         first = messages.NOTHING_NEAR_OF_TYPES if of_types else messages.NOTHING_NEAR
-    return " ".join(filter(None, [first, advice]))
+    return _joined(first, advice)
 
 
 def _usual_limit(fitting: Sequence[RankedHit]) -> int:

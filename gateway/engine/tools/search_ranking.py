@@ -17,18 +17,21 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hit, Iri
 from gateway.terms.folding import fold, fold_accents
-from gateway.terms.patterns import words_in
-from gateway.terms.words import inflections, words_of
+from gateway.terms.words import SHORTEST_PART, Fit, Sought, folded_words, is_one_edit_apart
 
 _ORDER: Mapping[Match, int] = {
     "label": 0,
     "alias": 1,
     "prefix": 2,
     "all words": 3,
-    "some words": 4,
-    "similar": 5,
-    "type": 6,
+    "part": 5,
+    "some words": 6,
+    "similar": 7,
+    "type": 8,
 }
+_HARDLY_BEGUN = 4
+"""The order of a name that begins with the query within a number, or after one or two letters of a word: `IL-18` is no
+better than a part for `IL-1`, nor is `kilo` for `K`."""
 
 _GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
 
@@ -60,13 +63,19 @@ class RankedHit:
     Attributes:
         hit: Its name that fits best.
         match: How that fits.
-        missing: The number of words of the query that the name lacks or has in the singular or plural only, and their
-            length: a long word means more.
+        missing: The number of words of the query that the name does not have as they are, but in the singular or
+            plural, as a part of a word or not at all, and their length: a long word means more.
+        worst: How it has the word of the query that it has least.
+        has_none: Whether it has no word of the query, not even as a part of a word.
+        hardly_begun: Whether it begins with the query within a number, or after one or two letters of a word.
     """
 
     hit: Hit
     match: Match
-    missing: tuple[int, int]
+    missing: tuple[int, int] = (0, 0)
+    worst: Fit = Fit.WHOLE
+    has_none: bool = False
+    hardly_begun: bool = False
 
     @property
     def is_guess(self) -> bool:
@@ -79,44 +88,47 @@ class RankedHit:
         return self.match in {"label", "alias"}
 
 
-def ranked(hits: Iterable[Hit], query: str, words: Sequence[str]) -> list[RankedHit]:
+def ranked(hits: Iterable[Hit], query: str) -> list[RankedHit]:
     """Return one hit for each entity, the best first; of two names that fit equally well, the shorter one."""
-    wanted, folded = fold_accents(query), {fold_accents(word): word for word in words}
+    sought = Sought.of(query)
     best: dict[Iri, RankedHit] = {}
-    for one in sorted((_ranked(hit, wanted, folded) for hit in hits), key=lambda one: (_fit(one, query), _last(one))):
+    for one in sorted((_ranked(hit, sought) for hit in hits), key=lambda one: (_fit(one, query), _last(one))):
         best.setdefault(one.hit.iri, one)
     return list(best.values())
 
 
 def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
     """Return the entities that a list of types has, by their IDs."""
-    return [RankedHit(hit, "type", (0, 0)) for hit in sorted(hits, key=lambda hit: hit.iri)]
+    return [RankedHit(hit, "type") for hit in sorted(hits, key=lambda hit: hit.iri)]
 
 
-def near_guesses(best: Iterable[RankedHit], words: Sequence[str]) -> list[RankedHit]:
+def near_guesses(best: Iterable[RankedHit], query: str) -> list[RankedHit]:
     """Return the guesses that may be meant.
 
     A name that has some of the words is near if these have two fifths of the letters of the query, or half of its own:
-    "Python" for "Python programming language", but not "Great Britain" for "Basil the Great".
+    "Python" for "Python programming language", but not "Great Britain" for "Basil the Great". One that has none was
+    found because it is spelt alike.
     """
-    folded = [fold_accents(word) for word in words]
-    return [one for one in best if one.match == "similar" or (one.is_guess and _is_near(one.hit.text, folded))]
+    words = Sought.of(query).words
+    return [one for one in best if one.is_guess and (one.has_none or _is_near(one.hit.text, words))]
 
 
 def _is_near(text: str, words: Sequence[str]) -> bool:
-    own = [fold_accents(word) for word in words_of(text)]
+    own = folded_words(text)
     return _share_of(words, own) >= _OF_THE_QUERY or _share_of(own, words) >= _OF_THE_NAME
 
 
 def _share_of(words: Collection[str], others: Collection[str]) -> float:
-    """Return the share of the letters of words in those that stand inside the others, or are like one of them."""
-    shared = (
-        word
-        for word in words
-        if word not in _COMMON
-        and (any(word in other for other in others) or difflib.get_close_matches(word, others, 1, _LIKE))
-    )
+    """Return the share of the letters of words in those that are among the others, stand inside or are like one."""
+    shared = (word for word in words if word not in _COMMON and _is_among(word, others))
     return sum(map(len, shared)) / max(1, sum(map(len, words)))
+
+
+def _is_among(word: str, others: Collection[str]) -> bool:
+    if word in others or len(word) < SHORTEST_PART:
+        return word in others
+    is_near = any(word in other or is_one_edit_apart(word, other) for other in others)
+    return is_near or bool(difflib.get_close_matches(word, others, 1, _LIKE))
 
 
 def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Iri, float]) -> list[RankedHit]:
@@ -156,30 +168,32 @@ def _tied(best: Sequence[RankedHit], query: str, limit: int) -> list[Iri]:
     return [one.hit.iri for group in shown if len(group) > 1 for one in group]
 
 
-def _ranked(hit: Hit, wanted: str, words: Mapping[str, str]) -> RankedHit:
-    text = fold_accents(hit.text)
-    missing = [word for word in words if word not in text]
-    if missing:
-        # Searches also find a word whose vowel signs the name does not write.
-        found = words_in(hit.text, [words[word] for word in missing])
-        missing = [word for word in missing if words[word] not in found]
-    own = {fold_accents(word) for word in words_of(hit.text)} if missing else set[str]()
-    absent = [word for word in missing if own.isdisjoint(inflections(word))]
+def _ranked(hit: Hit, sought: Sought) -> RankedHit:
+    text, fits = fold_accents(hit.text), sought.fits(hit.text)
+    worst = max(fits, default=Fit.WHOLE)
     match: Match
-    if text == wanted:
+    if text == sought.text:
         match = "alias" if hit.is_synonym else "label"
-    elif wanted and text.startswith(wanted):
+    elif sought.begins(text):
         match = "prefix"
-    elif not absent:
+    elif worst <= Fit.FORM:
         match = "all words"
+    elif worst < Fit.ABSENT:
+        match = "part"
     else:
-        match = "some words" if len(absent) < len(words) else "similar"
-    return RankedHit(hit, match, (len(missing), sum(map(len, missing))))
+        match = "some words" if min(fits) <= Fit.FORM else "similar"
+    missing = [word for word, fit in zip(sought.words, fits, strict=True) if fit > Fit.WHOLE]
+    has_none = worst == min(fits, default=Fit.WHOLE) == Fit.ABSENT
+    end = len(sought.text)
+    # A word of one or two letters is no part of another.
+    hardly = match == "prefix" and (worst == Fit.ABSENT or (worst > Fit.FORM and text[end - 1 : end + 1].isdigit()))
+    return RankedHit(hit, match, (len(missing), sum(map(len, missing))), worst, has_none, hardly)
 
 
-def _fit(one: RankedHit, query: str) -> tuple[int, tuple[int, int], bool]:
+def _fit(one: RankedHit, query: str) -> tuple[int, tuple[int, int], Fit, bool]:
+    order = _HARDLY_BEGUN if one.hardly_begun else _ORDER[one.match]
     # Without its accents a name may be another name, so the very text comes before those that only read alike.
-    return (_ORDER[one.match], one.missing, one.match in {"label", "alias"} and fold(one.hit.text) != fold(query))
+    return (order, one.missing, one.worst, one.is_exact and fold(one.hit.text) != fold(query))
 
 
 def _last(one: RankedHit) -> tuple[int, bool, Iri, str]:

@@ -18,10 +18,16 @@ BOUND_ROWS = 2
 """Rows of the probe of LATERAL where the inner query sees the outer variable."""
 
 _WORD = "bjorks"
-_MATCHING = ("Bj\u00f6rks", "Bjo\u0308rks", "BJ\uff2f\u0308RKS", "\U0001d401jorks", "Bj\u00f6rk\u017f")
-"""Composed, decomposed, full-width with an accent, beyond the basic plane, and with another s."""
+_MATCHING = (
+    "Bj\u00f6rks",
+    "\u201cBjo\u0308rks\u201d",
+    "BJ\uff2f\u0308RKS",
+    "\U0001d401jorks, s",
+    "Bj\u00f6rk\u017f\u3001",
+)
+"""Composed, decomposed, full-width with an accent, beyond the basic plane, and with another s; some beside signs."""
 
-_OTHERS = ("Bjerks", "bj\u00f8rks")
+_OTHERS = ("Bjerks", "bj\u00f8rks", "\u00c9bj\u00f6rks", "Bj\u00f6rks\u044f")
 _ATTEMPTS = 3
 """Probes that may fail for another reason than the pattern, before no more are sent."""
 
@@ -70,7 +76,7 @@ class LetterClassProbe:
 
     async def _probe(self, call: Call) -> bool:
         # The first pattern of a process takes a table of all letters, which takes 60 ms to make.
-        (pattern,) = await in_thread(call, lambda _: patterns([_WORD]))
+        (pattern,) = await in_thread(call, lambda _: patterns([_WORD], whole=True))
         try:
             answer = await self._client.rows(
                 "search/letter_classes", call, {"pattern": pattern, "matching": _MATCHING, "others": _OTHERS}

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused
 from gateway.graph.call import Call
+from gateway.graph.name_scan import compare_names
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
@@ -24,8 +25,8 @@ from gateway.sparql.results.columns import integer
 from gateway.sparql.search.hit_reader import HitReader, Scope
 from gateway.sparql.search.text_search import TextSearch
 from gateway.sparql.template import Parameter
-from gateway.terms.patterns import patterns, words_in
-from gateway.terms.words import every_word_of, listed_words
+from gateway.terms.patterns import patterns
+from gateway.terms.words import listed_words
 
 _log = logging.getLogger(__name__)
 
@@ -75,14 +76,9 @@ class SearchReader:
         """Find entities; see `GraphStore.search`."""
         if not terms.words:
             return await self.named(terms.text, types, call)
-        found = await self._found(terms, types, call)
-        # A word that was not looked for may be all that a name has.
-        return replace(found, exhaustive=found.exhaustive and set(every_word_of(terms.text)) <= set(terms.words))
-
-    async def _found(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         index_first = self._settings.index not in {"auto", "none"}
         if not index_first and await self._may_compare(min(_FEW, self._settings.scan_triples), call):
-            return await self._compared(terms.words, types, call)
+            return await self._compared(terms, types, call)
         indexed = await self._indexed(terms, types, call, every=True)
         exact = await self.named(terms.text, types, call)
         steps = [exact] if indexed is None else [indexed, exact]
@@ -90,7 +86,7 @@ class SearchReader:
             return _together(steps)
         warning = _TOO_MANY
         if await self._may_compare(self._settings.scan_triples, call):
-            compared, done = await self._compared_in_time(terms.words, types, call)
+            compared, done = await self._compared_in_time(terms, types, call)
             steps.append(compared)
             if done:
                 return _together(steps)
@@ -123,14 +119,14 @@ class SearchReader:
         found = await self._hits.hits("search/exact", {"forms": given}, scope, call)
         return Hits(found.hits, found.truncated, how, exhaustive=False)
 
-    async def _compared_in_time(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> tuple[Hits, bool]:
+    async def _compared_in_time(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> tuple[Hits, bool]:
         """Compare all names in a part of the time; return what was found, and whether the time was enough."""
         how = "all names, which takes too long"
         if self._too_slow >= _FAILURES:
             return Hits((), truncated=False, how=how, exhaustive=False), False
         try:
             with call.reserving(requests=0.5, time=0.4):
-                compared = await self._compared(words, types, call)
+                compared = await self._compared(terms, types, call)
         except Fault as fault:
             if not (fault.smaller or isinstance(fault, DeadlinePassed)):
                 raise
@@ -139,32 +135,27 @@ class SearchReader:
         self._too_slow = 0
         return compared, True
 
-    async def _compared(self, words: Sequence[str], types: Sequence[Iri], call: Call) -> Hits:
+    async def _compared(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Compare all names: those with every word, and if there are none, those with some."""
-        every = await self._scan(words, types, call, every=True)
-        if every.hits or len(words) == 1:
-            return every
-        return await self._scan(words, types, call, every=False)
-
-    async def _scan(self, words: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool) -> Hits:
         scope = Scope(self._name_predicates.all, types)
-        how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(words)}"
-        if await self._letter_classes.is_supported(call):
-            whole = patterns(words)
-            given: dict[str, Parameter] = {"patterns": whole if every else ["|".join(whole)]}
-            wanted = len(words) if every else 1
-            try:
-                found = await self._hits.hits("search/folded", given, scope, call)
-            except QueryRefused as refused:
-                _log.info("names are compared as they were typed: %s", refused)
-            else:
-                # A pattern may have a part of its word only, and ignores more marks than a comparison does.
-                hits = tuple(hit for hit in found.hits if len(words_in(hit.text, words)) >= wanted)
-                return Hits(hits, found.truncated, how)
-        found = await self._hits.hits(
-            "search/every_word" if every else "search/any_word", {"words": words}, scope, call
-        )
-        return Hits(found.hits, found.truncated, f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
+
+        async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:
+            how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(terms.words)}"
+            if await self._letter_classes.is_supported(call):
+                each = patterns(words, whole=whole)
+                given: dict[str, Parameter] = {"patterns": each if every else ["|".join(each)]}
+                try:
+                    return replace(await self._hits.hits("search/folded", given, scope, call), how=how)
+                except QueryRefused as refused:
+                    _log.info("names are compared as they were typed: %s", refused)
+            if whole and every:
+                # Without patterns an engine cannot tell a word from a part of one.
+                return Hits((), truncated=True, how=how, exhaustive=False)
+            template = "search/every_word" if every else "search/any_word"
+            found = await self._hits.hits(template, {"words": terms.words}, scope, call)
+            return replace(found, how=f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
+
+        return await compare_names(terms.text, scan, call)
 
 
 def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
@@ -179,6 +170,7 @@ def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
         truncated=any(step.truncated for step in steps),
         how="; ".join(step.how for step in steps),
         exhaustive=steps[-1].exhaustive,
+        absent=steps[-1].absent,
         warnings=tuple(warnings),
         fault=next((step.fault for step in steps if step.fault is not None), None),
     )

@@ -33,23 +33,23 @@ _SHORTEST_WORD = 3
 Named = TypeVar("Named")
 
 
-def lucene_query(words: Sequence[str], *, every: bool) -> str:
+def lucene_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:
     """Write a query of Lucene's classic syntax, which Jena takes.
 
     A word of capitals would be an operator and a word of digits a number's; inside of quotes it is neither. The
     beginning of a word stands outside of them, where a lower-case word is only ever a term.
     """
-    return _joined([_lucene_word(word) for word in words], every=every)
+    return _joined([f'"{_word(word)}"' if whole else _lucene_word(word) for word in words], every=every)
 
 
-def virtuoso_query(words: Sequence[str], *, every: bool) -> str:
+def virtuoso_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:
     """Write a query of Virtuoso's, which takes digits and other scripts only in quotes."""
-    return _joined([f'"{_begun(word)}"' for word in words], every=every)
+    return _joined([f'"{_word(word) if whole else _begun(word)}"' for word in words], every=every)
 
 
-def blazegraph_query(words: Sequence[str], *, every: bool) -> str:  # noqa: ARG001 - it takes that beside the words
+def blazegraph_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:  # noqa: ARG001 - it takes `every` beside the words
     """Write a query of words and nothing else, as Blazegraph takes it: it knows no operators."""
-    return " ".join(map(_begun, words))
+    return " ".join(map(_word if whole else _begun, words))
 
 
 def _lucene_word(word: str) -> str:
@@ -59,11 +59,15 @@ def _lucene_word(word: str) -> str:
 
 def _begun(word: str) -> str:
     """Let a word be the beginning of one where it is long enough."""
+    return f"{_without_plural(_word(word))}*" if len(word) >= _PREFIX else _word(word)
+
+
+def _word(word: str) -> str:
     if not is_word(word) or word != word.lower():
         raise InputError(
             f"{quoted(word)} is no word to search for.", valid="Lower-case letters, digits and the marks upon them."
         )
-    return f"{_without_plural(word[:_LONGEST])}*" if len(word) >= _PREFIX else word
+    return word[:_LONGEST]
 
 
 def _without_plural(word: str) -> str:
@@ -81,8 +85,8 @@ def _joined(terms: Sequence[str], *, every: bool) -> str:
 class QueryWriter(Protocol):
     """Writes words in the query language of an index."""
 
-    def __call__(self, words: Sequence[str], *, every: bool) -> str:
-        """Write a query for names with every word, or with some."""
+    def __call__(self, words: Sequence[str], *, every: bool, whole: bool = False) -> str:
+        """Write a query for names with every word, or with some; as a whole, or else as the beginning of one too."""
         ...
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gateway.errors import Fault, QueryRefused
@@ -65,10 +66,15 @@ class TextSearch:
         known = await self._known(call)
         if known is None:
             return None
-        found = await self._ask(
-            known.index, known.predicates, Scope(self._name_predicates.all, types), words, call, every=every
-        )
-        return Hits(found.hits, found.truncated, _how(known, words, every=every), exhaustive=False)
+        scope = Scope(self._name_predicates.all, types)
+        found = await self._ask(known.index, known.predicates, scope, words, call, every=every)
+        hits = found.hits
+        if found.truncated:
+            # Names with the very words must not be lost among those with words that begin so.
+            with suppress(Fault), call.reserving(requests=0.5, time=0.5):
+                whole = await self._ask(known.index, known.predicates, scope, words, call, every=every, whole=True)
+                hits = tuple(dict.fromkeys((*whole.hits, *hits)))
+        return Hits(hits, found.truncated, _how(known, words, every=every), exhaustive=False)
 
     async def _known(self, call: Call) -> Coverage | None:
         """Return what the index covers, after having probed it once."""
@@ -113,12 +119,20 @@ class TextSearch:
         return False
 
     async def _ask(
-        self, index: TextIndex, covered: Sequence[Iri], scope: Scope, words: Sequence[str], call: Call, *, every: bool
+        self,
+        index: TextIndex,
+        covered: Sequence[Iri],
+        scope: Scope,
+        words: Sequence[str],
+        call: Call,
+        *,
+        every: bool,
+        whole: bool = False,
     ) -> Hits:
         matches = _MATCHES_BEFORE_TYPES if scope.types else _MATCHES
         own: dict[str, Parameter] = {"covered": covered, "matches": matches, "every": str(every).lower()}
         parameters = {
-            "text": index.write(words, every=every),
+            "text": index.write(words, every=every, whole=whole),
             **{name: value for name, value in own.items() if name in index.takes},
         }
         found = await self._hits.hits(index.template, parameters, scope, call)

@@ -1,18 +1,17 @@
 """The order of hits: how a name fits, then mentions or edges, then the shorter name, then the ID."""
 
-import unicodedata
-
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.engine.answers import SearchResult
 from gateway.engine.tools.search_ranking import RankedHit, near_guesses, ordered_by_weight, ranked
 from gateway.errors import GaveUp
 from gateway.graph.values import Hit
-from gateway.terms.words import words_of
+from tests import name_oracle as oracle
 from tests.engine.small import Watched, engine, over
 from tests.examples import examples
+from tests.name_oracle import Fit
 
 pytestmark = pytest.mark.anyio
 
@@ -32,12 +31,14 @@ async def test_a_hit_says_how_it_matched() -> None:
     turtle = """
     x:label rdfs:label 'heart failure' . x:alias rdfs:label 'HF' ; skos:altLabel 'Heart-Failure' .
     x:prefix rdfs:label 'heart failure, acute' . x:all rdfs:label 'failure of the heart' .
+    x:begins rdfs:label 'heart failurelike' .
     """
     answer = await found("Heart failure", turtle)
     assert [(hit.id, hit.match, hit.matched) for hit in answer.result] == [
         ("x:label", "label", None),
         ("x:alias", "alias", "Heart-Failure"),
         ("x:prefix", "prefix", None),
+        ("x:begins", "prefix", None),
         ("x:all", "all words", None),
     ]
     some = await found("heart failure unheard", turtle)
@@ -47,9 +48,9 @@ async def test_a_hit_says_how_it_matched() -> None:
 def test_a_name_with_a_word_in_the_singular_or_plural_fits_after_those_that_have_the_very_word() -> None:
     names = ["enzyme", "enzymes of the liver", "the city", "livers and cities", "enzima"]
     hits = [Hit(f"urn:{name}", name, is_synonym=False) for name in names]
-    best = ranked(hits, "the enzymes", words_of("the enzymes"))
+    best = ranked(hits, "the enzymes")
     assert [(one.hit.text, one.match) for one in best][:1] == [("enzymes of the liver", "all words")]
-    best = ranked(hits, "enzymes", ["enzymes"])
+    best = ranked(hits, "enzymes")
     assert [(one.hit.text, one.match) for one in best[:3]] == [
         ("enzymes of the liver", "prefix"),
         ("enzyme", "all words"),
@@ -60,7 +61,7 @@ def test_a_name_with_a_word_in_the_singular_or_plural_fits_after_those_that_have
 
 def test_a_name_without_any_of_the_words_is_similar() -> None:
     hits = [Hit("urn:a", "desmopressin", is_synonym=False), Hit("urn:b", "desmopresin acetate", is_synonym=False)]
-    assert [one.match for one in ranked(hits, "desmopresin", words_of("desmopresin"))] == ["prefix", "similar"]
+    assert [one.match for one in ranked(hits, "desmopresin")] == ["prefix", "similar"]
 
 
 async def test_the_more_mentioned_comes_first_among_those_that_fit_equally_well() -> None:
@@ -85,7 +86,7 @@ async def test_accents_make_no_difference_but_the_very_name_comes_first() -> Non
     turtle = "x:a rdfs:label 'Résumé' ; x:p x:b, x:c . x:b rdfs:label 'Resume' . x:c rdfs:label 'other' ."
     hits = [Hit("x:a", "Résumé", is_synonym=False), Hit("x:b", "Resume", is_synonym=False)]
     for query, first in (("resume", "x:b"), ("RÉSUMÉ", "x:a")):
-        best = ranked(hits, query, words_of(query))
+        best = ranked(hits, query)
         assert [one.match for one in best] == ["label", "label"]
         assert best[0].hit.iri == first
     assert ids(await found("résumé", turtle)) == ["x:a", "x:b"]
@@ -122,7 +123,7 @@ def test_weights_order_those_that_fit_equally_well_and_nothing_else(
     names: list[tuple[str, int]], data: st.DataObject
 ) -> None:
     hits = [Hit(f"urn:{number}:{place}", name, is_synonym=False) for place, (name, number) in enumerate(names)]
-    best = ranked(hits, "ada", ["ada"])
+    best = ranked(hits, "ada")
     some = data.draw(st.sets(st.sampled_from([one.hit.iri for one in best]))) if best else set()
     weights = {iri: float(len(iri) % 4) for iri in some}
     groups: dict[tuple[str, tuple[int, int]], list[RankedHit]] = {}
@@ -140,15 +141,19 @@ _names = st.text("abé _-B", min_size=1, max_size=9).filter(str.strip)
 @settings(derandomize=True, deadline=None, max_examples=examples(200))
 @given(names=st.lists(_names, max_size=6), query=st.text("abe AB", min_size=1, max_size=7))
 @example(names=["ab ab", "ba b", "a"], query="a b")
+@example(names=["abb", "babb", "abb b", "b"], query="abb")
 def test_a_name_fits_if_it_has_every_word_and_no_other_is_more_than_a_guess(names: list[str], query: str) -> None:
-    words = words_of(query)
+    assume(oracle.words(query))
     hits = [Hit(f"urn:{number}", name, is_synonym=False) for number, name in enumerate(names)]
-    best = ranked(hits, query, words)
-    folded = {name: unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower() for name in names}
-    fitting = {hit.iri for hit in hits if words and all(word in folded[hit.text] for word in words)}
-    assert {one.hit.iri for one in best if not one.is_guess} >= fitting
-    near = near_guesses(best, words)
+    best = ranked(hits, query)
+    fits = {hit.iri: oracle.fit(query, hit.text) for hit in hits}
+    assert {one.hit.iri for one in best if not one.is_guess} == {iri for iri, fit in fits.items() if fit is not Fit.NOT}
+    assert {one.hit.iri for one in best if one.match == "part"} == {iri for iri, fit in fits.items() if fit is Fit.PART}
+    parts = [fits[one.hit.iri] in {Fit.PART, Fit.NOT} for one in best]
+    assert parts == sorted(parts)
+    near = near_guesses(best, query)
     assert all(one.is_guess for one in near)
     assert [one for one in best if one in near] == near
     for one in near:
-        assert one.match == "similar" or any(word in folded[one.hit.text] for word in words)
+        own = [oracle.has(word, one.hit.text) for word in oracle.words(query)]
+        assert one.match == "similar" or Fit.WORDS in own

@@ -1,0 +1,9 @@
+"""Which names a search finds by words and by parts of words, by PostgreSQL."""
+
+import pytest
+
+from tests.test_search_words import (  # noqa: F401 - pytest collects it here, with this folder's engine
+    test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does,
+)
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
