@@ -5,6 +5,7 @@ Like `tests.oracle`, it imports nothing of the gateway.
 
 import unicodedata
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 _WITHOUT_BLANKS: Final = frozenset(
@@ -40,7 +41,8 @@ def fit(query: str, name: str) -> Fit:
     return Fit.NOT if Fit.NOT in each else Fit.PART
 
 
-def words(text: str) -> list[str]:
+@lru_cache(1 << 17)
+def words(text: str) -> tuple[str, ...]:
     """Return the words of a text, bare of case and accents."""
     found, before = [""], ""
     for character in _bare(text):
@@ -52,7 +54,7 @@ def words(text: str) -> list[str]:
         if kind:
             found[-1] += character
         before = kind
-    return [word for word in found if word]
+    return tuple(word for word in found if word)
 
 
 def has(word: str, name: str) -> Fit:
@@ -78,6 +80,7 @@ def _are_forms(singular: str, plural: str) -> bool:
     )
 
 
+@lru_cache(1 << 17)
 def _kind(character: str) -> str:
     category = unicodedata.category(character)
     if category[0] == "M":
@@ -88,6 +91,7 @@ def _kind(character: str) -> str:
     return "unspaced" if script in _WITHOUT_BLANKS else "spaced"
 
 
+@lru_cache(1 << 17)
 def _bare(text: str) -> str:
     """Return a text decomposed, without case and accents; marks that are vowels or part of a letter stay."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -98,6 +102,7 @@ def _is_combining_accent(character: str) -> bool:
     return 0x300 <= ord(character) < 0x370
 
 
+@lru_cache(1 << 17)
 def _same(text: str) -> str:
     """Return what names share that differ in case, Latin, Greek and Cyrillic accents, `_`, `-` and blanks alone."""
     apart = unicodedata.normalize("NFKD", " ".join(text.replace("_", " ").replace("-", " ").split()).casefold())
