@@ -32,6 +32,9 @@ _SAMPLED_PREDICATES = 20
 _SAMPLED_EDGES = 10
 """The most frequent predicates of a larger graph, and edges of each, whose ends are a sample of its nodes."""
 
+_LOOKED_AT = 1_000
+"""Triples of a predicate among which these edges are: those of evidence are none."""
+
 _ATTEMPTS = 2
 """Counts of one graph that may fail, before no more are tried."""
 
@@ -110,7 +113,14 @@ class NamelessCounter:
         predicates = [term.iri for term in schema.predicates[:_SAMPLED_PREDICATES]]
         if not predicates:
             return None
-        given: dict[str, Parameter] = {"predicates": predicates, "edges": _SAMPLED_EDGES, **self._rule.ends}
+        await self._rule.refresh(call)
+        given: dict[str, Parameter] = {
+            "predicates": predicates,
+            "edges": _SAMPLED_EDGES,
+            "scan": _LOOKED_AT,
+            **self._rule.evidence,
+            **self._rule.ends,
+        }
         # Any of them will do.
         rows, _ = (await self._client.rows("schema/ends", call, given)).part()
         ends = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))
