@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.engine.answers import BfsResult
-from gateway.settings.limits import SizeSettings
+from gateway.settings.limits import OrientationSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, RoleSettings
@@ -281,3 +281,35 @@ async def test_evidence_nodes_are_excluded_as_the_oracle_does_it(engine: Column,
         schema = await gateway.describe_schema()
     assert schema.comprehensive
     assert schema.predicates_total == len({predicate for _, predicate, _ in oracle.edges})
+
+
+AS_IF_LARGE = OrientationSettings(glance_triples=1, enumeration_seconds=0)
+
+
+@pytest.mark.parametrize(
+    ("graph", "profile"),
+    [
+        ("medical", Profile()),
+        ("awkward", Profile()),
+        ("wikibase", WIKIBASE),
+        ("wikibase", Profile()),
+        ("singletons", MARRIAGES),
+        ("associations", ASSOCIATIONS),
+    ],
+)
+async def test_a_sampled_schema_lists_no_type_and_no_predicate_that_evidence_alone_has(
+    engine: Column, graph: str, profile: Profile
+) -> None:
+    async with engine.open(graph, profile) as gateway:
+        whole = await gateway.describe_schema(all=True)
+    async with engine.open(graph, profile.model_copy(update={"orientation": AS_IF_LARGE})) as gateway:
+        sample = await gateway.describe_schema(all=True)
+    assert (whole.comprehensive, sample.comprehensive) == (True, False)
+    assert "sampled" in sample.basis.methods
+    assert set(sample.entity_types) <= set(whole.entity_types)
+    assert set(sample.predicates) <= set(whole.predicates)
+    # The first sample has a thousand triples, which is most of each graph.
+    assert len(sample.predicates) > len(whole.predicates) / 2
+    if profile == Profile() and graph != "awkward":
+        oracle = OracleGraph.from_files(engine.files[graph], EdgeRule())
+        assert whole.predicates_total == len({predicate for _, predicate, _ in oracle.edges})

@@ -232,10 +232,10 @@ def test_the_edge_rule_is_written_once() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in resources.folder("queries").rglob("*.rq")}
     for slot, part in (
         ("?_excepted", "no_evidence.rq"),
-        ("?_markers", "no_evidence.rq"),
+        ("?_markers", "no_evidence_triple.rq"),
         ("?_allowed", "edge_rule.rq"),
         ("?_objects", "node_rule.rq"),
-        ("?_singletons", "no_evidence.rq"),
+        ("?_singletons", "no_evidence_triple.rq"),
     ):
         told = {name for name, text in texts.items() if slot in text}
         # Of the literals, which are about no triple that is an edge.

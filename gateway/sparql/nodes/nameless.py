@@ -38,6 +38,9 @@ _SAMPLED_PREDICATES = 20
 _SAMPLED_EDGES = 10
 """The most frequent predicates of a larger graph, and edges of each, whose ends are a sample of its nodes."""
 
+_LOOKED_AT = 1_000
+"""Triples of a predicate among which these edges are: those of evidence are none."""
+
 _ATTEMPTS = 2
 """Counts of one graph that may fail, before no more are tried."""
 
@@ -115,7 +118,14 @@ class NamelessCounter:
 
     async def _counted_among(self, predicates: Sequence[Iri], call: Call) -> NamelessNodes:
         """Count all ends of the edges with some predicates."""
-        given = {**self._edges_by(predicates), "names": self._name_predicates.all, "most": self._most}
+        given: dict[str, Parameter] = {
+            "predicates": predicates,
+            "names": self._name_predicates.all,
+            "most": self._most,
+            "excepted": self._rule.excepted,
+            **self._rule.evidence,
+            **self._rule.ends,
+        }
         rows = (await self._client.rows("schema/nameless", call, given)).whole()
         # Nothing to count is an empty group on some engines, and no row on others.
         counts = dict(read(binding(rows, "named"), integer("named"), integer("count")))
@@ -126,13 +136,15 @@ class NamelessCounter:
         predicates = [term.iri for term in schema.predicates[:_SAMPLED_PREDICATES]]
         if not predicates:
             return None
-        given = {**self._edges_by(predicates), "edges": _SAMPLED_EDGES}
+        given: dict[str, Parameter] = {
+            "predicates": predicates,
+            "edges": _SAMPLED_EDGES,
+            "scan": _LOOKED_AT,
+            **self._rule.evidence,
+            **self._rule.ends,
+        }
         # Any of them will do.
         rows, _ = (await self._client.rows("schema/ends", call, given)).part()
         ends = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))
         has_name = await self._nodes.have_names([end for end in ends if is_sendable(end)], call)
         return NamelessNodes(sum(not named for named in has_name.values()), len(has_name), exact=False)
-
-    def _edges_by(self, predicates: Sequence[Iri]) -> dict[str, Parameter]:
-        rule = self._rule
-        return {"predicates": predicates, "excepted": rule.excepted, **rule.evidence, **rule.ends}

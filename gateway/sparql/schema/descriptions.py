@@ -33,6 +33,9 @@ _LOOKED_FOR = 50
 _BATCHES = 4
 """Queries for the terms of one list; further terms are not looked for, and the list counts as cut."""
 
+_LOOKED_AT = 1_000
+"""Triples of a predicate, and nodes of a type, among which is one that is no evidence, where there is any."""
+
 VOID = "http://rdfs.org/ns/void#"
 _PUBLISHED_CLASS = f"{VOID}class"
 _DECLARED_PREDICATE = f"{OWL}ObjectProperty"
@@ -87,9 +90,11 @@ class DescriptionReader:
         is_cut = len(iris) > _LOOKED_FOR * _BATCHES
         for start in range(0, min(len(iris), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
             batch = iris[start : start + _LOOKED_FOR]
-            given: dict[str, Parameter] = (
-                {"types": self._types, "wanted": batch} if variable == "t" else {"predicates": batch, **self._rule.ends}
-            )
+            given: dict[str, Parameter] = {"scan": _LOOKED_AT}
+            if variable == "t":
+                given |= {"types": self._types, "wanted": batch, **self._rule.evidence_of_nodes}
+            else:
+                given |= {"predicates": batch, **self._rule.evidence, **self._rule.ends}
             rows, was_cut = await self._rows(f"schema/{name}", call, given)
             found.update(iri(variable)(rows))
             is_cut = is_cut or was_cut

@@ -37,7 +37,7 @@ _NODES = 50
 
 @dataclass(slots=True)
 class Sample:
-    """How often types and edge predicates were seen in some triples; `is_cut` if not all of them came."""
+    """How often types and edge predicates of nodes were seen in some triples; `is_cut` if not all of them came."""
 
     types: Counter[Iri] = field(default_factory=Counter)
     predicates: Counter[Iri] = field(default_factory=Counter)
@@ -68,7 +68,8 @@ class Sampler:
         first = list(islice(filter(is_iri, classes), _CLASSES))
         if not first:
             return Counter()
-        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES, **self._rule.ends}
+        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES}
+        given |= self._rule.evidence | self._rule.ends
         try:
             answer = await self._client.rows("schema/of_classes", call, given)
             return self._edges(counts_in(answer.whole(), "p"))
@@ -86,7 +87,7 @@ class Sampler:
         return await self._sample("schema/random_blazegraph", {}, _TRIPLES, call)
 
     async def _sample(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
-        given = {"types": self._types, "scan": triples, **self._rule.ends, **more}
+        given = {"types": self._types, "scan": triples, **self._rule.evidence, **self._rule.ends, **more}
         rows, is_cut = (await self._client.rows(template, call, given)).part()
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
         predicates: dict[Iri, int] = {}

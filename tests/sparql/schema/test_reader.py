@@ -130,6 +130,22 @@ async def test_what_is_described_is_listed_only_where_the_graph_uses_it() -> Non
     assert {"published", "declared", "sampled"} == set(schema.basis.methods)
 
 
+async def test_what_is_described_is_not_listed_where_evidence_alone_uses_it() -> None:
+    described = f"""
+    x:Evidence a owl:Class . x:stated a owl:ObjectProperty . x:both a owl:ObjectProperty .
+    x:part <{VOID}class> x:Evidence . x:other <{VOID}property> x:stated .
+    """ + "".join(
+        f"x:e{number} a x:Evidence ; rdf:subject x:n1 ; rdf:predicate x:p0 ; rdf:object x:n2 ; "
+        f"x:stated x:doc{number} ; x:both x:doc{number} .\n"
+        for number in range(50)
+    )
+    schema = await store(LARGE + described + "x:n1 x:both x:n2 .").quick_schema(call())
+    types, predicates = counts(schema)
+    assert "Evidence" not in types
+    assert "stated" not in predicates
+    assert "both" in predicates
+
+
 async def test_a_quick_reading_that_finds_the_engine_slow_for_all_triples_falls_back_on_samples() -> None:
     async def hook(query: str) -> None:
         if "LIMIT 101" in query:
