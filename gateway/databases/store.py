@@ -155,7 +155,8 @@ class DatabaseStore:
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
-        return sendable.facts_of(await self._nodes.facts(ids, call, names=names, descriptions=descriptions))
+        facts = await self._nodes.facts(ids, call, names=names, descriptions=descriptions)
+        return await sendable.checked_facts(facts, call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate that has a row among the nodes."""
@@ -182,7 +183,8 @@ class DatabaseStore:
         precise: bool = True,  # noqa: ARG002 - databases have no value nodes
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, nested values only on request."""
-        return sendable.descriptions_of(await self._nodes.metadata(ids, call, blank_nodes=blank_nodes))
+        described = await self._nodes.metadata(ids, call, blank_nodes=blank_nodes)
+        return await sendable.checked_descriptions(described, call)
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""

@@ -11,7 +11,7 @@ import contextvars
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ClassVar, Final, TypeVar
@@ -21,6 +21,7 @@ from gateway.graph.call import Call
 from gateway.graph.deadline import Clock, Deadline
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 _THREADS: Final = 1
 """Computations of all calls that run at once. One interpreter runs one at a time: two threads would pass it to each
@@ -119,6 +120,13 @@ class Slices:
         """Begin in a pass in which no other long call goes on: calls may all have waited for the same answer."""
         await Passes.of(asyncio.get_running_loop()).own()
         self._since = self._clock()
+
+    async def over(self, items: Iterable[Item], at_once: int = FEW // 2) -> AsyncIterator[Item]:
+        """Yield items, and give others a turn after some of them if that slice has taken long enough."""
+        for number, item in enumerate(items, 1):
+            yield item
+            if not number % at_once:
+                await self.end_one()
 
     async def end_one(self) -> None:
         """Give others a turn if this slice has taken long enough."""

@@ -33,7 +33,7 @@ from gateway.graph.values import (
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
 
 _FEW = 4_000
-"""Edges that are looked at in some milliseconds."""
+"""Edges, nodes or values that are looked at in some milliseconds."""
 
 _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
 
@@ -72,6 +72,17 @@ def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
     """Return facts without the types that are not sendable."""
     bad = not_sendable(chain.from_iterable(facts.types for facts in answers.values()))
     return {node: _known(facts, bad) for node, facts in answers.items()} if bad else answers
+
+
+async def checked_facts(answers: Mapping[Iri, NodeFacts], call: Call) -> Mapping[Iri, NodeFacts]:
+    """Return facts without the types that are not sendable; many of them in a thread."""
+    return await in_thread(call, lambda _: facts_of(answers), unless=len(answers) <= _FEW)
+
+
+async def checked_descriptions(answers: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
+    """Return descriptions without the predicates and values that are not sendable; many of them in a thread."""
+    values = sum(len(values) for one in answers.values() for values in one.properties.values())
+    return await in_thread(call, lambda _: descriptions_of(answers), unless=values <= _FEW)
 
 
 def reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:

@@ -93,7 +93,7 @@ class SparqlNameReader:
         more = True
         while more:
             rows, more = (await self._client.rows("names_of", call, {**about, "after": after})).part()
-            page = {(text.value, text.language): None for text in _NAME(rows)}
+            page = await in_thread(call, partial(_texts, rows), unless=len(rows) <= FEW)
             if more and page.keys() <= texts.keys():
                 raise EndpointFault("A page of the names of one entity brought none that was not known.")
             texts |= page
@@ -115,6 +115,11 @@ class SparqlNameReader:
             return tuple(Name(entity, text, is_synonym, language) for entity, (text, language) in different)
 
         return await in_thread(call, names, unless=len(found) <= FEW)
+
+
+def _texts(rows: Table, deadline: Deadline) -> dict[_Text, None]:
+    """Return the names in some rows."""
+    return {(text.value, text.language): None for text in deadline.checking(_NAME(rows))}
 
 
 def _found(rows: Table, deadline: Deadline) -> list[tuple[Iri, _Text]]:

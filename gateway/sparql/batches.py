@@ -110,12 +110,12 @@ class _Run(Generic[Key, Answer]):
         self, keys: Sequence[Key], on_answers: Callable[[Mapping[Key, Answer]], None] | None
     ) -> dict[Key, Answer]:
         """Ask about distinct keys."""
-        is_few, slices = len(keys) <= _FEW_KEYS, Slices()
-        doubtful = [] if await in_thread(self.call, lambda _: are_ordinary(_iris_of(keys)), unless=is_few) else keys
-        legal = keys
-        if doubtful:
-            legal = await in_thread(self.call, lambda _: [key for key in keys if _is_legal(key)], unless=is_few)
-        answers = await self._rewritten(legal, legal if doubtful else ())
+        slices = Slices()
+        try:
+            legal, doubtful = await in_thread(self.call, lambda _: _checked(keys), unless=len(keys) <= _FEW_KEYS)
+        except DeadlinePassed as late:
+            return self._failed(keys, late)
+        answers = await self._rewritten(legal, doubtful)
         waiting = deque(filterfalse(answers.__contains__, legal))
         at_once = self.query.client.flow.at_once
         part = self.size.part(len(waiting), at_once)
@@ -259,6 +259,14 @@ class _Run(Generic[Key, Answer]):
 
     def _failed(self, keys: Sequence[Key], fault: Fault) -> dict[Key, Answer]:
         return self.query.read(keys, EMPTY, Mark(fault))
+
+
+def _checked(keys: Sequence[Key]) -> tuple[Sequence[Key], Sequence[Key]]:
+    """Return the legal ones of some keys, and those that an engine may read as others, or more."""
+    if are_ordinary(_iris_of(keys)):
+        return keys, ()
+    legal = [key for key in keys if _is_legal(key)]
+    return legal, legal
 
 
 def _is_legal(key: str | tuple[str, ...]) -> bool:

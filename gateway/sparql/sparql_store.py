@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph import sendable
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
@@ -122,7 +123,9 @@ class SparqlStore:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        return sendable.reach_of(await self._reach.reach(ids, hops, call))
+        reaches = await self._reach.reach(ids, hops, call)
+        is_few = sum(len(reach.distances) for reach in reaches.values()) <= FEW
+        return await in_thread(call, lambda _: sendable.reach_of(reaches), unless=is_few)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
@@ -142,7 +145,8 @@ class SparqlStore:
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description where those are asked for."""
-        return sendable.facts_of(await self._nodes.facts(ids, call, names=names, descriptions=descriptions))
+        facts = await self._nodes.facts(ids, call, names=names, descriptions=descriptions)
+        return await sendable.checked_facts(facts, call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate."""
@@ -165,7 +169,7 @@ class SparqlStore:
     ) -> Mapping[Iri, Description]:
         """Return what is known about each node beside its edges, blank nodes' content only on request."""
         described = await self._nodes.metadata(ids, call, blank_nodes=blank_nodes, precise=precise)
-        return sendable.descriptions_of(described)
+        return await sendable.checked_descriptions(described, call)
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""

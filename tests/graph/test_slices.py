@@ -31,6 +31,18 @@ async def test_others_have_a_turn_once_a_slice_has_taken_long_enough_and_not_bef
     await waiting
 
 
+async def test_a_long_loop_gives_others_a_turn_between_its_items() -> None:
+    now = 0.0
+    slices = Slices(lambda: now)
+    seen: list[int] = []
+    async for item in slices.over(range(10), at_once=3):
+        seen.append(item)
+        now += 0.006
+    assert seen == [*range(10)]
+    # After three items each, and not after the last.
+    assert slices.turns == 3
+
+
 async def test_slices_that_begin_at_the_same_time_have_a_pass_each() -> None:
     log: list[str] = []
 

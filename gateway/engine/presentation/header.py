@@ -16,12 +16,17 @@ from gateway.engine.schema.view import UNKNOWN, SchemaView
 from gateway.engine.traversal.gaps import Gap
 from gateway.engine.traversal.steering import Steering
 from gateway.engine.traversal.topology import Topology
+from gateway.graph.call import Call
+from gateway.graph.computing import FEW, Slices, in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.values import Iri, NodeFacts
 from gateway.terms.prefixes import PrefixMap
 
 _GAP_IDS = 20
 """IDs that one gap lists."""
+
+_KINDS_AT_ONCE = 10
+"""Sets of types, of which each may have thousands, between two looks at the clock."""
 
 _LABEL_BYTES = 40
 """What an ID and its label take, about."""
@@ -37,14 +42,14 @@ class HeaderBuilder:
         self._prefixes = prefixes
         self._has_labels = has_labels
 
-    def header(
+    async def header(
         self,
         filtered: FilteredTopology,
         known: SchemaView,
         warnings: Sequence[str],
         limit: int,
         shape: Shape,
-        deadline: Deadline,
+        call: Call,
     ) -> Header:
         """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
         traversal, shorten = filtered.traversal, self._prefixes.shorten
@@ -55,7 +60,7 @@ class HeaderBuilder:
             node_count=len(filtered.nodes),
             edge_count=len(filtered.edges),
             levels=filtered.levels if isinstance(arguments, BfsQuery) else None,
-            gaps=[self._gap(gap) for gap in topology.gaps],
+            gaps=[await self._gap(gap, call) for gap in topology.gaps],
             removed=filtered.removed,
             undecided=filtered.undecided,
             missing_seeds=IdList([shorten(seed) for seed in topology.missing]),
@@ -67,7 +72,7 @@ class HeaderBuilder:
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
-        types = _types(topology, known, deadline)
+        types = await _types(topology, known, call.call_deadline)
         predicates = topology.edges.predicate_counts
         for count in _LISTED:
             header.summary = self._summary(types, predicates, count)
@@ -92,9 +97,13 @@ class HeaderBuilder:
         ]
         return lists if steering.is_listed else lists[0] or None
 
-    def _gap(self, gap: Gap) -> PageGap:
+    async def _gap(self, gap: Gap, call: Call) -> PageGap:
         # A gap may concern as many nodes as there are, and is looked at for each page.
-        first = nsmallest(_GAP_IDS, gap.ids, key=self._prefixes.declared_form)
+        first = await in_thread(
+            call,
+            lambda end: nsmallest(_GAP_IDS, end.checking(gap.ids), key=self._prefixes.declared_form),
+            unless=len(gap.ids) <= FEW,
+        )
         ids, detail = [self._prefixes.shorten(iri) for iri in first], gap.detail
         if gap.degrees:
             detail = messages.with_degrees(
@@ -103,10 +112,11 @@ class HeaderBuilder:
         return PageGap(gap.cause, len(gap.ids), ids, detail)
 
 
-def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
+async def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
     """Return how many nodes show each type, or a word in its place."""
     types: Counter[str] = Counter()
-    for (iris, are_known), count in deadline.checking(topology.kinds.items()):
+    kinds = deadline.checking(topology.kinds.items(), _KINDS_AT_ONCE)
+    async for (iris, are_known), count in Slices().over(kinds, _KINDS_AT_ONCE):
         types[known.chooser.chosen(NodeFacts(iris)) if are_known else UNKNOWN] += count
     return types
 

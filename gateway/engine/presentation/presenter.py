@@ -87,8 +87,8 @@ class Presenter:
                 slices, topology = Slices(), traversal.topology
                 filtered = await self._filtered(traversal, names, shape, call)
                 await slices.end_one()
-                header = self._header_builder.header(
-                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call.call_deadline
+                header = await self._header_builder.header(
+                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call
                 )
                 room = filtered.limit - shape.size_of_part(_shown(header, shape))
                 await slices.end_one()

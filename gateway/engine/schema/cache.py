@@ -119,8 +119,9 @@ class SchemaCache:
             self._ask(Event.DUE if is_due else Event.NEEDED, call.tally)
             if self._reading is not None:
                 await self._waiters.wait(self._reading, call, lambda: self._state.is_abandonable)
-        if self._latest is not None:
-            return self._latest
+        if (latest := self._latest) is not None:
+            await latest.prepare(call)
+            return latest
         fault = deadline_passed()
         return self._view_of(revisions.unread(fault), fault)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway.engine import messages
+from gateway.engine.traversal.computed_once import computed_once
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -49,39 +50,59 @@ class Chosen:
     whole: bool = True
 
 
+_Names = tuple[Mapping[str, set[str]], Mapping[str, str]]
+"""The terms that have a name, and how it is spelled, by its folded form."""
+
+
 class TermLookup:
     """The types or the predicates of a graph, by every name that a caller may use."""
 
     def __init__(
         self,
         kind: Literal["type", "predicate"],
-        terms: Iterable[Term],
+        terms: Sequence[Term],
         prefixes: PrefixMap,
         *,
         comprehensive: bool,
         words: Sequence[str] = (),
     ) -> None:
-        """Index the terms; `words` are names that are no IRIs, such as `untyped`."""
+        """Look up terms; `words` are names that are no IRIs, such as `untyped`."""
         self._kind = kind
         self._prefixes = prefixes
         self._comprehensive = comprehensive
-        self._listed = dict.fromkeys(words)
-        self._by_name: dict[str, set[str]] = defaultdict(set)
-        self._spelled: dict[str, str] = {}
-        for word in words:
-            self._index(word, word)
-        for term in terms:
-            self._listed[term.iri] = None
-            self._index(prefixes.declared_form(term.iri), term.iri)
-            self._index(term.iri, term.iri)
-            self._index(local_name(term.iri), term.iri)
-            if term.label:
-                self._index(term.label, term.iri)
+        self._words = words
+        self._terms = terms
+        self._listed = dict.fromkeys((*words, *(term.iri for term in terms)))
 
-    def _index(self, name: str, iri: str) -> None:
-        folded = fold(name)
-        self._by_name[folded].add(iri)
-        self._spelled.setdefault(folded, name)
+    def __len__(self) -> int:
+        """Return how many terms and words there are."""
+        return len(self._listed)
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether its names have been computed."""
+        return "names" in vars(self)
+
+    @computed_once
+    def names(self) -> _Names:
+        """The terms by their names; of many it takes long to compute, in whatever thread."""
+        by_name: dict[str, set[str]] = defaultdict(set)
+        spelled: dict[str, str] = {}
+
+        def index(name: str, iri: str) -> None:
+            folded = fold(name)
+            by_name[folded].add(iri)
+            spelled.setdefault(folded, name)
+
+        for word in self._words:
+            index(word, word)
+        for term in self._terms:
+            index(self._prefixes.declared_form(term.iri), term.iri)
+            index(term.iri, term.iri)
+            index(local_name(term.iri), term.iri)
+            if term.label:
+                index(term.label, term.iri)
+        return by_name, spelled
 
     def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
         """Return the terms that the names of a filter mean; `seen` are terms of an answer, with their labels.
@@ -145,7 +166,7 @@ class TermLookup:
         if is_iri(iri) and (iri in self._listed or iri in further):
             return {iri}
         folded = fold(name)
-        found = set(self._by_name.get(folded, ()))
+        found = set(self.names[0].get(folded, ()))
         return found | {
             other
             for other, label in further.items()
@@ -169,10 +190,10 @@ class TermLookup:
         return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
 
     def _nearest(self, name: str) -> str:
-        short = (known for known in self._by_name if len(known) <= _NAME_LENGTH)
+        short = (known for known in self.names[0] if len(known) <= _NAME_LENGTH)
         compared = list(itertools.islice(short, _COMPARED))
         near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
-        return ", ".join(in_prose(name) for name in dict.fromkeys(self._spelled[folded] for folded in near))
+        return ", ".join(in_prose(name) for name in dict.fromkeys(self.names[1][folded] for folded in near))
 
 
 def first_warnings(argument: str, warnings: Sequence[str]) -> list[str]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from gateway.engine.schema.term_lookup import TermLookup
 from gateway.errors import Fault
+from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.superclasses import ClassHierarchy
 from gateway.graph.values import Iri, NodeFacts, Schema
 from gateway.settings.profile import Profile
@@ -140,10 +144,20 @@ class SchemaView:
             fault,
         )
 
+    async def prepare(self, call: Call) -> None:
+        """Compute what look-ups by name need, beside the event loop where there are many terms."""
+        for terms in (self.types, self.predicates):
+            if not terms.is_indexed and len(terms) > FEW:
+                await in_thread(call, partial(_indexed, terms))
+
     def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
         """Return those types and predicates that the schema does not have."""
         entity_types = (iri for iri in types if is_entity_type(iri))
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
+
+
+def _indexed(terms: TermLookup, _: Deadline) -> object:
+    return terms.names
 
 
 def names_in_doubt(view: SchemaView, profile: Profile) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gateway.engine import messages
 from gateway.engine.arguments import DescribeSchema
 from gateway.engine.presentation.page import SchemaPage
@@ -123,13 +125,13 @@ class SchemaDescriber:
             return messages.UNKNOWN_GRAPH
         prefixes = self._prefixes.prefixes
         shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types)
-        plain = [
+        plain = (
             f"{term.count:,} {short}" if term.count is not None else short
             for term, short in shown
             if is_plain_curie(short, prefixes)
-        ]
+        )
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
-        return messages.graph_description(edges, ", ".join(plain[:_MOST_DESCRIBED]))
+        return messages.graph_description(edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
 
     def _next_steps(self, view: SchemaView, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""

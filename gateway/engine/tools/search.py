@@ -30,6 +30,7 @@ from gateway.engine.tools.search_ranking import (
 )
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
+from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
@@ -38,6 +39,9 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.terms.words import MOST_WORDS, cut, every_word_of, folded_words, has_symbol, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
+
+_FEW = 100
+"""Hits that are compared with a query in a millisecond or two."""
 
 _MOST_GUESSES = 3
 
@@ -163,7 +167,11 @@ class EntitySearcher:
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             question.warnings.append(messages.names_left_out(len(hits.hits) - len(sendable)))
-        best = ranked(sendable, terms.text) if terms.text else by_id(sendable)
+        best = await in_thread(
+            call,
+            lambda end: ranked(end.checking(sendable, _FEW), terms.text) if terms.text else by_id(sendable),
+            unless=len(sendable) <= _FEW,
+        )
         if UNTYPED in question.types.iris:
             best = await self._of_types(best, wanted, question.view, call)
         return _Found(hits, best, [one for one in best if not one.is_guess])
@@ -174,7 +182,11 @@ class EntitySearcher:
         """Return the hits that are shown, those that the graph still has, and what it knows about each."""
         limit = limit or _usual_limit(found.fitting)
         limit = limit if found.fitting else min(limit, _MOST_GUESSES)
-        near = found.fitting or near_guesses(found.best, question.terms.text)
+        near = found.fitting or await in_thread(
+            call,
+            lambda end: near_guesses(end.checking(found.best, _FEW), question.terms.text),
+            unless=len(found.best) <= _FEW,
+        )
         shown = await self._first(found.hits, near, question.terms.text, limit, call)
         exhaustive, details = found.hits.exhaustive, found.hits.details
         with call.tally.stage("facts"):

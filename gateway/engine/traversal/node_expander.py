@@ -10,8 +10,9 @@ from gateway.engine.traversal.gaps import GapCollector
 from gateway.engine.traversal.hub_rule import HubRule
 from gateway.errors import EdgesCapped
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, Slices, in_thread
 from gateway.graph.store import GraphStore, OnAnswers
-from gateway.graph.values import EdgeSelection, Iri, Neighbourhood
+from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood
 
 
 class NodeExpander:
@@ -58,27 +59,39 @@ class NodeExpander:
         rule, answers = self._rule, dict[Iri, Neighbourhood]()
         # Without a cap, a seed is expanded whatever its degree.
         counted = [] if rule.is_off else [node for node in frontier if rule.max_edges or node not in self._seeds]
+        slices = Slices()
         left_out, capped = await self._by_degree(counted, selection, answers) if counted else (set(), [])
         # Once: a later hop may follow other edges of a seed.
         answers |= {node: self._read_ahead.pop(node) for node in frontier if node in self._read_ahead}
+        await slices.end_one()
         whole = [node for node in frontier if node not in left_out and node not in capped and node not in answers]
         if whole:
             answers |= await self._store.edges(whole, self._call, selection=selection, on_answers=on_answers)
         if capped:
             answers |= await self._store.edges(capped, self._call, selection=selection, per_id=rule.max_edges)
-        self.gaps.add_marks(
+        marks = (
             (node, neighbourhood.mark)
             for node, neighbourhood in answers.items()
             if node not in self._capped or not isinstance(neighbourhood.mark.fault, EdgesCapped)
         )
+        await in_thread(self._call, lambda _: self.gaps.add_marks(marks), unless=len(answers) <= FEW)
         return answers
 
     async def _by_degree(
         self, nodes: Sequence[Iri], selection: EdgeSelection, answers: dict[Iri, Neighbourhood]
     ) -> tuple[set[Iri], list[Iri]]:
         """Return the nodes that are not expanded, with gaps for them, and those that are expanded in part."""
+        degrees = await self._store.degrees(nodes, self._rule.counted, self._call, selection=selection)
+        left_out, capped = await in_thread(
+            self._call, lambda _: self._judged(nodes, degrees, answers), unless=len(nodes) <= FEW
+        )
+        self._capped.update(capped)
+        return left_out, capped
+
+    def _judged(
+        self, nodes: Sequence[Iri], degrees: Mapping[Iri, Degree], answers: dict[Iri, Neighbourhood]
+    ) -> tuple[set[Iri], list[Iri]]:
         rule = self._rule
-        degrees = await self._store.degrees(nodes, rule.counted, self._call, selection=selection)
         left_out: set[Iri] = set()
         capped: list[Iri] = []
         self.gaps.add_marks((node, degrees[node].mark) for node in nodes)
@@ -94,5 +107,4 @@ class NodeExpander:
             elif rule.is_capped(degree.count):
                 self.gaps.add_degree("edges_capped", node, degree, messages.edges_capped(rule.max_edges))
                 capped.append(node)
-        self._capped.update(capped)
         return left_out, capped

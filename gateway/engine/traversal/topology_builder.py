@@ -29,7 +29,7 @@ from gateway.engine.traversal.topology import (
 from gateway.engine.traversal.walk import WalkSearch
 from gateway.errors import BudgetSpent, DeadlinePassed, Fault, quoted
 from gateway.graph.call import Call, together
-from gateway.graph.computing import FEW, in_thread
+from gateway.graph.computing import FEW, Slices, in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
@@ -186,8 +186,9 @@ class TopologyBuilder:
             gaps = found.gaps if self._other_graph else GapCollector()
             none = EdgeTable.of((), (), call.call_deadline)
             return self._topology(seeds, ({}, none), Exploration([], missing=found.missing, gaps=gaps), {})
-        common = frozenset.intersection(*(frozenset(distance) for distance in found.distances))
-        farthest = {node: max(distance[node] for distance in found.distances) for node in common}
+        is_small = sum(map(len, found.distances)) <= FEW
+        farthest = await in_thread(call, lambda end: _farthest(found.distances, end), unless=is_small)
+        common = frozenset(farthest)
         alone = {part.selection: part.alone for part in found.parts}
         async with together() as tasks:
             has_names = self._reads_names(common)
@@ -358,6 +359,12 @@ class TopologyBuilder:
         )
 
 
+def _farthest(distances: Sequence[Mapping[Iri, int]], deadline: Deadline) -> Mapping[Iri, int]:
+    """Return the nodes that are near every source, each with its distance from the farthest."""
+    common = frozenset.intersection(*map(frozenset, distances))
+    return {node: max(distance[node] for distance in distances) for node in deadline.checking(common)}
+
+
 def _in(tasks: asyncio.TaskGroup, on_order: OnOrder) -> OnNodes:
     """Return what starts a task of a group that uses the nodes in order; any thread may call it."""
     loop = asyncio.get_running_loop()
@@ -407,18 +414,24 @@ class FactsPrefetch:
 
     async def facts(self, nodes: Collection[Iri]) -> Mapping[Iri, NodeFacts]:
         """Return the facts of some nodes: what was asked for ahead, and the rest."""
-        rest = [node for node in nodes if node not in self._sent]
+        slices = Slices()
+        rest = [node async for node in slices.over(nodes) if node not in self._sent]
         if rest:
             self._send(rest)
         found: dict[Iri, NodeFacts] = {}
         for answers in await asyncio.gather(*self._asked):
             found |= answers
+            await slices.end_one()
         # What was asked ahead could spend no more than expansion may; now there is what was reserved for facts.
-        failed = [node for node in nodes if found[node].mark is not WHOLE]
-        again = [node for node in failed if isinstance(found[node].mark.fault, BudgetSpent | DeadlinePassed)]
+        failed = [node async for node in slices.over(nodes) if found[node].mark is not WHOLE]
+        again = [
+            node
+            async for node in slices.over(failed)
+            if isinstance(found[node].mark.fault, BudgetSpent | DeadlinePassed)
+        ]
         if again:
             found |= await self._ask(again)
-        return {node: found[node] for node in nodes}
+        return {node: found[node] async for node in slices.over(nodes)}
 
     async def __aenter__(self) -> Self:
         """Return the object itself."""

@@ -9,7 +9,7 @@ from functools import partial
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call
-from gateway.graph.computing import FEW, in_thread
+from gateway.graph.computing import FEW, Slices, in_thread
 from gateway.graph.deadline import Deadline
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Triple, edges_of
@@ -75,7 +75,7 @@ class EdgeReader:
             beside=selected_predicates(selection),
         )
         answers = await query.run(ids, call, on_answers)
-        for node, answer in answers.items():
+        async for node, answer in Slices().over(answers.items()):
             found = answer
             if _has_more(answer):
                 found = await self._paged(node, answer, selection, given, call, most=per_id)
