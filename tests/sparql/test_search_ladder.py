@@ -38,7 +38,7 @@ Reply = Callable[[str], Fault | None]
 class Elsewhere:
     """An engine that is somebody else's, may have a text index, and may fail.
 
-    The index is one that knows the beginnings of the words of labels, asked as Virtuoso's is.
+    The index is one that knows the beginnings of the words of labels, asked as Virtuoso's is, and no single letters.
     """
 
     def __init__(self, graph: str = GRAPH, fails: Reply = lambda _: None, *, indexed: bool = False) -> None:
@@ -68,7 +68,9 @@ class Elsewhere:
         words = re.findall(r'\\"(\w+)(\*?)\\"', query)
         joint = " && " if " AND " in query else " || "
         ends = {"*": "", "": "\\\\b"}
-        asked = joint.join(f'REGEX(STR(?v), "\\\\b{word}{ends[star]}", "i")' for word, star in words)
+        asked = joint.join(
+            f'REGEX(STR(?v), "\\\\b{word}{ends[star]}", "i")' if len(word) > 1 else "false" for word, star in words
+        )
         told = query.replace("?v <bif:contains>", "BIND(1 AS ?found) #")
         return told.replace("FILTER(?p IN", f'FILTER(STRENDS(STR(?p), "label") && ({asked}))\n  FILTER(?p IN', 1)
 
@@ -169,6 +171,16 @@ async def test_an_index_with_too_many_names_is_asked_for_the_very_words_too() ->
     assert [hit.match for hit in answer.result][:4] == ["label", "prefix", "all words", "part"]
     assert answer.searched is not None
     assert answer.searched.truncated
+
+
+async def test_an_index_is_asked_for_the_longer_words_where_it_may_lack_the_short_ones() -> None:
+    turtle = (
+        "x:chain rdfs:label 'insulin A chain' . x:us rdfs:label 'U.S. insulin' . x:unit rdfs:label 'Insulin unit' ."
+    )
+    async with over(Elsewhere(GRAPH + turtle, indexed=True), SearchSettings(scan_triples=2), "virtuoso") as gateway:
+        queries = ("insulin un", "insulin u.s.", "chain a", "insulin x")
+        found = [[hit.id for hit in (await gateway.search_entities(query)).result] for query in queries]
+    assert found == [["x:unit"], ["x:us"], ["x:chain"], []]
 
 
 async def test_a_search_compares_all_names_once_more_only_for_what_the_first_time_did_not_tell() -> None:

@@ -30,8 +30,8 @@ _ORDER: Mapping[Match, int] = {
     "type": 8,
 }
 _HARDLY_BEGUN = 4
-"""The order of a name that begins with the query within a number, or after one or two letters of a word: `IL-18` is no
-better than a part for `IL-1`, nor is `kilo` for `K`."""
+"""The order of a name that begins with the query within a number, or after one letter of a word: `IL-18` is no better
+than a part for `IL-1`, nor is `kilo` for `K`."""
 
 _GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
 
@@ -67,7 +67,7 @@ class RankedHit:
             plural, as a part of a word or not at all, and their length: a long word means more.
         worst: How it has the word of the query that it has least.
         has_none: Whether it has no word of the query, not even as a part of a word.
-        hardly_begun: Whether it begins with the query within a number, or after one or two letters of a word.
+        hardly_begun: Whether it begins with the query within a number, or after one letter of a word.
     """
 
     hit: Hit
@@ -185,8 +185,9 @@ def _ranked(hit: Hit, sought: Sought) -> RankedHit:
     missing = [word for word, fit in zip(sought.words, fits, strict=True) if fit > Fit.WHOLE]
     has_none = worst == min(fits, default=Fit.WHOLE) == Fit.ABSENT
     end = len(sought.text)
-    # A word of one or two letters is no part of another.
-    hardly = match == "prefix" and (worst == Fit.ABSENT or (worst > Fit.FORM and text[end - 1 : end + 1].isdigit()))
+    # The word within which a name begins with the query is the last one of the query.
+    begun = sought.words[fits.index(worst)] if match == "prefix" and worst > Fit.FORM else ""
+    hardly = len(begun) == 1 or (begun != "" and text[end - 1 : end + 1].isdigit())
     return RankedHit(hit, match, (len(missing), sum(map(len, missing))), worst, has_none, hardly)
 
 

@@ -115,6 +115,12 @@ INDEXES: Mapping[EngineName, TextIndex] = {
 """The text index of each engine that has one which is known here."""
 
 
+def long_words(words: Sequence[str]) -> list[str]:
+    """Return the words that may be beginnings of words, if others are among them; none if all words are such."""
+    long = [word for word in words if len(word) >= _PREFIX]
+    return long if len(long) < len(words) else []
+
+
 def distinctive_words(names: Iterable[tuple[Named, str]], most: int) -> list[tuple[Named, str]]:
     """Return the longest words of names, so many at most, each with whose it is: a long one is no stop word."""
     found = {word: named for named, text in names for word in words_of(text) if len(word) >= _SHORTEST_WORD}

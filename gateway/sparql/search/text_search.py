@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
@@ -19,11 +19,11 @@ from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes.names import NamePredicates
 from gateway.sparql.search.hit_reader import HitReader, Scope
-from gateway.sparql.search.text_index import INDEXES, TextIndex, distinctive_words
+from gateway.sparql.search.text_index import INDEXES, TextIndex, distinctive_words, long_words
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import local_name
 from gateway.terms.prefixes import in_prose
-from gateway.terms.words import listed_words
+from gateway.terms.words import Sought, listed_words
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +68,11 @@ class TextSearch:
             return None
         scope = Scope(self._name_predicates.all, types)
         found = await self._ask(known.index, known.predicates, scope, words, call, every=every)
+        if every and not found.hits and (longer := long_words(words)):
+            # Not every index has short words as they are written here, and the last one may be unfinished.
+            found = await self._ask(known.index, known.predicates, scope, longer, call, every=True)
+            sought = Sought.of(" ".join(words))
+            found = replace(found, hits=tuple(hit for hit in found.hits if sought.is_in(hit.text)))
         hits = found.hits
         if found.truncated:
             # Names with the very words must not be lost among those with words that begin so.
