@@ -14,7 +14,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test sidecar cap timeouts soak drawn policy mutants fuzz conformance clients site web check docs fix bench trial recall fuseki servers build release clean
+.PHONY: help demo quick test sidecar cap timeouts soak drawn policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -102,6 +102,9 @@ fix: $(STAMP) ## Format, and repair what ruff can
 
 bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 25 minutes, more where graphs are loaded first
 	@$(RUN) -m benchmarks $(PARTS) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAINST),--against $(AGAINST))
+
+pathological: $(STAMP) ## Graphs at the limits, each asked by all tools beside a client that sends pings; an hour
+	@$(RUN) -m benchmarks pathological
 
 trial: $(STAMP) ## Serve 60 questions to a model or a person, over the tools and over SPARQL; FOLDER=trial SEED=1
 	@$(RUN) -m benchmarks.trial serve --folder $(or $(FOLDER),.trial) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))

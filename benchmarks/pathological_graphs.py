@@ -182,7 +182,9 @@ GRAPHS: Final[Mapping[str, OddGraph]] = {
     "a chain of 300,000": OddGraph(lambda: _chain(300_000), (SEED, _node(2))),
     "a binary tree of 260,000": OddGraph(lambda: _tree(260_000), (SEED, _node(9))),
     "two sides of 600, all joined": OddGraph(lambda: _bipartite(600), (f"{BASE}left1", f"{BASE}right1")),
+    # A term of a file has 16 MiB at most.
     "one literal of 50 MB": OddGraph(lambda: _one_long_literal(50_000_000)),
+    "one literal of 15 MB": OddGraph(lambda: _one_long_literal(15_000_000)),
     "100,000 literals of one predicate": OddGraph(lambda: _literals(100_000)),
     "100,000 names of one node": OddGraph(lambda: _literals(100_000, _LABEL)),
     "100,000 synonyms of one node": OddGraph(lambda: _literals(100_000, _SYNONYM)),

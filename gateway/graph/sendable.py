@@ -81,7 +81,7 @@ async def checked_facts(answers: Mapping[Iri, NodeFacts], call: Call) -> Mapping
 
 async def checked_descriptions(answers: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
     """Return descriptions without the predicates and values that are not sendable; many of them in a thread."""
-    values = sum(len(values) for one in answers.values() for values in one.properties.values())
+    values = sum(one.value_count for one in answers.values())
     return await in_thread(call, lambda _: descriptions_of(answers), unless=values <= _FEW)
 
 

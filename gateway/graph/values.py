@@ -305,6 +305,11 @@ class Description:
     left_out: int = 0
     refined: bool = True
 
+    @property
+    def value_count(self) -> int:
+        """How many values there are, those inside blank nodes not counted."""
+        return sum(map(len, self.properties.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class Assertion:

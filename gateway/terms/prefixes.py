@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from sys import getsizeof
 
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
@@ -108,6 +108,10 @@ def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, s
     return merged, conflicts
 
 
+_MOST_WRITTEN = 10_000
+"""IRIs for which prefixes are coined at once; no answer has room for more."""
+
+
 class PrefixMap:
     """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly.
 
@@ -166,7 +170,7 @@ class PrefixMap:
             iris: The IRIs that the answer writes, each as often as it does.
         """
         if self._coined is not None:
-            counts = Counter(iris)
+            counts = Counter(islice(iris, _MOST_WRITTEN))
             self._coined.coin({iri: counts[iri] for iri in counts if _is_whole(iri, self.declared_form(iri))})
 
     def shorten(self, iri: str) -> str:

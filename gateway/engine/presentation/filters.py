@@ -74,8 +74,9 @@ def resolve(
     Raises:
         InputError: A name matches nothing, and the schema is comprehensive.
     """
-    types = {iri: labels.get(iri, "") for iri in topology.types} if topology else {}
-    predicates = {iri: labels.get(iri, "") for iri in topology.predicates} if topology else {}
+    met = topology if arguments.names_terms else None
+    types = {iri: labels.get(iri, "") for iri in met.types} if met else {}
+    predicates = {iri: labels.get(iri, "") for iri in met.predicates} if met else {}
     warnings: list[str] = []
 
     def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
@@ -25,6 +25,7 @@ from gateway.engine.traversal.topology import Path
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call
 from gateway.graph.computing import FEW, Slices, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.settings.profile import Profile
@@ -237,10 +238,10 @@ class Presenter:
         said = (written_iris.of_properties(description.properties) for description in described.values())
         self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
         crossings = await self._crosser.cross([node.iri for node in nodes], call)
-        for node in window.deadline.checking(nodes, at_once=1):
+        for node in nodes:
             node.also_in = crossings.also_in.get(node.iri, {})
             node.also_in_failed = node.iri in crossings.in_doubt
-            self._describe(node, described[node.iri], facts[node.iri], filtered.known)
+        await self._describe_all(nodes, described, filtered)
         if filtered.names.are_wanted:
             await self._add_names([node for node in nodes if node.failed], filtered)
         for edge in window.deadline.checking(edges, at_once=1):
@@ -266,6 +267,18 @@ class Presenter:
         for stub in unnamed:
             stub.failed = stub.failed or not known[stub.iri].mark.whole
             stub.name, stub.size = _name(known[stub.iri]), None
+
+    async def _describe_all(
+        self, nodes: Sequence[PageNode], described: Mapping[Iri, Description], filtered: _Filtered
+    ) -> None:
+        facts = filtered.topology.whole.facts
+
+        def describe(deadline: Deadline) -> None:
+            for node in deadline.checking(nodes, at_once=1):
+                self._describe(node, described[node.iri], facts[node.iri], filtered.known)
+
+        values = sum(described[node.iri].value_count + len(facts[node.iri].types) for node in nodes)
+        await in_thread(filtered.call, describe, unless=values <= FEW)
 
     def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
         node.failed = not description.mark.whole

@@ -27,6 +27,8 @@ from gateway.engine.tools.survey import Surveyor
 from gateway.engine.traversal.redirects import Redirects
 from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call, together
+from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Existence, Hit, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
@@ -220,10 +222,15 @@ class EntityDescriber:
         crossings = crossing.result()
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)
-        for iri in call.call_deadline.checking(there, at_once=1):
-            entity = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
-            entity.also_in = crossings.also_in.get(iri, {})
-            found[iri] = entity
+
+        def entities(deadline: Deadline) -> None:
+            for iri in deadline.checking(there, at_once=1):
+                entity = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
+                entity.also_in = crossings.also_in.get(iri, {})
+                found[iri] = entity
+
+        said = sum(described[iri].value_count + len(facts[iri].types) for iri in there)
+        await in_thread(call, entities, unless=said <= FEW)
         return found, notes
 
     async def _notes(

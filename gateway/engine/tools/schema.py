@@ -28,6 +28,9 @@ _MOST_LISTED = 200
 _MOST_BYTES = 15_000
 """Bytes of an answer where all are asked for, if the answer may not be shorter still."""
 
+_MOST_COMPARED = 1_000
+"""Types, the most frequent ones, of which the description of a graph names some."""
+
 _MOST_DESCRIBED = 5
 """Types that the description of a graph names."""
 
@@ -124,7 +127,7 @@ class SchemaDescriber:
         if not schema.types and not schema.predicates:
             return messages.UNKNOWN_GRAPH
         prefixes = self._prefixes.prefixes
-        shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types)
+        shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types[:_MOST_COMPARED])
         plain = (
             f"{term.count:,} {short}" if term.count is not None else short
             for term, short in shown
