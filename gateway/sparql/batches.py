@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, filterfalse
 from typing import Generic, TypeVar, cast
 
-from gateway.errors import DeadlinePassed, Fault, QueryRefused
+from gateway.errors import DeadlinePassed, Fault, QueryRefused, Throttled
 from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
@@ -121,9 +121,13 @@ class _Run(Generic[Key, Answer]):
         part = self.size.part(len(waiting), at_once)
 
         async def work() -> None:
+            late: Fault | None = None
             while waiting:
-                came = await self._one(self._next_batch(waiting, part), [])
+                batch = self._next_batch(waiting, part)
+                # To write a query that can only fail takes longer than all else.
+                came = await self._one(batch, []) if late is None else self._failed(batch, late)
                 answers.update(came)
+                late = late or self._late(came)
                 if on_answers is not None and not waiting:
                     on_answers(came)
                 # Where the time is used up, no batch waits for anything.
@@ -136,6 +140,12 @@ class _Run(Generic[Key, Answer]):
             refused = QueryRefused("An IRI of the graph is none by the SPARQL grammar, so it cannot be asked for.")
             answers |= self._failed([key for key in keys if not _is_legal(key)], refused)
         return answers
+
+    def _late(self, came: Mapping[Key, Answer]) -> Fault | None:
+        """Return why a batch failed if the time is used up, so that the next ones fail for the same reason."""
+        fault = next(iter(came.values())).mark.fault
+        is_over = self.call.deadline.seconds_left <= 0
+        return fault if is_over and isinstance(fault, DeadlinePassed | Throttled) else None
 
     async def _rewritten(self, keys: Sequence[Key], doubtful: Sequence[Key]) -> dict[Key, Answer]:
         """Return the answers about keys that have an IRI which the engine reads as another; no query can ask for it.

@@ -213,8 +213,6 @@ class SparqlClient:
         return await self._rows(name, call, parameters, at_most)
 
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
-        # To write a query takes longer than all else where the time is used up.
-        call.deadline.check()
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         guard = None if self._policy is None else self._policy.conditions

@@ -18,6 +18,7 @@ from gateway.errors import (
     GaveUp,
     NetworkFault,
     QueryRefused,
+    Throttled,
 )
 from gateway.flow.batch_size import BatchSize
 from gateway.graph.call import Call
@@ -255,6 +256,25 @@ async def test_many_rows_are_read_beside_the_event_loop(how: str) -> None:
     assert len(answers[key].values) == 5_000
     assert answers[key].mark.whole == (how == "whole")
     assert threading.current_thread() not in threads
+
+
+@pytest.mark.parametrize("fault", [DeadlinePassed("Over, and nobody answered."), Throttled("Too many. Again in 5 s.")])
+async def test_no_further_batch_is_asked_for_once_the_time_is_used_up(fault: Fault) -> None:
+    keys, now = plain(40), 0.0
+    endpoint = Endpoint()
+
+    async def ask(batch: Sequence[str]) -> Rows:
+        nonlocal now
+        if len(endpoint.asked) < 2:
+            return await endpoint.ask(batch)
+        now = 60.0
+        endpoint.asked.append(list(batch))
+        raise fault
+
+    until = Call(Deadline.after(60.0, lambda: now), 1_000, 1_000_000, 1_000_000)
+    answers = await batched(ask, BatchSize(4, 4), read, at_once=1).run(keys, until)
+    assert len(endpoint.asked) == 3
+    assert [answers[key].mark.fault for key in keys] == [None] * 8 + [fault] * 32
 
 
 async def test_one_refused_iri_among_many_is_the_only_one_marked() -> None:

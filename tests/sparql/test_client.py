@@ -225,13 +225,6 @@ async def test_a_call_waits_for_its_turn_no_longer_than_it_may_take() -> None:
     assert len(transport.sent) == 1
 
 
-async def test_no_query_is_written_once_the_time_is_used_up() -> None:
-    late = Call(Deadline.after(0), 10, 1_000, 1_000)
-    with pytest.raises(DeadlinePassed):
-        # To write this one would be an error.
-        await client(Scripted()).rows("existing", late, {})
-
-
 async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint() -> None:
     now = 0.0
 
