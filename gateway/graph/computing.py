@@ -18,7 +18,7 @@ from typing import ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from gateway.graph.call import Call
-from gateway.graph.deadline import Clock, Deadline
+from gateway.graph.deadline import NEVER, Clock, Deadline
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -46,7 +46,7 @@ async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: b
         DeadlinePassed: The time was not enough.
     """
     if unless:
-        return work(call.call_deadline)
+        return work(NEVER)
     # The clock of the call's deadline may be that of the event loop, which no other thread may look at.
     passed = threading.Event()
     deadline = Deadline(1.0, lambda: float(passed.is_set()))
