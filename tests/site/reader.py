@@ -32,7 +32,7 @@ _HOSTS: Final = {
     r"postgresql://owner@[^/ \"]+/graph": "empty_tables",
     r"postgresql://reader@[^/ \"]+/graph": "tables",
     r"neo4j://(?:\w+@)?[^/ \"]+/neo4j": "nodes",
-    r"redis://[^/ \"]+": "cache",
+    r"rediss?://[^/ \"]+": "cache",
 }
 """The fixture in the place of what has such a URL."""
 
