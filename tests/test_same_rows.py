@@ -408,14 +408,13 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     everything = {"scan": 1_000_000}
     typed: Values = {"types": [RDF_TYPE]}
     marked = [_only(rule, "markers", "associations") for rule in there.rules]
+    ends = [_only(rule, *ENDS) for rule in there.rules]
     between = [_only(rule, "markers", "associations", "singletons", *ENDS) for rule in there.rules]
     in_batches = (predicates[:20], predicates[:1])
     about_edges = ("excepted", "markers", "associations", "singletons", *ENDS)
     return {
         "schema/declared": [{}],
-        "schema/ends": [
-            {"predicates": some, "edges": 1_000_000, **everything, **rule} for rule in between for some in in_batches
-        ],
+        "schema/ends": [{"predicates": some, "edges": 1_000_000, **end} for end in ends for some in in_batches],
         "schema/nameless": [
             {**_only(rule, *about_edges), "most": 1_000_000, "predicates": some, "names": NAME_PREDICATES}
             for rule in there.rules
@@ -433,14 +432,14 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
             {**marks, **typed, **everything, "wanted": some} for marks in marked for some in (types[:50], types[:1])
         ],
         "search/of_types": [{**marks, **typed, "wanted": some} for marks in marked for some in (types[:50], types[:1])],
-        "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000, **rule} for rule in between],
+        "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000, **end} for end in ends],
         "schema/published": [{}],
         "schema/sample": [{**typed, "skip": 0, **everything, **rule} for rule in between],
         "schema/totals": [everything],
         "schema/type_totals": [{**typed, **everything}],
         "schema/types": [{**marks, **typed, **everything} for marks in marked],
-        "schema/used_predicates": [{"predicates": predicates[:20], **everything, **rule} for rule in between],
-        "schema/used_types": [{**marks, **typed, **everything, "wanted": types[:20]} for marks in marked],
+        "schema/used_types": [{**typed, "wanted": types[:20], "nodes": 1_000_000}],
+        "schema/without_evidence": [{"nodes": batch, **marks} for batch in there.batches for marks in marked],
     }
 
 

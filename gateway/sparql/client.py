@@ -132,6 +132,11 @@ class SparqlClient:
         self._rewritten = RewrittenIris(self)
 
     @property
+    def hides_evidence(self) -> bool:
+        """Whether a policy hides whatever states evidence."""
+        return self._policy is not None
+
+    @property
     def is_remote(self) -> bool:
         """Whether the engine is reached over a network; its graph may be of any size."""
         return self._is_remote

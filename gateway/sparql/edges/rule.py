@@ -14,12 +14,20 @@ from gateway.terms.known_iris import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUB
 
 _ASSOCIATIONS: Mapping[EvidenceWay, Iri] = {"oban": OBAN_SUBJECT, "biolink": BIOLINK_SUBJECT}
 
+WAYS_WITH_NODES: tuple[EvidenceWay, ...] = ("annotations", "statements", "singleton_properties", *_ASSOCIATIONS)
+"""Ways of stating evidence by nodes of their own."""
+
 
 class Uses(Protocol):
     """The ways in which a graph states evidence."""
 
     def may_use(self, way: EvidenceWay) -> bool:
         """Return whether the graph may use a way."""
+        ...
+
+    @property
+    def may_have_nodes(self) -> bool:
+        """Whether the graph may have evidence nodes: where they were not looked for, or are there, and can be seen."""
         ...
 
     async def refresh(self, call: Call) -> None:
@@ -41,6 +49,11 @@ class StatedWays:
     def may_use(self, way: EvidenceWay) -> bool:
         """Return whether the graph may use a way."""
         return self.ways is None or way in self.ways
+
+    @property
+    def may_have_nodes(self) -> bool:
+        """Whether the graph may have evidence nodes: a profile names the ways that are read, not all that there are."""
+        return True
 
     async def refresh(self, _call: Call) -> None:
         """Nothing to detect."""
@@ -103,6 +116,19 @@ class EdgeRule:
     def evidence_of_nodes(self) -> dict[str, Parameter]:
         """What makes nodes evidence, as template parameters."""
         return {name: value for name, value in self.evidence.items() if name != "singletons"}
+
+    @property
+    def may_have_evidence(self) -> bool:
+        """Whether the graph may have evidence nodes, by what was found when they were looked for last.
+
+        That is enough for lists that claim nothing. No edge leads to an evidence node, whatever was found.
+        """
+        return self.evidence_nodes and self.uses.may_have_nodes
+
+    @property
+    def evidence_as_found(self) -> dict[str, Parameter]:
+        """The same as `evidence`; nothing where evidence nodes were looked for in vain, because it costs time."""
+        return self.evidence if self.may_have_evidence else dict.fromkeys(self.evidence, ())
 
     @property
     def ends(self) -> dict[str, Parameter]:

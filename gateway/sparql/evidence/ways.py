@@ -13,6 +13,7 @@ from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges.rule import WAYS_WITH_NODES
 from gateway.sparql.results.columns import literal
 from gateway.sparql.template import Parameter
 from gateway.terms.known_iris import BIOLINK, OBAN, RDF, RDF_OBJECT, RDF_PREDICATE, RDF_SUBJECT, REIFICATION
@@ -100,6 +101,13 @@ class WaysInUse:
         """Return whether the graph may use a way; True for every way before they were detected."""
         known = self._found if self._named is None else self._named
         return known is None or way in known
+
+    @property
+    def may_have_nodes(self) -> bool:
+        """Whether the graph may have evidence nodes: where they were not looked for, or are there, and can be seen."""
+        # A profile names the ways that are read, not those that there are.
+        are_there = self._named is not None or any(map(self.may_use, WAYS_WITH_NODES))
+        return are_there and not self._client.hides_evidence
 
     async def refresh(self, call: Call) -> None:
         """Detect the ways in use, unless that was tried recently; after a fault, the graph may use every way."""

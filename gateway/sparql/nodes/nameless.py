@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from gateway.errors import DeadlinePassed, Fault
@@ -37,9 +37,6 @@ _PREDICATES = 2_000
 _SAMPLED_PREDICATES = 20
 _SAMPLED_EDGES = 10
 """The most frequent predicates of a larger graph, and edges of each, whose ends are a sample of its nodes."""
-
-_LOOKED_AT = 1_000
-"""Triples of a predicate among which these edges are: those of evidence are none."""
 
 _ATTEMPTS = 2
 """Counts of one graph that may fail, before no more are tried."""
@@ -136,15 +133,12 @@ class NamelessCounter:
         predicates = [term.iri for term in schema.predicates[:_SAMPLED_PREDICATES]]
         if not predicates:
             return None
-        given: dict[str, Parameter] = {
-            "predicates": predicates,
-            "edges": _SAMPLED_EDGES,
-            "scan": _LOOKED_AT,
-            **self._rule.evidence,
-            **self._rule.ends,
-        }
+        given: dict[str, Parameter] = {"predicates": predicates, "edges": _SAMPLED_EDGES, **self._rule.ends}
         # Any of them will do.
         rows, _ = (await self._client.rows("schema/ends", call, given)).part()
-        ends = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))
-        has_name = await self._nodes.have_names([end for end in ends if is_sendable(end)], call)
+        ends: Iterable[Iri] = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))
+        ends = [end for end in ends if is_sendable(end)]
+        if self._rule.may_have_evidence:
+            ends = sorted(await self._nodes.without_evidence(ends, call))
+        has_name = await self._nodes.have_names(ends, call)
         return NamelessNodes(sum(not named for named in has_name.values()), len(has_name), exact=False)

@@ -54,6 +54,17 @@ class NodeReader:
 
         return await self._query("subjects" if as_subjects else "existing", read_found).run(ids, call)
 
+    async def without_evidence(self, ids: Sequence[Iri], call: Call) -> set[Iri]:
+        """Return those of some nodes, and predicates, that state no evidence, as far as the graph could be asked."""
+
+        def read_found(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Existence]:
+            found = set(iri("n")(rows))
+            return {node: Existence(node in found, mark) for node in batch}
+
+        query = self._query("schema/without_evidence", read_found, **self._rule.evidence_of_nodes)
+        found = await query.run(ids, call)
+        return {node for node, existence in found.items() if existence.mark.whole and existence.exists}
+
     async def facts(
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
     ) -> Mapping[Iri, NodeFacts]:

@@ -16,6 +16,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
+from gateway.sparql.nodes.reader import NodeReader
 from gateway.sparql.results.columns import iri, optional, read
 from gateway.sparql.results.decoder import decode
 from gateway.sparql.results.table import EMPTY, Table
@@ -33,8 +34,10 @@ _LOOKED_FOR = 50
 _BATCHES = 4
 """Queries for the terms of one list; further terms are not looked for, and the list counts as cut."""
 
-_LOOKED_AT = 1_000
-"""Triples of a predicate, and nodes of a type, among which is one that is no evidence, where there is any."""
+_EXAMPLES = 5
+"""Triples of each predicate, and nodes of each type, that are looked at: they may be evidence."""
+
+_TRIPLE = (iri("p"), iri("s"), iri("o"))
 
 VOID = "http://rdfs.org/ns/void#"
 _PUBLISHED_CLASS = f"{VOID}class"
@@ -44,9 +47,10 @@ _DECLARED_PREDICATE = f"{OWL}ObjectProperty"
 class DescriptionReader:
     """Reads VoID descriptions and declarations."""
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
+    def __init__(self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, profile: Profile) -> None:
         self._client = client
         self._rule = rule
+        self._nodes = nodes
         self._types = profile.edges.types
 
     async def published(self, service_description: str, call: Call) -> TermCounts:
@@ -75,8 +79,7 @@ class DescriptionReader:
     async def used(self, listed: TermCounts, call: Call) -> TermCounts:
         """Return those of the terms of which the graph has a node or an edge."""
         (types, cut_types), (predicates, cut_predicates) = await asyncio.gather(
-            self._used(list(listed.types), "used_types", "t", call),
-            self._used(list(listed.predicates), "used_predicates", "p", call),
+            self._used_types(list(listed.types), call), self.used_predicates(list(listed.predicates), call)
         )
         return TermCounts(
             {iri: listed.types[iri] for iri in listed.types if iri in types},
@@ -84,21 +87,37 @@ class DescriptionReader:
             cut_types or cut_predicates,
         )
 
-    async def _used(self, iris: Sequence[Iri], name: str, variable: str, call: Call) -> tuple[set[Iri], bool]:
-        """Return those that are used, and whether not all were looked for."""
-        found: set[Iri] = set()
-        is_cut = len(iris) > _LOOKED_FOR * _BATCHES
-        for start in range(0, min(len(iris), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
-            batch = iris[start : start + _LOOKED_FOR]
-            given: dict[str, Parameter] = {"scan": _LOOKED_AT}
-            if variable == "t":
-                given |= {"types": self._types, "wanted": batch, **self._rule.evidence_of_nodes}
-            else:
-                given |= {"predicates": batch, **self._rule.evidence, **self._rule.ends}
-            rows, was_cut = await self._rows(f"schema/{name}", call, given)
-            found.update(iri(variable)(rows))
+    async def used_predicates(self, predicates: Sequence[Iri], call: Call) -> tuple[set[Iri], bool]:
+        """Return those of some predicates of which the graph has an edge, and whether not all were looked for."""
+        given: dict[str, Parameter] = {"edges": _EXAMPLES, **self._rule.ends}
+        rows, is_cut = await self._examples("schema/ends", "predicates", predicates, given, call)
+        found = [(predicate, (predicate, *ends)) for table in rows for predicate, *ends in read(table, *_TRIPLE)]
+        return await self._stating_nothing(found, call), is_cut
+
+    async def _used_types(self, types: Sequence[Iri], call: Call) -> tuple[set[Iri], bool]:
+        given: dict[str, Parameter] = {"types": self._types, "nodes": _EXAMPLES}
+        rows, is_cut = await self._examples("schema/used_types", "wanted", types, given, call)
+        found = [(of_node, (node,)) for table in rows for of_node, node in read(table, iri("t"), iri("n"))]
+        return await self._stating_nothing(found, call), is_cut
+
+    async def _examples(
+        self, name: str, parameter: str, terms: Sequence[Iri], given: Mapping[str, Parameter], call: Call
+    ) -> tuple[list[Table], bool]:
+        """Return rows about each of some terms, and whether not all terms were looked for."""
+        tables: list[Table] = []
+        is_cut = len(terms) > _LOOKED_FOR * _BATCHES
+        for start in range(0, min(len(terms), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
+            rows, was_cut = await self._rows(name, call, {**given, parameter: terms[start : start + _LOOKED_FOR]})
+            tables.append(rows)
             is_cut = is_cut or was_cut
-        return found, is_cut
+        return tables, is_cut
+
+    async def _stating_nothing(self, found: Sequence[tuple[Iri, tuple[Iri, ...]]], call: Call) -> set[Iri]:
+        """Return the terms with an example of which nothing states evidence."""
+        if not self._rule.may_have_evidence:
+            return {term for term, _ in found}
+        plain = await self._nodes.without_evidence(list(chain.from_iterable(nodes for _, nodes in found)), call)
+        return {term for term, nodes in found if plain.issuperset(nodes)}
 
     async def _rows(self, name: str, call: Call, given: Mapping[str, Parameter] | None = None) -> tuple[Table, bool]:
         """Return the rows that the endpoint could return, and whether these are not all."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.errors import Fault, QueryRefused
@@ -65,7 +67,7 @@ class SchemaReader:
         self._counter = TermCounter(client, rule, profile)
         self._sampler = Sampler(client, rule, profile)
         self._name_predicates = name_predicates
-        self._descriptions = DescriptionReader(client, rule, profile)
+        self._descriptions = DescriptionReader(client, rule, nodes, profile)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one."""
@@ -141,7 +143,7 @@ class SchemaReader:
             types = [iri for iri, _ in sample.types.most_common()]
             used, of_classes, above = await asyncio.gather(
                 self._descriptions.used(listed, call),
-                self._sampler.of_classes(types, call),
+                self._of_classes(types, call),
                 superclasses_of(types, self._nodes.broader, call),
             )
         seen = TermCounts(
@@ -161,6 +163,14 @@ class SchemaReader:
                 seen.followed_by(used), basis, _ONLY.format(read), self._nodes.labels, call, superclasses=above
             )
         return replace(schema, names=naming.result())
+
+    async def _of_classes(self, types: Sequence[Iri], call: Call) -> Counter[Iri]:
+        """Return the predicates of a few nodes of the first types, without those that evidence alone has."""
+        found = await self._sampler.of_classes(types, call)
+        if self._rule.may_have_evidence:
+            used, _ = await self._descriptions.used_predicates(list(found), call)
+            return Counter({predicate: count for predicate, count in found.items() if predicate in used})
+        return found
 
     async def _sampled_frugally(self, call: Call) -> Schema:
         """Return the schema that one or two samples show, by one query after the other, all of them awaited.

@@ -64,12 +64,11 @@ class Sampler:
         self._types = profile.edges.types
 
     async def of_classes(self, classes: Sequence[Iri], call: Call) -> Counter[Iri]:
-        """Return the predicates of a few nodes of each of the first classes; none if that fails."""
+        """Return the predicates of a few nodes of each of the first classes, also of evidence; none if that fails."""
         first = list(islice(filter(is_iri, classes), _CLASSES))
         if not first:
             return Counter()
-        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES}
-        given |= self._rule.evidence | self._rule.ends
+        given: dict[str, Parameter] = {"types": self._types, "classes": first, "nodes": _NODES, **self._rule.ends}
         try:
             answer = await self._client.rows("schema/of_classes", call, given)
             return self._edges(counts_in(answer.whole(), "p"))
@@ -87,7 +86,7 @@ class Sampler:
         return await self._sample("schema/random_blazegraph", {}, _TRIPLES, call)
 
     async def _sample(self, template: str, more: Mapping[str, Parameter], triples: int, call: Call) -> Sample:
-        given = {"types": self._types, "scan": triples, **self._rule.evidence, **self._rule.ends, **more}
+        given = {"types": self._types, "scan": triples, **self._rule.evidence_as_found, **self._rule.ends, **more}
         rows, is_cut = (await self._client.rows(template, call, given)).part()
         sample = Sample(triples=triples if rows else 0, is_cut=is_cut)
         predicates: dict[Iri, int] = {}
