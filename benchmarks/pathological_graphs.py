@@ -171,7 +171,7 @@ def _bipartite(each: int) -> Triples:
             yield f"{BASE}left{left}", _LINK, f"{BASE}right{right}"
 
 
-_BY_SUPERCLASS: Final = {"types": {"subclass_of": ["rdfs:subClassOf"]}}
+_BY_SUPERCLASS: Final = {"types": {"subclass_of": [_SUBCLASS]}}
 
 GRAPHS: Final[Mapping[str, OddGraph]] = {
     "a node of 20,000 types": OddGraph(lambda: _types(20_000)),

@@ -120,7 +120,9 @@ async def _beside(client: Client, pings: Latencies, server: Served, patience: fl
                 # It is gone from the newest version of the protocol.
                 ping = client.send_ping()
             with pings.timed(), suppress(TimeoutError):
-                await asyncio.wait_for(ping, patience)
+                # `wait_for` of Python 3.11 can swallow the cancellation that ends this task.
+                async with asyncio.timeout(patience):
+                    await ping
             most[0] = max(most[0], server.resident_bytes())
             await asyncio.sleep(_PAUSE_SECONDS)
 

@@ -129,7 +129,7 @@ class DatabaseStore:
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate and direction."""
-        return sendable.counts_of(await self._edges.counts(ids, call))
+        return await sendable.checked_counts(await self._edges.counts(ids, call), call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
@@ -188,7 +188,7 @@ class DatabaseStore:
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
-        return sendable.evidence_of(await self._evidence.about(edges, call))
+        return await sendable.checked_evidence(await self._evidence.about(edges, call), call)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the types and edge predicates that a short reading finds, in what the graph is made of now."""

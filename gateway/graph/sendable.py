@@ -57,15 +57,10 @@ async def checked_edges(answers: Mapping[Iri, Neighbourhood], call: Call) -> Map
     return await in_thread(call, lambda _: edges_of(answers), unless=is_few)
 
 
-def counts_of(answers: Mapping[Iri, EdgeCounts]) -> Mapping[Iri, EdgeCounts]:
-    """Return counts without the predicates and neighbours that are not sendable."""
-
-    def checked(one: EdgeCounts) -> EdgeCounts:
-        known = [count for count in one.counts if is_sendable(count.predicate)]
-        named = tuple(replace(count, neighbours=tuple(filter(is_sendable, count.neighbours))) for count in known)
-        return replace(one, counts=named, left_out=one.left_out + len(one.counts) - len(known))
-
-    return {node: checked(counts) for node, counts in answers.items()}
+async def checked_counts(answers: Mapping[Iri, EdgeCounts], call: Call) -> Mapping[Iri, EdgeCounts]:
+    """Return counts without the predicates and neighbours that are not sendable; many of them in a thread."""
+    is_few = sum(len(one.counts) for one in answers.values()) <= _FEW
+    return await in_thread(call, lambda _: _counts_of(answers), unless=is_few)
 
 
 def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
@@ -104,8 +99,22 @@ def descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Descript
     return {node: checked(description) for node, description in answers.items()}
 
 
-def evidence_of(answers: Mapping[Edge, Evidence]) -> Mapping[Edge, Evidence]:
-    """Return evidence without the predicates, values and sources that are not sendable."""
+async def checked_evidence(answers: Mapping[Edge, Evidence], call: Call) -> Mapping[Edge, Evidence]:
+    """Return evidence without the predicates, values and sources that are not sendable; much of it in a thread."""
+    is_little = sum(len(one.assertions) for one in answers.values()) <= _FEW
+    return await in_thread(call, lambda _: _evidence_of(answers), unless=is_little)
+
+
+def _counts_of(answers: Mapping[Iri, EdgeCounts]) -> Mapping[Iri, EdgeCounts]:
+    def checked(one: EdgeCounts) -> EdgeCounts:
+        known = [count for count in one.counts if is_sendable(count.predicate)]
+        named = tuple(replace(count, neighbours=tuple(filter(is_sendable, count.neighbours))) for count in known)
+        return replace(one, counts=named, left_out=one.left_out + len(one.counts) - len(known))
+
+    return {node: checked(counts) for node, counts in answers.items()}
+
+
+def _evidence_of(answers: Mapping[Edge, Evidence]) -> Mapping[Edge, Evidence]:
 
     def checked(one: Evidence) -> Evidence:
         assertions = [(_properties(assertion.properties), assertion.sources) for assertion in one.assertions]

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
+from gateway.graph.deadline import Deadline
 from gateway.graph.values import Basis, Iri, NodeFacts, Schema, Term
 from gateway.terms.iri import MAX_IRI, is_sendable
 from gateway.terms.known_iris import GENERIC_TYPES, SCHEMA_TERM_CLASSES
@@ -93,29 +95,35 @@ async def schema_of(
         left_out: Terms that were left out before.
         superclasses: The superclasses of the types, as far as they were read.
     """
-    types, predicates = _sendable(found.types), _sendable(found.predicates)
+    are_few = len(found.types) + len(found.predicates) <= FEW
+    types, predicates = await in_thread(
+        call, lambda _: (_sendable(found.types), _sendable(found.predicates)), unless=are_few
+    )
     left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
     if left_out:
         reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
     labels, labelled = await read_labels(list(types), list(predicates), call)
-    content = (
-        sorted(types.items()),
-        sorted(predicates.items()),
-        *([sorted(superclasses.items())] if superclasses else ()),
-    )
-    version = hashlib.sha256(repr(content).encode()).hexdigest()[:12]
-    return Schema(
-        types=_terms(types, labels),
-        predicates=_terms(predicates, labels),
-        exact=not reason,
-        labelled=labelled,
-        reason=reason,
-        version=version,
-        basis=basis,
-        left_out=left_out,
-        is_cut=bool(left_out) or found.is_cut,
-        superclasses=superclasses or {},
-    )
+
+    def with_labels(_: Deadline) -> Schema:
+        content = (
+            sorted(types.items()),
+            sorted(predicates.items()),
+            *([sorted(superclasses.items())] if superclasses else ()),
+        )
+        return Schema(
+            types=_terms(types, labels),
+            predicates=_terms(predicates, labels),
+            exact=not reason,
+            labelled=labelled,
+            reason=reason,
+            version=hashlib.sha256(repr(content).encode()).hexdigest()[:12],
+            basis=basis,
+            left_out=left_out,
+            is_cut=bool(left_out) or found.is_cut,
+            superclasses=superclasses or {},
+        )
+
+    return await in_thread(call, with_labels, unless=are_few)
 
 
 def _sendable(terms: Mapping[Iri, int | None]) -> dict[Iri, int | None]:

@@ -119,7 +119,7 @@ class SparqlStore:
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate and direction."""
-        return sendable.counts_of(await self._edge_counts.counts(ids, call))
+        return await sendable.checked_counts(await self._edge_counts.counts(ids, call), call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
@@ -173,7 +173,7 @@ class SparqlStore:
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge."""
-        return sendable.evidence_of(await self._evidence.about(edges, call))
+        return await sendable.checked_evidence(await self._evidence.about(edges, call), call)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the types and edge predicates that a short reading finds."""

@@ -19,7 +19,7 @@ from gateway.engine.traversal.topology import Topology
 from gateway.graph.call import Call
 from gateway.graph.computing import FEW, Slices, in_thread
 from gateway.graph.deadline import Deadline
-from gateway.graph.values import Iri, NodeFacts
+from gateway.graph.values import NodeFacts
 from gateway.terms.prefixes import PrefixMap
 
 _GAP_IDS = 20
@@ -31,8 +31,11 @@ _KINDS_AT_ONCE = 10
 _LABEL_BYTES = 40
 """What an ID and its label take, about."""
 
-_LISTED = (1_000_000, 200, 100, 50, 20, 5)
-"""Types, and predicates, that the summary lists: all, or as many as fit."""
+_TERM_BYTES = 6
+"""What the ID of a type or a predicate takes at least: a character before the colon and after it, and what parts it."""
+
+_LISTED = (200, 100, 50, 20, 5)
+"""Types, and predicates, that the summary lists where not all fit."""
 
 
 class HeaderBuilder:
@@ -72,9 +75,9 @@ class HeaderBuilder:
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
-        types = await _types(topology, known, call.call_deadline)
-        predicates = topology.edges.predicate_counts
-        for count in _LISTED:
+        types = _by_frequency(await _types(topology, known, call.call_deadline))
+        predicates = _by_frequency(topology.edges.predicate_counts)
+        for count in (max(room // _TERM_BYTES, _LISTED[0]), *_LISTED):
             header.summary = self._summary(types, predicates, count)
             listed = len(header.summary.types) + len(header.summary.predicates)
             if shape.size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
@@ -82,10 +85,10 @@ class HeaderBuilder:
         limit_header(header, limit * 3 // 4, shape)
         return header
 
-    def _summary(self, types: Counter[str], predicates: Mapping[Iri, int], count: int) -> TermSummary:
+    def _summary(self, types: Sequence[str], predicates: Sequence[str], count: int) -> TermSummary:
         return TermSummary(
-            self._prefixes.in_order(_most_frequent(types, count)),
-            self._prefixes.in_order(_most_frequent(predicates, count)),
+            self._prefixes.in_order(types[:count]),
+            self._prefixes.in_order(predicates[:count]),
             len(types) if len(types) > count else None,
             len(predicates) if len(predicates) > count else None,
         )
@@ -121,5 +124,5 @@ async def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> C
     return types
 
 
-def _most_frequent(counts: Mapping[str, int], most: int) -> list[str]:
-    return sorted(counts, key=lambda term: (-counts[term], term))[:most]
+def _by_frequency(counts: Mapping[str, int]) -> list[str]:
+    return sorted(counts, key=lambda term: (-counts[term], term))

@@ -8,6 +8,7 @@ from functools import partial
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Triple, Value
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
@@ -138,7 +139,10 @@ class EvidenceReader:
         for name, answer in zip(ways, answers, strict=True):
             if WAYS[name].is_wikibase:
                 await self._refine(answer.values(), call)
-        return {edge: merged([answer[edge] for answer in answers]) for edge in edges}
+        is_little = sum(len(one.statements) for answer in answers for one in answer.values()) <= FEW
+        return await in_thread(
+            call, lambda _: {edge: merged([answer[edge] for answer in answers]) for edge in edges}, unless=is_little
+        )
 
     async def _refine(self, found: Collection[EdgeStatements], call: Call) -> None:
         """Give the dates and quantities of statements and their references precisions and units."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp, quoted
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW, in_thread
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
@@ -182,7 +183,7 @@ class TermCounter:
             return
         type_totals = await self._scan("schema/type_totals", "t", limit, call, {"types": self._types})
         counts.note(type_totals)
-        for wanted in _batches(await self._askable(counts, _entity_types(type_totals.counts), call)):
+        for wanted in await self._batches(counts, _entity_types(type_totals.counts), call):
             scan = await self._scan("schema/nodes_of", "t", limit, call, {**given, "wanted": wanted})
             counts.types |= scan.counts
             counts.note(scan)
@@ -191,19 +192,21 @@ class TermCounter:
         excepted = set(self._rule.excepted)
         wanted = {iri: total for iri, total in totals.counts.items() if iri not in excepted and self._rule.allows(iri)}
         given: dict[str, Parameter] = {"excepted": self._rule.excepted, **self._rule.evidence, **self._rule.ends}
-        for predicates in _batches(await self._askable(counts, wanted, call)):
+        for predicates in await self._batches(counts, wanted, call):
             scan = await self._scan("schema/edges", "p", totals.limit, call, {**given, "predicates": predicates})
             counts.predicates |= scan.counts
             counts.note(scan)
 
-    async def _askable(self, counts: Counts, totals: Mapping[Iri, int], call: Call) -> Mapping[Iri, int]:
-        """Return those terms that a query can name; if there are others, the counts are not all."""
-        legal = counts.sendable(totals)
+    async def _batches(self, counts: Counts, totals: Mapping[Iri, int], call: Call) -> list[list[Iri]]:
+        """Return those terms that a query can name, in batches; if there are others, the counts are not all."""
+        are_few = len(totals) <= FEW
+        legal = await in_thread(call, lambda _: counts.sendable(totals), unless=are_few)
         rewritten = await self._client.rewritten(legal, call)
         if rewritten:
             counts.is_cut = True
             counts.reason = counts.reason or f"no query can ask for {quoted(min(rewritten))}, which the graph has"
-        return {iri: total for iri, total in legal.items() if iri not in rewritten}
+        askable = {iri: total for iri, total in legal.items() if iri not in rewritten}
+        return await in_thread(call, lambda _: _batches(askable), unless=are_few)
 
     async def _scan(
         self, template: str, variable: str, limit: int, call: Call, parameters: Mapping[str, Parameter]
