@@ -15,7 +15,6 @@ from gateway.databases.schema import SchemaReader
 from gateway.databases.search import ColumnNameReader, NameIndex, SearchReader
 from gateway.graph import sendable
 from gateway.graph.call import Call
-from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
@@ -133,9 +132,7 @@ class DatabaseStore:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        found = await self._edges.reach(ids, hops, call)
-        few = sum(len(reach.distances) for reach in found.values()) <= FEW
-        return await in_thread(call, lambda _: sendable.reach_of(found), unless=few)
+        return await sendable.checked_reach(await self._edges.reach(ids, hops, call), call)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None

@@ -18,7 +18,7 @@ from typing import ClassVar, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from gateway.graph.call import Call
-from gateway.graph.deadline import NEVER, Clock, Deadline
+from gateway.graph.deadline import NEVER, Clock, Deadline, deadline_passed
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -29,6 +29,9 @@ other, and the event loop would wait for both."""
 
 FEW: Final = 2_000
 """Nodes and edges of a traversal that are looked at in a millisecond or two: too little work for a thread."""
+
+_GRACE_SECONDS: Final = 0.5
+"""Time after its deadline for which a call waits for work that has begun to end."""
 
 _SLICE_SECONDS: Final = 0.01
 """CPU time after which others get a turn on the event loop."""
@@ -52,12 +55,18 @@ async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: b
     deadline = Deadline(1.0, lambda: float(passed.is_set()))
     loop = asyncio.get_running_loop()
     timer = loop.call_later(call.call_deadline.seconds_left, passed.set)
+    working = loop.run_in_executor(_executor, partial(contextvars.copy_context().run, _begun, work, deadline))
     try:
-        result = await loop.run_in_executor(_executor, partial(contextvars.copy_context().run, _begun, work, deadline))
+        # The thread may be at work for another call, and not look at any deadline for a while.
+        await asyncio.wait([working], timeout=call.call_deadline.seconds_left + _GRACE_SECONDS)
     finally:
-        # Where the task is cancelled, the thread is still at work.
+        # Where the time is up, or the task is cancelled, the thread is still at work.
         passed.set()
         timer.cancel()
+        working.cancel()
+    if working.cancelled():
+        raise deadline_passed()
+    result = working.result()
     await Passes.of(loop).own()
     return result
 

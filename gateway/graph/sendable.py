@@ -59,11 +59,11 @@ async def checked_edges(answers: Mapping[Iri, Neighbourhood], call: Call) -> Map
 
 async def checked_counts(answers: Mapping[Iri, EdgeCounts], call: Call) -> Mapping[Iri, EdgeCounts]:
     """Return counts without the predicates and neighbours that are not sendable; many of them in a thread."""
-    is_few = sum(len(one.counts) for one in answers.values()) <= _FEW
-    return await in_thread(call, lambda _: _counts_of(answers), unless=is_few)
+    terms = sum(1 + len(count.neighbours) for one in answers.values() for count in one.counts)
+    return await in_thread(call, lambda _: _counts_of(answers), unless=terms <= _FEW)
 
 
-def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
+def _facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
     """Return facts without the types that are not sendable."""
     bad = not_sendable(chain.from_iterable(facts.types for facts in answers.values()))
     return {node: _known(facts, bad) for node, facts in answers.items()} if bad else answers
@@ -71,25 +71,23 @@ def facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
 
 async def checked_facts(answers: Mapping[Iri, NodeFacts], call: Call) -> Mapping[Iri, NodeFacts]:
     """Return facts without the types that are not sendable; many of them in a thread."""
-    return await in_thread(call, lambda _: facts_of(answers), unless=len(answers) <= _FEW)
+    types = sum(len(facts.types) for facts in answers.values())
+    return await in_thread(call, lambda _: _facts_of(answers), unless=types <= _FEW)
 
 
 async def checked_descriptions(answers: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
     """Return descriptions without the predicates and values that are not sendable; many of them in a thread."""
     values = sum(one.value_count for one in answers.values())
-    return await in_thread(call, lambda _: descriptions_of(answers), unless=values <= _FEW)
+    return await in_thread(call, lambda _: _descriptions_of(answers), unless=values <= _FEW)
 
 
-def reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:
-    """Return sets of nodes; one that has a node that is not sendable is not whole."""
-    bad = not_sendable(chain.from_iterable(reach.distances for reach in answers.values()))
-    return {
-        node: reach if bad.isdisjoint(reach.distances) else Reach(mark=Mark(QueryRefused(_NO_NODE)))
-        for node, reach in answers.items()
-    }
+async def checked_reach(answers: Mapping[Iri, Reach], call: Call) -> Mapping[Iri, Reach]:
+    """Return sets of nodes; one that has a node that is not sendable is not whole; many nodes in a thread."""
+    nodes = sum(len(reach.distances) for reach in answers.values())
+    return await in_thread(call, lambda _: _reach_of(answers), unless=nodes <= _FEW)
 
 
-def descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Description]:
+def _descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Description]:
     """Return descriptions without the predicates and values that are not sendable."""
 
     def checked(one: Description) -> Description:
@@ -101,8 +99,17 @@ def descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Descript
 
 async def checked_evidence(answers: Mapping[Edge, Evidence], call: Call) -> Mapping[Edge, Evidence]:
     """Return evidence without the predicates, values and sources that are not sendable; much of it in a thread."""
-    is_little = sum(len(one.assertions) for one in answers.values()) <= _FEW
-    return await in_thread(call, lambda _: _evidence_of(answers), unless=is_little)
+    assertions = chain.from_iterable(one.assertions for one in answers.values())
+    values = sum(len(one.sources) + sum(map(len, one.properties.values())) for one in assertions)
+    return await in_thread(call, lambda _: _evidence_of(answers), unless=values <= _FEW)
+
+
+def _reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:
+    bad = not_sendable(chain.from_iterable(reach.distances for reach in answers.values()))
+    return {
+        node: reach if bad.isdisjoint(reach.distances) else Reach(mark=Mark(QueryRefused(_NO_NODE)))
+        for node, reach in answers.items()
+    }
 
 
 def _counts_of(answers: Mapping[Iri, EdgeCounts]) -> Mapping[Iri, EdgeCounts]:

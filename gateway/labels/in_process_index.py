@@ -161,10 +161,9 @@ class InProcessIndexSource:
             return
         building, self._building = self._building, None
         building.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            index = await building
-            if index is not None:
-                index.close()
+        await asyncio.wait([building])
+        if (index := _result(building)) is not None:
+            index.close()
 
     async def _report(self, read: int, total: int) -> None:
         if total > _SMALL:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from gateway.flow.control import FlowControl
 from gateway.graph import sendable
 from gateway.graph.call import Call
-from gateway.graph.computing import FEW, in_thread
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.edge_counts import EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
@@ -123,9 +122,7 @@ class SparqlStore:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node, without the edges between them."""
-        reaches = await self._reach.reach(ids, hops, call)
-        is_few = sum(len(reach.distances) for reach in reaches.values()) <= FEW
-        return await in_thread(call, lambda _: sendable.reach_of(reaches), unless=is_few)
+        return await sendable.checked_reach(await self._reach.reach(ids, hops, call), call)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None

@@ -90,3 +90,21 @@ async def test_work_that_waits_for_a_thread_when_its_call_is_given_up_never_runs
     await asyncio.gather(running, return_exceptions=True)
     assert await in_thread(call(), lambda _: True)
     assert not waiting.began.is_set()
+
+
+async def test_a_call_whose_time_is_up_does_not_wait_for_the_work_of_another_that_looks_at_no_deadline() -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def busy(_: Deadline) -> bool:
+        began.set()
+        return go_on.wait(PATIENCE)
+
+    running = asyncio.create_task(in_thread(call(), busy))
+    assert await waited(began)
+    waiting = Work()
+    with pytest.raises(DeadlinePassed):
+        await in_thread(call(0.01), waiting)
+    assert not running.done()
+    go_on.set()
+    assert await running
+    assert not waiting.began.is_set()
