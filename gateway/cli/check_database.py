@@ -23,7 +23,7 @@ from gateway.stores.extras import installed
 _TITLES: Mapping[str, str] = {
     "labels": "Labels",
     "ids": "IDs",
-    "ids_read_as": "  read as",
+    "ids_read_as": "IDs read as",
     "replica": "Replica",
     "time_limit": "Time-out",
     "trigrams": "Trigrams",

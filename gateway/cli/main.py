@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             in_words = to_the_operator if isinstance(error, ConfigurationError) else own_words
             print_error(" ".join([in_words(str(error)), *getattr(error, "__notes__", ()), *_misplaced(arguments)]))
         except _UsageError as error:
-            print_error(" ".join([_usage(error), *_misplaced(arguments)]))
+            print_error(" ".join([*_misplaced(arguments), _usage(error)]))
         except BrokenPipeError:
             # A reader such as `head` has closed the pipe.
             discard_stdout()

@@ -12,6 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
+from gateway.cli.own_words import own_words
 from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.cli.standard_streams import clean
 from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
@@ -288,7 +289,7 @@ class WholeNotes:
 def _about(answer: BfsResult | IntersectionResult) -> str:
     if isinstance(answer, BfsResult):
         return f"{counted(answer.max_hops, 'hop')} around"
-    return f"Within {counted(answer.k, 'hop')} of each of"
+    return f"Within {counted(answer.k, 'hop')} of{' each of' * (len(answer.seeds) > 1)}"
 
 
 def _head(answer: BfsResult | IntersectionResult, offset: int) -> list[RenderableType]:
@@ -334,7 +335,7 @@ def _gaps(answer: Subgraph) -> list[RenderableType]:
 def _removed(answer: Subgraph) -> list[str]:
     """Return what filters took away."""
     removed = ", ".join(f"{counted(count, 'node')} by {name}" for name, count in (answer.removed or {}).items())
-    return [f"Removed: {removed}."] if removed else []
+    return [own_words(f"Removed: {removed}.")] if removed else []
 
 
 def _place(answer: Subgraph, offset: int) -> list[RenderableType]:

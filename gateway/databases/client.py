@@ -70,7 +70,7 @@ def check_whole(rows: Sequence[Row], total: int | None) -> None:
     """
     if len(rows) != total:
         raise AnswerCut(
-            "The database sent more rows of an answer than came, or did not say how many.",
+            "The rows of an answer that came are not as many as the database says, or it did not say how many.",
             next_step="The operator of this gateway should look at what stands between it and the database.",
         )
 

@@ -268,7 +268,7 @@ class Gateway:
 
         Args:
             tool: The name of the tool.
-            arguments: Its arguments, which may be wrong.
+            arguments: Its arguments.
         """
         if tool == SearchEntities.tool:
             return bool(arguments.get("query"))

@@ -26,11 +26,6 @@ def above_ceiling(argument: str, asked: int, ceiling: int) -> str:
     return f"{argument}: {asked} is above this gateway's ceiling; {ceiling} was used."
 
 
-def more_warnings(count: int) -> str:
-    """Return what stands for warnings that do not fit."""
-    return f"{counted(count, 'more warning')} {_is(count)} left out."
-
-
 LARGER_THAN_ASKED = "max_tokens: this answer takes more than that, although only what it must have is left in it."
 
 
@@ -248,10 +243,10 @@ def seed_stays(argument: str, seed: str) -> str:
 
 def on_the_way(count: int) -> str:
     """Return a warning: nodes are shown only as steps, and do not show how many there are."""
-    nodes = "1 node of another type is" if count == 1 else f"{count:,} nodes of other types are"
+    nodes, steps = ("node of another type is", "a step") if count == 1 else ("nodes of other types are", "steps")
     return (
-        f"on_the_way: {nodes} shown only as steps of one shortest path to each node of only_node_types. Other paths, "
-        "and edges to nodes that were removed, are not shown: do not count these."
+        f"on_the_way: {count:,} {nodes} shown only as {steps} of a shortest path to a node of only_node_types. Their "
+        "other edges and paths are not shown: do not count such nodes."
     )
 
 
@@ -393,7 +388,7 @@ NAMES_MAY_BE_MISSED = (
 OTHERS_MAY_HAVE_THIS_NAME = "for an exact name, which was found; others may have it too"
 NOTHING_NEAR = "No name is like this: try another spelling or a part of the name."
 NOTHING_NEAR_OF_TYPES = (
-    "No name of these node_types is like this: try another spelling or a part of the name, or leave node_types out."
+    "No name of these types is like this: try another spelling or a part of the name, or leave node_types out."
 )
 NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
@@ -401,7 +396,7 @@ NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike
 
 def no_name_has(listed: str, *, several: bool, of_types: bool) -> str:
     """Say which words of a query no name has."""
-    return f"No name{' of these node_types' * of_types} has the word{'s' * several} {listed}."
+    return f"No name{' of these types' * of_types} has the word{'s' * several} {listed}."
 
 
 def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: bool) -> str:
@@ -443,7 +438,7 @@ def entities_gone(count: int) -> str:
 
 def nothing_to_search(query: str) -> InputError:
     """Return the error of a query, quoted, without words and symbols."""
-    problem = f"{query} has no letter, digit or symbol" if query else "must not be empty without node_types"
+    problem = f"has no letter, digit or symbol: {query}" if query else "must not be empty without node_types"
     return InputError(
         f"search_entities: query {problem}.",
         valid="query: a name, an alias or a part of it. Without a query, node_types lists all entities of these types.",

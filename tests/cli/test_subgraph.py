@@ -182,7 +182,7 @@ def test_everything_that_an_answer_lacks_is_reported() -> None:
         "not complete.",
         "! hub_not_expanded, 22 nodes: Degree 9,000. (e:h, e:i and 20 more)",
         "! What is missing here may still be in the graph.",
-        "Removed: 1,200 nodes by exclude_node_types, 1 node by min_mentions.",
+        "Removed: 1,200 nodes by --exclude-node-type, 1 node by --min-mentions.",
         "! Not in the graph: e:\\u001bz",
         "! The answer has changed since the previous page: start again at --offset 0.",
         "! Omitted: 3 edges to blank nodes, which have no ID.",
