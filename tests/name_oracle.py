@@ -22,7 +22,7 @@ class Fit(Enum):
     WORDS = "it has every word"
     PLURAL = "it has every word, some in the singular or plural"
     BEGINS = "it begins with the query, within a word"
-    HARDLY_BEGINS = "it begins with the query, within a number or after one letter of a word"
+    HARDLY_BEGINS = "it begins with the query, within a number or after one or two letters of a word"
     PART = "it has every word, some as parts of words"
     NOT = "it lacks a word"
 
@@ -37,7 +37,7 @@ def fit(query: str, name: str) -> Fit:
     if _same(name).startswith(_same(query)):
         end = len(_same(query))
         lacking = [word for word in words(query) if has(word, name) not in {Fit.WORDS, Fit.PLURAL}]
-        hardly = len(lacking[0]) == 1 or _same(name)[end - 1 : end + 1].isdigit()
+        hardly = len(lacking[0]) < _LEAST_PART or _same(name)[end - 1 : end + 1].isdigit()
         return Fit.HARDLY_BEGINS if hardly else Fit.BEGINS
     return Fit.NOT if Fit.NOT in each else Fit.PART
 
@@ -75,10 +75,8 @@ def has(word: str, name: str) -> Fit:
 
 def _are_forms(singular: str, plural: str) -> bool:
     ends = [("", "s"), ("", "es"), ("y", "ies"), ("f", "ves"), ("fe", "ves"), ("man", "men")]
-    return any(
-        singular.endswith(one) and len(singular) > len(one) and singular[: len(singular) - len(one)] + other == plural
-        for one, other in ends
-    )
+    stems = {(one, other): singular[: len(singular) - len(one)] for one, other in ends if singular.endswith(one)}
+    return any(len(stem) >= 2 and stem + other == plural for (_, other), stem in stems.items())
 
 
 @lru_cache(1 << 17)

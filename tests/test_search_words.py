@@ -152,6 +152,11 @@ CASES: Sequence[tuple[str, dict[str, str], set[str]]] = [
     ("2 cup", {"\u00bd cup": "all words"}, set()),
     ("vitamin xylo", {}, {"xylo"}),
     ("xylo", {}, {"xylo"}),
+    ("cities", {"City of Oslo": "all words"}, set()),
+    ("women oslo", {"Oslo, the woman": "all words"}, set()),
+    ("wolf", {"Wolves": "all words"}, set()),
+    ("knives", {"knife": "all words"}, set()),
+    ("boxes rent", {"box rental": "part"}, {"rent"}),
 ]
 """Queries, the names that fit and how, and the words that no name has."""
 
@@ -194,7 +199,7 @@ async def test_of_types_it_is_said_what_no_name_of_theirs_has(opened: Opened) ->
     names, types = named(["Vitamin A", "carrot"]), {f"{X}n0": [f"{X}Drug"], f"{X}n1": [f"{X}Food"]}
     async with opened(names, types) as gateway:
         answer = await gateway.search_entities("vitamin carrot", ["x:Drug"])
-    assert "No name of these node_types has the word 'carrot'." in (answer.next_steps or "")
+    assert "No name of these types has the word 'carrot'." in (answer.next_steps or "")
 
 
 @STORES
@@ -223,6 +228,7 @@ async def test_where_not_every_name_was_compared_no_word_is_said_to_be_unknown()
 
 TOKENS = (
     *("il", "1", "18", "k", "vitamin", "ove", "love", "km", "h", "the", "cat", "cats", "x", "p53", "53"),
+    *("city", "cities", "wolf", "wolves", "woman", "women", "knife", "box", "boxes"),
     *(
         "\u6771",
         "\u4eac\u90fd",
@@ -322,6 +328,13 @@ async def test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does(eng
             assert wrong_in(query, names, answer, gateway.prefixes.expand) == [], query
             assert unsaid(query, names, answer) == set(), query
             assert compared_all(answer), query
+
+
+async def test_a_miss_is_complete_where_every_node_has_a_name(engine: Column) -> None:
+    async with engine.open("names", profile_for("names")) as gateway:
+        assert (await gateway.describe_schema()).names
+        answer = await gateway.search_entities("nothing like xyzzy")
+    assert (answer.result, answer.complete) == ([], True)
 
 
 def _drawn(name: str, dice: random.Random) -> str:

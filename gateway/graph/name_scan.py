@@ -38,7 +38,11 @@ async def compare_names(text: str, scan: Scan, call: Call) -> Hits:
     found = looked_at = await _with_every(sought, words, scan, call)
     unseen = _unseen(words, found)
     if len(words) > 1 and not found.hits:
-        found = looked_at = await _with_any(words, scan)
+        some = await _with_any(words, scan)
+        # What the first scan could not read whole may have every word.
+        found = looked_at = replace(
+            some, truncated=some.truncated or found.truncated, exhaustive=some.exhaustive and found.exhaustive
+        )
     elif len(words) > 1 and unseen and found.exhaustive:
         looked_at = await _looked_for(unseen, scan, call)
     absent = () if looked_at.truncated or not looked_at.exhaustive else _unseen(unseen, looked_at)

@@ -12,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 
 from gateway.terms.folding import fold_letters
-from gateway.terms.words import is_unspaced, may_be_part
+from gateway.terms.words import inflections, is_unspaced, may_be_part
 
 _LENGTHS = (40, 20, 12, 8, 5, 3)
 """Letters of a word in its pattern, tried in this order until all patterns are short enough."""
@@ -98,18 +99,44 @@ def patterns(words: Sequence[str], *, whole: bool = False) -> list[str]:
 
 
 def _pattern(word: str, length: int, *, whole: bool, last: bool) -> str:
-    letters, forms = fold_letters(word), _forms()
     begins = not is_unspaced(word) and (whole or not may_be_part(word))
-    ends = begins and (whole or not last) and len(letters) <= length
-    letters = letters[:length]
-    pattern = _MARKS + _END if ends else ""
-    for place in reversed(range(len(letters))):
-        letter, left = letters[place], letters[place:]
+    ends = begins and (whole or not last)
+    forms = [] if is_unspaced(word) else inflections(word)
+    if whole:
+        return _any_of([word, *forms], length, begins=begins, ends=ends)
+    # What begins with the word, or contains it, is found with it.
+    others = [form for form in forms if word not in form]
+    found = _any_of([word], length, begins=begins, ends=ends)
+    return f"(?:{found}|{_any_of(others, length, begins=True, ends=True)})" if others else found
+
+
+def _any_of(texts: Sequence[str], length: int, *, begins: bool, ends: bool) -> str:
+    """Return a pattern for texts, of which letters beyond a length are left out, and the end of all with them."""
+    letters = list(map(fold_letters, texts))
+    end = _MARKS + _END if ends and max(map(len, letters)) <= length else ""
+    cut = [one[:length] for one in letters]
+    first = {form.form for one in cut for form in _forms().inside.get(one[0], ()) if _ends_in(form.letters, one)}
+    return _either((_BEGINNING + _MARKS if begins else "") + _tree(cut, end), sorted(first))
+
+
+def _tree(texts: Iterable[str], end: str) -> str:
+    """Return a pattern for the letters of any of some texts and then the end."""
+    branches = []
+    for letter, group in groupby(sorted(texts), key=itemgetter(0)):
+        left = list(group)
         # A code point that stands for more than this letter ends the pattern: the caller compares again.
-        joined = [one.form for one in forms.beginning.get(letter, ()) if _agree(one.letters, left)]
-        pattern = _either(_letter(letter) + (_MARKS if place + 1 < len(letters) else "") + pattern, joined)
-    begun_before = [one.form for one in forms.inside.get(letters[0], ()) if _ends_in(one.letters, letters)]
-    return _either((_BEGINNING + _MARKS if begins else "") + pattern, begun_before)
+        several = _forms().beginning.get(letter, ())
+        joined = [one.form for one in several if any(_agree(one.letters, text) for text in left)]
+        branches.append(_either(_letter(letter) + _rest([text[1:] for text in left], end), joined))
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+def _rest(texts: Sequence[str], end: str) -> str:
+    """Return a pattern for what follows the first letter of some texts."""
+    longer = [text for text in texts if text]
+    if len(longer) == len(texts):
+        return _MARKS + _tree(longer, end)
+    return f"(?:{end}|{_MARKS}{_tree(longer, end)})" if longer and end else end
 
 
 @cache

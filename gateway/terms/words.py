@@ -22,6 +22,9 @@ MOST_WORDS = 12
 SHORTEST_PART = 3
 """Characters of a word that is found inside words; a shorter one stands inside too many, and is a word or nothing."""
 
+_SHORTEST_STEM = 2
+"""Characters before the ending of a singular or a plural."""
+
 _SHOWN = 24
 """Characters of a word in a list of words."""
 
@@ -95,12 +98,12 @@ class Sought:
 
 def words_of(query: str) -> list[str]:
     """Return the first words of a query in lower case, each once: those that are searched."""
-    return every_word_of(query)[:MOST_WORDS]
+    return typed_words(query.lower())[:MOST_WORDS]
 
 
-def every_word_of(query: str) -> list[str]:
-    """Return all words of a query in lower case, each once."""
-    spaced = "".join(character if _in_word(character) else " " for character in query.lower())
+def typed_words(query: str) -> list[str]:
+    """Return all words of a query as they are typed, each once."""
+    spaced = "".join(character if _in_word(character) else " " for character in query)
     # Some letters are nothing but an accent of their own.
     return [word for word in dict.fromkeys(spaced.split()) if folded_words(word)]
 
@@ -149,12 +152,11 @@ def inflections(word: str) -> list[str]:
     if len(word) < SHORTEST_PART:
         return []
     found = []
-    for ending, instead in (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", ""), ("men", "man")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            found.append(word[: -len(ending)] + instead)
-    found += [f"{word}s", f"{word}es"]
-    if word.endswith("y"):
-        found.append(f"{word[:-1]}ies")
+    for singular, plural in (("y", "ies"), ("f", "ves"), ("fe", "ves"), ("", "es"), ("", "s"), ("man", "men")):
+        for ending, instead in ((plural, singular), (singular, plural)):
+            stem = word.removesuffix(ending)
+            if word.endswith(ending) and len(stem) >= _SHORTEST_STEM:
+                found.append(stem + instead)
     return found
 
 

@@ -1,8 +1,8 @@
 -- summary: How many ends of edges have no name, among all ends or those of some edges.
 -- $4 bigint: Edges whose ends are looked at, at most.
 -- $5 bigint: Rows at most.
-WITH some AS (SELECT e.s, e.o FROM {edges} AS e WHERE {rule} LIMIT $4),
-  ends AS (SELECT s AS id FROM some UNION SELECT o FROM some)
+WITH sampled AS (SELECT e.s, e.o FROM {edges} AS e WHERE {rule} LIMIT $4),
+  ends AS (SELECT s AS id FROM sampled UNION SELECT o FROM sampled)
 SELECT count(*) AS found, count(*) FILTER (WHERE NOT EXISTS (
   SELECT FROM {nodes} AS n
   WHERE n.id = ends.id AND (n.name ~ '\S' OR EXISTS (

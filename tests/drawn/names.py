@@ -30,6 +30,7 @@ WORDS: Final = (
     *("Ove Arup", "Mike Love", "Ovens", "Lovers of art", "Art", "Party", "Heart", "heart attack", "artist"),
     *("Cubic Metre", "Kubikmeter", "Kilometre per Hour", "km/h", "h", "0,06", "0,76", "6,0", "0.6"),
     *("C++", "C#", "C", "5'-nucleotidase", "nucleotidase 5", "AT&T", "At T", "O\u2019Brien", "OBrien", "Brien"),
+    *("City of Oslo", "Oslo, the woman", "Wolves", "knife", "box rental"),
     *("TotalMentions", "total_mentions", "2-oxoglutarate", "oxoglutarate", "p53", "p53-binding", "P", "53"),
     *(
         "\u6771\u4eac\u90fd",

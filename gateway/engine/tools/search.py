@@ -36,7 +36,7 @@ from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.words import MOST_WORDS, cut, every_word_of, folded_words, has_symbol, words_of
+from gateway.terms.words import MOST_WORDS, cut, folded_words, has_symbol, typed_words, words_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
 
@@ -353,7 +353,7 @@ def _search_terms(arguments: SearchEntities) -> SearchTerms:
 
 def _unknown(question: _Question, hits: Hits) -> str:
     """Return which words no name has, as they stand in the query where they are words there."""
-    typed = {tuple(folded_words(word)): word for word in every_word_of(question.terms.text)}
+    typed = {tuple(folded_words(word)): word for word in typed_words(question.terms.text)}
     words = [typed.get((word,), word) for word in hits.absent[:MOST_WORDS]]
     listed = ", ".join(quoted(cut(word, _WORD_LENGTH)) for word in words)
     return messages.no_name_has(listed, several=len(words) > 1, of_types=question.is_filtered)

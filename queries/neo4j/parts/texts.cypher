@@ -1,2 +1,2 @@
 // summary: Values of a node as texts, without those that are blank.
-[text IN [value IN {values} | toStringOrNull(value)] WHERE trim(text) <> '']
+[text IN [value IN {values} | toStringOrNull(value)] WHERE text =~ '(?sU)\\s*\\S.*']
