@@ -22,7 +22,7 @@ class Fit(Enum):
     WORDS = "it has every word"
     PLURAL = "it has every word, some in the singular or plural"
     BEGINS = "it begins with the query, within a word"
-    HARDLY_BEGINS = "it begins with the query, within a number or after one or two letters of a word"
+    HARDLY_BEGINS = "it begins with the query, within a number or after one letter of a word"
     PART = "it has every word, some as parts of words"
     NOT = "it lacks a word"
 
@@ -37,7 +37,7 @@ def fit(query: str, name: str) -> Fit:
     if _same(name).startswith(_same(query)):
         end = len(_same(query))
         lacking = [word for word in words(query) if has(word, name) not in {Fit.WORDS, Fit.PLURAL}]
-        hardly = len(lacking[0]) < _LEAST_PART or _same(name)[end - 1 : end + 1].isdigit()
+        hardly = len(lacking[0]) == 1 or _same(name)[end - 1 : end + 1].isdigit()
         return Fit.HARDLY_BEGINS if hardly else Fit.BEGINS
     return Fit.NOT if Fit.NOT in each else Fit.PART
 

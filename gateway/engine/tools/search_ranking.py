@@ -30,7 +30,7 @@ _ORDER: Mapping[Match, int] = {
     "type": 8,
 }
 _HARDLY_BEGUN = 4
-"""The order of a name that begins with the query within a number, or a letter or two of a word: `IL-18` is no better
+"""The order of a name that begins with the query within a number, or after one letter of a word: `IL-18` is no better
 than a part for `IL-1`, nor is `kilo` for `K`."""
 
 _GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
@@ -67,7 +67,7 @@ class RankedHit:
             plural, as a part of a word or not at all, and their length: a long word means more.
         worst: How it has the word of the query that it has least.
         has_none: Whether it has no word of the query, not even as a part of a word.
-        hardly_begun: Whether it begins with the query within a number, or after one or two letters of a word.
+        hardly_begun: Whether it begins with the query within a number, or after one letter of a word.
     """
 
     hit: Hit
@@ -187,7 +187,7 @@ def _ranked(hit: Hit, sought: Sought) -> RankedHit:
     end = len(sought.text)
     # The word within which a name begins with the query is the last one of the query.
     begun = sought.words[fits.index(worst)] if match == "prefix" and worst > Fit.FORM else ""
-    hardly = 0 < len(begun) < SHORTEST_PART or (begun != "" and text[end - 1 : end + 1].isdigit())
+    hardly = len(begun) == 1 or (begun != "" and text[end - 1 : end + 1].isdigit())
     return RankedHit(hit, match, (len(missing), sum(map(len, missing))), worst, has_none, hardly)
 
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
@@ -67,13 +67,13 @@ class TextSearch:
         if known is None:
             return None
         scope = Scope(self._name_predicates.all, types)
-        found = await self._ask(known.index, known.predicates, scope, words, call, every=every)
-        if every and not found.hits and (longer := long_words(words)):
-            # Not every index has short words as they are written here, and the last one may be unfinished.
-            found = await self._ask(known.index, known.predicates, scope, longer, call, every=True)
-            sought = Sought.of(" ".join(words))
-            found = replace(found, hits=tuple(hit for hit in found.hits if sought.is_in(hit.text)))
+        # Not every index has short words as they are written here, and the last one may be unfinished.
+        asked = (long_words(words) if every else []) or words
+        found = await self._ask(known.index, known.predicates, scope, asked, call, every=every)
         hits = found.hits
+        if len(asked) < len(words):
+            sought = Sought.of(" ".join(words))
+            hits = tuple(hit for hit in hits if sought.is_in(hit.text))
         if found.truncated:
             # Names with the very words must not be lost among those with words that begin so.
             with suppress(Fault), call.reserving(requests=0.5, time=0.5):
