@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
+from asyncpg import connect_utils
 from pydantic import SecretStr
 
 from gateway.databases.client import Row, check_whole
@@ -18,6 +19,16 @@ from gateway.postgres.faults import fault_of
 
 _CLOSE_SECONDS = 2.0
 """Time for closing idle connections in good order."""
+
+_CANCEL_SECONDS = 2.0
+"""Time for telling the server that a query has no reader any more."""
+
+_RAISED = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""What asyncpg raises."""
+
+_IN_ORDER = (asyncpg.PostgresError, asyncpg.DataError)
+"""Errors after which a connection may be used again: the server's own, which asyncpg reads up to the end of the query,
+and that of a parameter that was not sent."""
 
 _PLANS = {
     # A plan for any parameters reads a hub as it reads a leaf.
@@ -89,6 +100,18 @@ class _Limited(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no type
         check_whole(rows, _number_in(tag))
         return rows
 
+    def cancelling(self) -> Awaitable[None]:
+        """Return what asks the server, by a connection of its own, to end the query that it runs for this one."""
+        # asyncpg's own request is given up when the connection is terminated, and would hold it until then.
+        cancelling: Awaitable[None] = connect_utils._cancel(  # noqa: SLF001 - asyncpg has no other way
+            loop=asyncio.get_running_loop(),
+            addr=self._addr,
+            params=self._params,
+            backend_pid=self._protocol.backend_pid,
+            backend_secret=self._protocol.backend_secret,
+        )
+        return cancelling
+
 
 def _number_in(tag: bytes | None) -> int | None:
     """Return how many rows a command has sent, by its tag: `SELECT 25` ("Message Formats", CommandComplete)."""
@@ -104,6 +127,7 @@ class Pool:
         self._size = size
         self._pool: Any = None
         self._opening = asyncio.Lock()
+        self._cancelling: set[asyncio.Task[None]] = set()
 
     async def fetch(self, query: str, arguments: Sequence[object], deadline: Deadline) -> Sequence[Row]:
         """Return the rows of a query.
@@ -115,16 +139,34 @@ class Pool:
             async with asyncio.timeout(deadline.seconds_left):
                 pool = await self._opened()
                 async with pool.acquire() as connection:
-                    try:
+                    with self._ended_unless_in_order(connection):
                         rows: Sequence[Row] = await connection.fetch_within(deadline.seconds_left, query, arguments)
-                    except asyncpg.InternalClientError:
-                        # The driver lost track of a connection that broke: no other query may use it.
-                        connection.terminate()
-                        raise
-                    return rows
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+                        return rows
+        except _RAISED as error:
             # Its text may hold data of the graph.
             raise fault_of(error, deadline) from None
+
+    @contextmanager
+    def _ended_unless_in_order(self, connection: Any) -> Iterator[None]:
+        """End a connection that the block leaves in the middle of an answer: no other query may read the rest of it.
+
+        The pool would wait for what the server has to say, which may have stopped.
+        """
+        try:
+            yield
+        except _IN_ORDER:
+            raise
+        except BaseException as error:
+            if isinstance(error, (TimeoutError, asyncio.CancelledError)) and not connection.is_closed():
+                self._cancel_later(connection.cancelling())
+            connection.terminate()
+            raise
+
+    def _cancel_later(self, cancelling: Awaitable[None]) -> None:
+        """Have the server end a query in a task; the caller does not wait for it."""
+        task = asyncio.create_task(_cancelled(cancelling))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
 
     async def _opened(self) -> Any:
         async with self._opening:
@@ -143,11 +185,18 @@ class Pool:
         """Close all connections; those that do not close in time are cut."""
         if self._pool is None:
             return
-        pool, self._pool = self._pool, None
         try:
-            await asyncio.wait_for(pool.close(), _CLOSE_SECONDS)
-        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            pool.terminate()
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await asyncio.gather(self._pool.close(), *self._cancelling)
+        except _RAISED:
+            self._pool.terminate()
+
+
+async def _cancelled(cancelling: Awaitable[None]) -> None:
+    # Where the server cannot be told, its `statement_timeout` ends the query.
+    with suppress(*_RAISED):
+        async with asyncio.timeout(_CANCEL_SECONDS):
+            await cancelling
 
 
 async def _nothing_to_reset(_: object) -> None:
