@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import struct
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,16 +16,13 @@ from pydantic import SecretStr
 
 from gateway.databases.client import Row, check_whole
 from gateway.graph.deadline import Deadline
-from gateway.postgres.faults import fault_of
+from gateway.postgres.faults import RAISED, fault_of
 
 _CLOSE_SECONDS = 2.0
 """Time for closing idle connections in good order."""
 
 _CANCEL_SECONDS = 2.0
 """Time for telling the server that a query has no reader any more."""
-
-_RAISED = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""What asyncpg raises."""
 
 _IN_ORDER = (asyncpg.PostgresError, asyncpg.DataError)
 """Errors after which a connection may be used again: the server's own, which asyncpg reads up to the end of the query,
@@ -80,10 +78,60 @@ class Address:
         }
 
 
+_HEAD = struct.Struct("!Bi")
+"""The type and the length of a message ("Message Formats"); the length counts itself, and not the type."""
+
+_SHORTEST = 4
+"""The length of a message that is about nothing."""
+
+
+class _Framed(asyncio.Protocol):
+    """Hands on what a server sends, and cuts the connection where a message has a head that none can have.
+
+    asyncpg (0.32) checks neither: it reads memory before a message whose length is below zero, and a message of type 0
+    again and again. The process would end or hang.
+    """
+
+    def __init__(self, inner: asyncio.Protocol, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._receive = inner.data_received
+        self.connection_lost = inner.connection_lost  # type: ignore[method-assign]
+        self.pause_writing = inner.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = inner.resume_writing  # type: ignore[method-assign]
+        self._head = b""
+        self._ahead = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Look at the heads of all messages that begin in a block, and hand it on."""
+        block = self._head + data if self._head else data
+        at, last = self._ahead, len(block) - _HEAD.size
+        # A row is a message, so this is done for each.
+        read = _HEAD.unpack_from
+        while at <= last:
+            kind, length = read(block, at)
+            if length < _SHORTEST or not kind:
+                self._transport.abort()
+                return
+            at += 1 + length
+        self._head, self._ahead = block[at:], max(0, at - len(block))
+        self._receive(data)
+
+
 class _Limited(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
     """A connection that remembers its `statement_timeout`, so that it is set seldom."""
 
     __slots__ = ("_limit",)
+
+    def __init__(self, protocol: Any, transport: Any, *arguments: Any) -> None:
+        try:
+            super().__init__(protocol, transport, *arguments)
+        except RAISED:
+            # What the server said of itself cannot be read, and asyncpg would leave the connection open.
+            protocol.abort()
+            raise
+        # TLS checks every byte by itself.
+        if transport.get_extra_info("ssl_object") is None:
+            transport.set_protocol(_Framed(protocol, transport))
 
     async def fetch_within(self, seconds: float, query: str, arguments: Sequence[object]) -> Sequence[Row]:
         """Return the rows of a query, which the server ends by itself a while after so many seconds."""
@@ -142,7 +190,7 @@ class Pool:
                     with self._ended_unless_in_order(connection):
                         rows: Sequence[Row] = await connection.fetch_within(deadline.seconds_left, query, arguments)
                         return rows
-        except _RAISED as error:
+        except RAISED as error:
             # Its text may hold data of the graph.
             raise fault_of(error, deadline) from None
 
@@ -188,13 +236,13 @@ class Pool:
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await asyncio.gather(self._pool.close(), *self._cancelling)
-        except _RAISED:
+        except RAISED:
             self._pool.terminate()
 
 
 async def _cancelled(cancelling: Awaitable[None]) -> None:
     # Where the server cannot be told, its `statement_timeout` ends the query.
-    with suppress(*_RAISED):
+    with suppress(*RAISED):
         async with asyncio.timeout(_CANCEL_SECONDS):
             await cancelling
 

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -27,6 +28,7 @@ from gateway.settings.endpoint import AccessSettings, RequestSettings
 from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
 from tests.databases.chain import STOPPED_SECONDS, around, check_stopped, near
+from tests.neo4j.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database, running_database
 from tests.servers.loopback import HOST, free_port
 from tests.servers.postgres import PASSWORD, USER
@@ -146,6 +148,26 @@ async def test_a_database_without_a_free_connection_is_told(database: Database, 
     async with opened(url, access, seconds=2) as gateway:
         with pytest.raises(Throttled, match="no free connection"):
             await around(gateway, 1)
+
+
+@pytest.mark.parametrize(
+    "head", [b"\0\0\0\0\x20", b"D\xff\xff\xff\xfb", b"D\0\0\0\x03"], ids=["type", "below zero", "short"]
+)
+async def test_a_head_that_no_message_has_ends_the_connection_and_not_the_process(
+    database: Database, url: str, head: bytes
+) -> None:
+    assert url
+    async with running_proxy(database.server.port, PostgresMessages) as proxy:
+        pool = Pool(replace(database.address_of("chain"), port=proxy.port), 1)
+        try:
+            assert await pool.fetch("SELECT 'x'", [], Deadline.after(10)) == [("x",)]
+            proxy.damaged = lambda _, message: head + message[5:] if message.startswith(b"D") else message
+            with pytest.raises(NetworkFault, match="closed the connection"):
+                await pool.fetch("SELECT 'x'", [], Deadline.after(10))
+            proxy.damaged = None
+            assert await pool.fetch("SELECT 'x'", [], Deadline.after(10)) == [("x",)]
+        finally:
+            await pool.close()
 
 
 async def test_a_statement_that_would_write_is_refused_by_the_database(database: Database, url: str) -> None:
