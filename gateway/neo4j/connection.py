@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import neo4j
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import Neo4jError
 from pydantic import SecretStr
 
 from gateway.databases.client import Row, check_whole
 from gateway.graph.deadline import Deadline
-from gateway.neo4j.faults import fault_of
+from gateway.neo4j.faults import RAISED, fault_of
 from gateway.neo4j.property_values import plain
 
 _CLOSE_SECONDS = 2.0
@@ -26,6 +26,9 @@ _GRACE_SECONDS = 1.0
 
 _RECORDS = 100
 """Records that are fetched at once; each has up to 500 rows (`queries/neo4j/parts/chunks.cypher`)."""
+
+_IN_ORDER = (Neo4jError, UnicodeEncodeError)
+"""Errors after which a connection may be used again: the server's own, and that of a parameter that was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ class DriverPool:
         try:
             async with asyncio.timeout(deadline.seconds_left):
                 return await self._rows(query, arguments, deadline)
-        except (OSError, ValueError, DriverError, Neo4jError) as error:
+        except RAISED as error:
+            # Its text may hold data of the graph.
             raise fault_of(error, deadline) from None
 
     async def _rows(self, query: str, arguments: Sequence[object], deadline: Deadline) -> Sequence[Row]:
@@ -75,14 +79,33 @@ class DriverPool:
         parameters = {str(number): value for number, value in enumerate(arguments, 1)}
         rows: list[Row] = []
         total: int | None = None
-        async with self._opened().session(
-            database=self._address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=_RECORDS
-        ) as session:
+        async with self._session() as session:
             async for record in await session.run(limited, parameters):
                 rows += [[plain(cell) if isinstance(cell, dict) else cell for cell in row] for row in record["rows"]]
                 total = record["total"]
-        check_whole(rows, total)
+            check_whole(rows, total)
         return rows
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[neo4j.AsyncSession]:
+        """Give a session, and end its connection where the block leaves it in the middle of an answer.
+
+        No other query may read the rest of that answer, and the pool would never have the place back.
+        """
+        session = self._opened().session(
+            database=self._address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=_RECORDS
+        )
+        try:
+            try:
+                yield session
+            except _IN_ORDER:
+                await session.close()
+                raise
+            await session.close()
+        finally:
+            # Without a connection, closing waits for nothing; after the first `close` neither does anything.
+            session.cancel()
+            await session.close()
 
     def _opened(self) -> neo4j.AsyncDriver:
         if self._driver is None:
@@ -106,6 +129,5 @@ class DriverPool:
         """Close all connections; those that do not close in time are left to the operating system."""
         if self._driver is None:
             return
-        driver, self._driver = self._driver, None
-        with suppress(TimeoutError, OSError, DriverError, Neo4jError):
-            await asyncio.wait_for(driver.close(), _CLOSE_SECONDS)
+        with suppress(*RAISED):
+            await asyncio.wait_for(self._driver.close(), _CLOSE_SECONDS)

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import struct
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
+from asyncpg import connect_utils
 from pydantic import SecretStr
 
 from gateway.databases.client import Row, check_whole
 from gateway.graph.deadline import Deadline
-from gateway.postgres.faults import fault_of
+from gateway.postgres.faults import RAISED, fault_of
 
 _CLOSE_SECONDS = 2.0
 """Time for closing idle connections in good order."""
+
+_CANCEL_SECONDS = 2.0
+"""Time for telling the server that a query has no reader any more."""
+
+_IN_ORDER = (asyncpg.PostgresError, asyncpg.DataError)
+"""Errors after which a connection may be used again: the server's own, which asyncpg reads up to the end of the query,
+and that of a parameter that was not sent."""
 
 _PLANS = {
     # A plan for any parameters reads a hub as it reads a leaf.
@@ -69,10 +78,60 @@ class Address:
         }
 
 
+_HEAD = struct.Struct("!Bi")
+"""The type and the length of a message ("Message Formats"); the length counts itself, and not the type."""
+
+_SHORTEST = 4
+"""The length of a message that is about nothing."""
+
+
+class _Framed(asyncio.Protocol):
+    """Hands on what a server sends, and cuts the connection where a message has a head that none can have.
+
+    asyncpg (0.32) checks neither: it reads memory before a message whose length is below zero, and a message of type 0
+    again and again. The process would end or hang.
+    """
+
+    def __init__(self, inner: asyncio.Protocol, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._receive = inner.data_received
+        self.connection_lost = inner.connection_lost  # type: ignore[method-assign]
+        self.pause_writing = inner.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = inner.resume_writing  # type: ignore[method-assign]
+        self._head = b""
+        self._ahead = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Look at the heads of all messages that begin in a block, and hand it on."""
+        block = self._head + data if self._head else data
+        at, last = self._ahead, len(block) - _HEAD.size
+        # A row is a message, so this is done for each.
+        read = _HEAD.unpack_from
+        while at <= last:
+            kind, length = read(block, at)
+            if length < _SHORTEST or not kind:
+                self._transport.abort()
+                return
+            at += 1 + length
+        self._head, self._ahead = block[at:], max(0, at - len(block))
+        self._receive(data)
+
+
 class _Limited(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
     """A connection that remembers its `statement_timeout`, so that it is set seldom."""
 
     __slots__ = ("_limit",)
+
+    def __init__(self, protocol: Any, transport: Any, *arguments: Any) -> None:
+        try:
+            super().__init__(protocol, transport, *arguments)
+        except RAISED:
+            # What the server said of itself cannot be read, and asyncpg would leave the connection open.
+            protocol.abort()
+            raise
+        # TLS checks every byte by itself.
+        if transport.get_extra_info("ssl_object") is None:
+            transport.set_protocol(_Framed(protocol, transport))
 
     async def fetch_within(self, seconds: float, query: str, arguments: Sequence[object]) -> Sequence[Row]:
         """Return the rows of a query, which the server ends by itself a while after so many seconds."""
@@ -89,6 +148,18 @@ class _Limited(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no type
         check_whole(rows, _number_in(tag))
         return rows
 
+    def cancelling(self) -> Awaitable[None]:
+        """Return what asks the server, by a connection of its own, to end the query that it runs for this one."""
+        # asyncpg's own request is given up when the connection is terminated, and would hold it until then.
+        cancelling: Awaitable[None] = connect_utils._cancel(  # noqa: SLF001 - asyncpg has no other way
+            loop=asyncio.get_running_loop(),
+            addr=self._addr,
+            params=self._params,
+            backend_pid=self._protocol.backend_pid,
+            backend_secret=self._protocol.backend_secret,
+        )
+        return cancelling
+
 
 def _number_in(tag: bytes | None) -> int | None:
     """Return how many rows a command has sent, by its tag: `SELECT 25` ("Message Formats", CommandComplete)."""
@@ -104,6 +175,7 @@ class Pool:
         self._size = size
         self._pool: Any = None
         self._opening = asyncio.Lock()
+        self._cancelling: set[asyncio.Task[None]] = set()
 
     async def fetch(self, query: str, arguments: Sequence[object], deadline: Deadline) -> Sequence[Row]:
         """Return the rows of a query.
@@ -115,16 +187,34 @@ class Pool:
             async with asyncio.timeout(deadline.seconds_left):
                 pool = await self._opened()
                 async with pool.acquire() as connection:
-                    try:
+                    with self._ended_unless_in_order(connection):
                         rows: Sequence[Row] = await connection.fetch_within(deadline.seconds_left, query, arguments)
-                    except asyncpg.InternalClientError:
-                        # The driver lost track of a connection that broke: no other query may use it.
-                        connection.terminate()
-                        raise
-                    return rows
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+                        return rows
+        except RAISED as error:
             # Its text may hold data of the graph.
             raise fault_of(error, deadline) from None
+
+    @contextmanager
+    def _ended_unless_in_order(self, connection: Any) -> Iterator[None]:
+        """End a connection that the block leaves in the middle of an answer: no other query may read the rest of it.
+
+        The pool would wait for what the server has to say, which may have stopped.
+        """
+        try:
+            yield
+        except _IN_ORDER:
+            raise
+        except BaseException as error:
+            if isinstance(error, (TimeoutError, asyncio.CancelledError)) and not connection.is_closed():
+                self._cancel_later(connection.cancelling())
+            connection.terminate()
+            raise
+
+    def _cancel_later(self, cancelling: Awaitable[None]) -> None:
+        """Have the server end a query in a task; the caller does not wait for it."""
+        task = asyncio.create_task(_cancelled(cancelling))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
 
     async def _opened(self) -> Any:
         async with self._opening:
@@ -143,11 +233,18 @@ class Pool:
         """Close all connections; those that do not close in time are cut."""
         if self._pool is None:
             return
-        pool, self._pool = self._pool, None
         try:
-            await asyncio.wait_for(pool.close(), _CLOSE_SECONDS)
-        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            pool.terminate()
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await asyncio.gather(self._pool.close(), *self._cancelling)
+        except RAISED:
+            self._pool.terminate()
+
+
+async def _cancelled(cancelling: Awaitable[None]) -> None:
+    # Where the server cannot be told, its `statement_timeout` ends the query.
+    with suppress(*RAISED):
+        async with asyncio.timeout(_CANCEL_SECONDS):
+            await cancelling
 
 
 async def _nothing_to_reset(_: object) -> None:

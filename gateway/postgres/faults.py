@@ -5,7 +5,10 @@ Texts of the database are never passed on: they may hold data of the graph, and 
 
 from __future__ import annotations
 
+from typing import Final
+
 import asyncpg
+from asyncpg.pgproto import pgproto
 
 from gateway.errors import BrokenAnswer, EndpointFault, Fault, GaveUp, NetworkFault, QueryRefused, Throttled
 from gateway.graph.deadline import Deadline, deadline_passed
@@ -38,12 +41,33 @@ _KNOWN: tuple[tuple[tuple[str, ...], type[Fault], str, str], ...] = (
 )
 """Faults by the beginning of the SQLSTATE (PostgreSQL's documentation, appendix A); the first that fits counts."""
 
+_UNREADABLE: Final = (
+    pgproto.BufferError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    LookupError,
+    MemoryError,
+    SystemError,
+    TypeError,
+    ValueError,
+)
+"""What asyncpg raises where a message of the server is damaged: it reads lengths, types and texts without a check.
+
+A length below zero is a `SystemError` of CPython, one of gigabytes a `MemoryError`, a text that is not UTF-8 a
+`ValueError`, and a message that is missing an `AttributeError` of None.
+"""
+
+RAISED: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, *_UNREADABLE)
+"""What asyncpg raises."""
+
 
 def fault_of(error: Exception, deadline: Deadline) -> Fault:
     """Return the fault that an error of a query means.
 
     Args:
-        error: A `TimeoutError`, an `OSError`, or an error of asyncpg.
+        error: One of `RAISED`.
         deadline: Of the query.
     """
     # A connection has a time-out of its own, which may come long before.
@@ -57,4 +81,6 @@ def fault_of(error: Exception, deadline: Deadline) -> Fault:
         return EndpointFault(f"The database failed to answer. (SQLSTATE {state})", next_step=_ASK_OPERATOR)
     if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError):
         return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")
+    if isinstance(error, (asyncpg.ProtocolError, *_UNREADABLE)):
+        return BrokenAnswer("The database sent a message that cannot be read.", next_step="Try again.")
     return NetworkFault("The database could not be reached, or the connection broke.", next_step="Try again later.")

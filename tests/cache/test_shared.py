@@ -146,6 +146,21 @@ async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
                 assert (await asked(endpoint, second))[0] == whole
 
 
+async def test_calls_go_on_while_the_server_is_stopped_and_use_it_when_it_goes_on(
+    valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
+    async with two_gateways(valkey.url) as (endpoint, first, second):
+        whole, _ = await asked(endpoint, first)
+        with valkey.process.stopped():
+            second.forget_snapshots()
+            answers = await asyncio.gather(*(asked(endpoint, second) for _ in range(12)))
+            assert [answer for answer, _ in answers] == [whole] * 12
+        first.forget()
+        await asked(endpoint, first)
+        assert await asked(endpoint, second) == (whole, 0)
+
+
 async def test_what_one_process_forgets_no_process_uses(valkey: ValkeyServer) -> None:
     async with two_gateways(valkey.url) as (endpoint, first, second):
         await asked(endpoint, first)

@@ -1,21 +1,30 @@
-"""Answers of a database of which rows are left out in good order: none may be wrong and complete.
+"""Answers of a database that are cut in good order or damaged: none may be wrong and complete, or an internal error.
 
-`CUT_ANSWERS=150` tries more.
+`CUT_ANSWERS=150` and `DAMAGED_ANSWERS=1000` try more.
 """
 
 import os
 import random
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
-from tests.neo4j.proxy import Proxy
+from gateway.settings.limits import LimitSettings
+from gateway.settings.profile import Profile
+from tests.neo4j.proxy import Messages, Proxy
 from tests.random_graphs import corpus
 
 CALLS: Final = int(os.environ.get("CUT_ANSWERS", "60"))
 """Calls with an answer that is cut."""
+
+DAMAGES: Final = int(os.environ.get("DAMAGED_ANSWERS", "60"))
+"""Calls with a message that is damaged."""
+
+HASTY: Final = Profile(limits=LimitSettings(deadline_seconds=2))
+"""For calls with a damaged message: behind a length that is too large, the driver waits for the rest of it."""
 
 _HOW_IT_WAS_READ: Final = frozenset({"cost", "snapshot", "warnings", "as_of", "searched", "read"})
 
@@ -25,14 +34,25 @@ class CutReport:
     """What came of the calls.
 
     Attributes:
-        calls: Calls of which an answer of the database was cut.
+        calls: Calls of which an answer of the database was cut or damaged.
         told: Those that failed or were not complete.
         believed: Those that were complete and wrong.
+        crashed: Those that raised what is no error of the gateway's.
     """
 
     calls: int = 0
     told: int = 0
     believed: list[str] = field(default_factory=list)
+    crashed: list[str] = field(default_factory=list)
+
+    def judge(self, answer: Mapping[str, Any], right: Mapping[str, Any], what: str) -> None:
+        """Count an answer."""
+        if "crash" in answer:
+            self.crashed.append(f"{what}: {answer['crash']}")
+        elif not _is_whole(answer):
+            self.told += 1
+        elif _content(answer) != _content(right):
+            self.believed.append(what)
 
 
 async def cut_answers(open_: Callable[[], Gateway], proxy: Proxy, seed: str, calls: int = CALLS) -> CutReport:
@@ -42,7 +62,7 @@ async def cut_answers(open_: Callable[[], Gateway], proxy: Proxy, seed: str, cal
         tool, arguments = _question(draw)
         proxy.short, proxy.answers = None, 0
         right = await _asked(open_(), tool, arguments)
-        if not right.get("complete", True):
+        if not _is_whole(right):
             # A schema takes longer than its time on a machine that is busy.
             continue
         number, share = draw.randrange(proxy.answers), draw.choice([0.0, 0.5, 1.0])
@@ -51,11 +71,70 @@ async def cut_answers(open_: Callable[[], Gateway], proxy: Proxy, seed: str, cal
         if not proxy.cuts:
             continue
         report.calls += 1
-        if not answer.get("complete", True) or answer.get("degraded"):
-            report.told += 1
-        elif _content(answer) != _content(right):
-            report.believed.append(f"{tool} {arguments}: answer {number}, {share}")
+        report.judge(answer, right, f"{tool} {arguments}: answer {number}, {share}")
     return report
+
+
+async def damaged_answers(
+    open_: Callable[[], Gateway], proxy: Proxy, messages: type[Messages], seed: str, calls: int = DAMAGES
+) -> CutReport:
+    """Make calls of which one message of the database is damaged outside of values, and the same ones after it.
+
+    No answer can tell that a byte of a value was changed: neither protocol has a checksum.
+    """
+    report, draw = CutReport(), random.Random(seed)  # noqa: S311 - a test that can be repeated
+    while report.calls < calls:
+        tool, arguments = _question(draw)
+        proxy.damaged, proxy.messages = None, 0
+        async with open_() as gateway:
+            right = await _outcome(gateway, tool, arguments)
+        if not _is_whole(right):
+            continue
+        number, place, byte = (
+            draw.randrange(proxy.messages),
+            draw.random(),
+            draw.choice([*_TELLING, draw.randrange(256)]),
+        )
+        proxy.damaged, proxy.messages, proxy.cuts = _damage(messages, number, place, byte), 0, 0
+        async with open_() as gateway:
+            answer = await _outcome(gateway, tool, arguments)
+            proxy.damaged = None
+            if not proxy.cuts:
+                continue
+            report.calls += 1
+            what = f"{tool} {arguments}: message {number}, {place}, {byte}"
+            report.judge(answer, right, what)
+            gateway.forget()
+            # Nothing that is left of the damaged answer may be read as that to another question.
+            report.judge(await _outcome(gateway, tool, arguments), right, f"{what}, again")
+    return report
+
+
+_TELLING: Final = (0, 1, 0x7F, 0x80, 0xFF)
+"""Bytes that make a length none, negative or huge."""
+
+
+def _damage(messages: type[Messages], number: int, share: float, byte: int) -> Callable[[int, bytes], bytes]:
+    """Return what changes one byte of one message."""
+
+    def damaged(at: int, message: bytes) -> bytes:
+        if at != number:
+            return message
+        places = messages.structure(message)
+        place = places[int(share * len(places))]
+        return message[:place] + bytes([byte]) + message[place + 1 :]
+
+    return damaged
+
+
+async def _outcome(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer, or the error as one that is not complete; `crash` if it is none of the gateway's."""
+    try:
+        return dict((await gateway.call(tool, arguments)).as_json())
+    except GatewayError as error:
+        return {"complete": False, "error": str(error)}
+    except Exception as error:  # noqa: BLE001 - what else is raised is what is looked for
+        return {"complete": False, "crash": "".join(traceback.format_exception(error))}
 
 
 def _plan(number: int, share: float, *, is_each: bool) -> Callable[[int, int], int]:
@@ -88,10 +167,15 @@ async def _asked(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -> d
             return {"complete": False, "error": str(error)}
 
 
+def _is_whole(answer: Mapping[str, Any]) -> bool:
+    """Tell whether an answer says that nothing is missing."""
+    return answer.get("complete", True) and not answer.get("degraded")
+
+
 def _content(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an answer says of the graph."""
-    found = {key: _with_all_types(value) for key, value in answer.items() if key not in _HOW_IT_WAS_READ}
-    found.pop("schema_summary", None)
+    apart = {*_HOW_IT_WAS_READ, "schema_summary"}
+    found: dict[str, Any] = _with_all_types({key: value for key, value in answer.items() if key not in apart})
     return found
 
 

@@ -1,4 +1,4 @@
-"""A TCP proxy before a database: it can hold back what the server sends, break connections off, or leave rows out."""
+"""A TCP proxy before a database: it can hold back what the server sends, break connections off, or change messages."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -16,12 +16,25 @@ _HEAD = 5
 _VERSION = 4
 """Bytes by which a server of Bolt agrees on a version."""
 
+_SIZED = {0xC1: 8, 0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}
+"""Bytes of a number by its marker ("PackStream", "Float" and "Integer")."""
+
+_SIZE = {0xCC: 1, 0xCD: 2, 0xCE: 4, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD4: 1, 0xD5: 2, 0xD6: 4, 0xD8: 1, 0xD9: 2, 0xDA: 4}
+"""Bytes of the size of bytes, a text, a list or a map by its marker."""
+
+_TEXTS = range(0xCC, 0xD3)
+"""Markers of bytes and texts, whose content follows."""
+
 
 class Messages(Protocol):
     """Splits what a server sends into messages."""
 
     def split(self, block: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield the messages that end in a block, and whether each has rows."""
+
+    @staticmethod
+    def structure(message: bytes) -> Sequence[int]:
+        """Return the places of all bytes of a message that are not inside a value of a row."""
 
 
 class PostgresMessages:
@@ -36,6 +49,20 @@ class PostgresMessages:
         while len(self._rest) >= _HEAD and len(self._rest) > (size := int.from_bytes(self._rest[1:_HEAD])):
             yield self._rest[: size + 1], self._rest.startswith(b"D")
             self._rest = self._rest[size + 1 :]
+
+    @staticmethod
+    def structure(message: bytes) -> Sequence[int]:
+        """Return the places of all bytes that are not inside a value of a row: types, lengths, all other messages.
+
+        Without the heads of messages by which a connection logs in: asyncpg ends or hangs the process by some of these.
+        """
+        if not message.startswith(b"D"):
+            return range(_HEAD if message[:1] in b"RSKZ" else 0, len(message))
+        places, at = [*range(_HEAD + 2)], _HEAD + 2
+        while at < len(message):
+            places += range(at, at + 4)
+            at += 4 + max(0, int.from_bytes(message[at : at + 4], signed=True))
+        return places
 
     @staticmethod
     def with_number(message: bytes, rows: int) -> bytes:
@@ -71,6 +98,36 @@ class BoltMessages:
             at += 2 + chunk
         return 0 if chunk or len(self._rest) < at else at
 
+    @staticmethod
+    def structure(message: bytes) -> Sequence[int]:
+        """Return the places of all bytes that are not inside a value of a row: sizes, markers, all other messages."""
+        if message[2:4] != b"\xb1\x71":
+            return range(len(message))
+        heads, content, at = list[int](), list[int](), 0
+        while at < len(message):
+            chunk = int.from_bytes(message[at : at + 2])
+            heads += range(at, at + 2)
+            content += range(at + 2, at + 2 + chunk)
+            at += 2 + chunk
+        packed = bytes(message[place] for place in content)
+        return heads + [content[place] for place in _markers(packed)]
+
+
+def _markers(packed: bytes) -> Iterator[int]:
+    """Yield the places of markers, tags and sizes of values in PackStream."""
+    at = 0
+    while at < len(packed):
+        marker, kind = packed[at], packed[at] >> 4
+        is_value = kind < 0x8 or kind == 0xF or marker in (0xC0, 0xC2, 0xC3)
+        # The tag of a structure follows its marker.
+        width = 1 if kind == 0xB else _SIZE.get(marker, 0)
+        size = marker & 0xF if kind == 0x8 else _SIZED.get(marker, 0)
+        if marker in _TEXTS:
+            size = int.from_bytes(packed[at + 1 : at + 1 + width])
+        if not is_value:
+            yield from range(at, at + 1 + width)
+        at += 1 + width + size
+
 
 @dataclass
 class Proxy:
@@ -81,10 +138,12 @@ class Proxy:
         flows: Cleared while what the server sends is held back.
         remaining: Bytes that the server may still send before a connection is broken off.
         left: Connections that are still to be broken off so.
-        cuts: Connections that were broken off, or answers of which rows were left out.
+        cuts: Connections that were broken off, answers of which rows were left out, or messages that were damaged.
         answers: Answers with rows that went by.
         short: Returns how many rows of an answer are sent on, by its number and its rows; the end is sent as it is.
         edited: Returns what is sent in the place of a message that is no row, by it and the number of rows before it.
+        messages: Messages that went by.
+        damaged: Returns what is sent in the place of a message, by its number and it.
     """
 
     port: int = 0
@@ -95,6 +154,15 @@ class Proxy:
     answers: int = 0
     short: Callable[[int, int], int] | None = None
     edited: Callable[[bytes, int], bytes] | None = None
+    messages: int = 0
+    damaged: Callable[[int, bytes], bytes] | None = None
+
+    def passed(self, message: bytes) -> bytes:
+        """Return what is sent in the place of a message."""
+        passed = message if self.damaged is None else self.damaged(self.messages, message)
+        self.messages += 1
+        self.cuts += passed != message
+        return passed
 
     def kept(self, rows: Sequence[bytes]) -> Sequence[bytes]:
         """Return the rows of an answer that are sent on."""
@@ -162,7 +230,8 @@ async def _answer(
         if messages is None:
             writer.write(block)
         else:
-            for message, is_row in messages.split(block):
+            for sent, is_row in messages.split(block):
+                message = proxy.passed(sent)
                 if is_row:
                     rows.append(message)
                     continue

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from gateway.engine.gateway import Gateway
+from gateway.settings.profile import Profile
 from tests.columns import Column
-from tests.databases.cut_answers import CALLS, cut_answers
+from tests.databases.cut_answers import CALLS, DAMAGES, HASTY, cut_answers, damaged_answers
 from tests.databases.faulted import check
 from tests.neo4j.proxy import PostgresMessages, Proxy, running_proxy
 from tests.postgres.database import Database, PostgresColumn
@@ -22,7 +23,9 @@ async def test_no_faulted_call_is_answered_wrongly(database: Database) -> None:
 
 
 @asynccontextmanager
-async def behind_a_proxy(database: Database, engine: Column) -> AsyncIterator[tuple[Proxy, Callable[[], Gateway]]]:
+async def behind_a_proxy(
+    database: Database, engine: Column, profile: Profile | None = None
+) -> AsyncIterator[tuple[Proxy, Callable[[], Gateway]]]:
     """Give a proxy, and what opens a gateway over the random graphs through it."""
     assert isinstance(engine, PostgresColumn)
     # Loaded without the proxy.
@@ -30,7 +33,7 @@ async def behind_a_proxy(database: Database, engine: Column) -> AsyncIterator[tu
     async with running_proxy(database.server.port, PostgresMessages) as proxy:
         behind = Database(replace(database.server, port=proxy.port), database.schemas)
         column = replace(engine, database=behind)
-        yield proxy, lambda: column.open("random")
+        yield proxy, lambda: column.open("random", profile)
 
 
 async def test_no_answer_is_believed_of_which_rows_were_left_out(database: Database, engine: Column) -> None:
@@ -49,3 +52,13 @@ async def test_an_answer_is_believed_of_which_the_number_of_rows_was_changed_too
         proxy.edited = PostgresMessages.with_number
         report = await cut_answers(opened, proxy, "2026 cuts", 12)
     assert report.believed != []
+
+
+async def test_no_damaged_message_is_believed_or_an_internal_error(database: Database, engine: Column) -> None:
+    async with behind_a_proxy(database, engine, HASTY) as (proxy, opened):
+        report = await damaged_answers(opened, proxy, PostgresMessages, "2026 damages")
+    assert report.calls == DAMAGES
+    # Most are asked again, and answered.
+    assert report.told > 0
+    assert report.believed == []
+    assert report.crashed == []

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -26,7 +27,8 @@ from gateway.postgres.connection import Address, Pool
 from gateway.settings.endpoint import AccessSettings, RequestSettings
 from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
-from tests.databases.chain import around, near
+from tests.databases.chain import STOPPED_SECONDS, around, check_stopped, near
+from tests.neo4j.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database, running_database
 from tests.servers.loopback import HOST, free_port
 from tests.servers.postgres import PASSWORD, USER
@@ -148,6 +150,26 @@ async def test_a_database_without_a_free_connection_is_told(database: Database, 
             await around(gateway, 1)
 
 
+@pytest.mark.parametrize(
+    "head", [b"\0\0\0\0\x20", b"D\xff\xff\xff\xfb", b"D\0\0\0\x03"], ids=["type", "below zero", "short"]
+)
+async def test_a_head_that_no_message_has_ends_the_connection_and_not_the_process(
+    database: Database, url: str, head: bytes
+) -> None:
+    assert url
+    async with running_proxy(database.server.port, PostgresMessages) as proxy:
+        pool = Pool(replace(database.address_of("chain"), port=proxy.port), 1)
+        try:
+            assert await pool.fetch("SELECT 'x'", [], Deadline.after(10)) == [("x",)]
+            proxy.damaged = lambda _, message: head + message[5:] if message.startswith(b"D") else message
+            with pytest.raises(NetworkFault, match="closed the connection"):
+                await pool.fetch("SELECT 'x'", [], Deadline.after(10))
+            proxy.damaged = None
+            assert await pool.fetch("SELECT 'x'", [], Deadline.after(10)) == [("x",)]
+        finally:
+            await pool.close()
+
+
 async def test_a_statement_that_would_write_is_refused_by_the_database(database: Database, url: str) -> None:
     assert url
     pool = Pool(database.address_of("chain"), 1)
@@ -206,6 +228,77 @@ async def test_a_server_that_is_killed_is_told_and_found_again(tmp_path: Path) -
         await gateway.close()
     except ServerUnavailable as error:
         skip_or_fail(error)
+
+
+async def test_calls_to_a_server_that_has_stopped_end_in_time_and_it_is_found_again(tmp_path: Path) -> None:
+    try:
+        with running_database(tmp_path) as database:
+            where = database.make_database("chain", CHAIN)
+            async with opened(where, database.access(), seconds=STOPPED_SECONDS) as gateway:
+                await check_stopped(gateway, database.server.process)
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+_BACKENDS = (
+    "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = 'bfsql-gateway' AND pid <> pg_backend_pid()"
+)
+
+
+async def test_a_pool_has_all_its_connections_after_its_server_had_stopped(tmp_path: Path) -> None:
+    try:
+        with running_database(tmp_path) as database:
+            pool = Pool(database.address, 3)
+            asked = "SELECT pg_backend_pid()::bigint, pg_sleep(1) IS NULL"
+
+            async def backends() -> set[int]:
+                answers = [pool.fetch(asked, [], Deadline.after(20)) for _ in range(3)]
+                return {pid for ((pid, _),) in await asyncio.gather(*answers)}
+
+            assert len(await backends()) == 3
+            with database.server.process.stopped():
+                async with asyncio.timeout(20):
+                    for seconds in (0.5, 0.2):
+                        late = [pool.fetch(asked, [], Deadline.after(seconds)) for _ in range(12)]
+                        errors = await asyncio.gather(*late, return_exceptions=True)
+                        assert {*map(type, errors)} == {DeadlinePassed}
+            assert len(await backends()) == 3
+            await pool.close()
+            async with asyncio.timeout(20):
+                while await asyncio.to_thread(database.rows, _BACKENDS):
+                    pass
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+async def test_a_pool_is_closed_while_its_server_is_stopped(tmp_path: Path) -> None:
+    try:
+        with running_database(tmp_path) as database:
+            pool = Pool(database.address, 3)
+            await pool.fetch("SELECT 1", [], Deadline.after(20))
+            with database.server.process.stopped():
+                asking = asyncio.create_task(pool.fetch("SELECT 1", [], Deadline.after(60)))
+                await asyncio.sleep(0)
+                async with asyncio.timeout(20):
+                    await pool.close()
+                    with pytest.raises(NetworkFault):
+                        await asking
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+async def test_a_query_whose_call_has_ended_is_ended_at_the_server(database: Database, url: str) -> None:
+    assert url
+    pool, slow = Pool(database.address_of("chain"), 2), "SELECT pg_sleep(50) IS NULL"
+    running = "SELECT query FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()"
+    try:
+        with pytest.raises(DeadlinePassed):
+            await pool.fetch(slow, [], Deadline.after(0.5))
+        async with asyncio.timeout(20):
+            while [slow] in [[*row] for row in await pool.fetch(running, [], Deadline.after(10))]:
+                pass
+    finally:
+        await pool.close()
 
 
 @pytest.mark.parametrize(

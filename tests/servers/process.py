@@ -2,11 +2,12 @@
 
 import http.client
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,10 +41,28 @@ class Running:
         self._process.terminate()
         self._process.wait()
 
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the server and its processes while a block runs: connections stay, and nothing is answered (Linux)."""
+        try:
+            signal_all(self.pid, signal.SIGSTOP)
+            yield
+        finally:
+            signal_all(self.pid, signal.SIGCONT)
+
     def kill(self) -> None:
         """End the server at once, in the middle of what it does, unless it has ended."""
         self._process.kill()
         self._process.wait()
+
+
+def signal_all(pid: int, number: signal.Signals) -> None:
+    """Send a signal to a process and those that it started (Linux)."""
+    # First to itself: a process that is stopped starts no other.
+    os.kill(pid, number)
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+        with suppress(ProcessLookupError):
+            os.kill(int(child), number)
 
 
 @contextmanager
