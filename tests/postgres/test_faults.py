@@ -192,7 +192,9 @@ async def test_answers_while_connections_are_cut_are_whole_or_say_what_is_missin
     outcomes: list[str] = []
     async with opened(url, database.access()) as gateway:
         cutting = asyncio.create_task(cut(connection))
-        for node in range(60):
+        # What is cut is asked for again, so many questions may be answered before one shows it.
+        while len(outcomes) < 60 or (set(outcomes) == {"complete"} and len(outcomes) < 3_000):
+            node = len(outcomes) % 60
             try:
                 complete, nodes = await around(gateway, node)
             except Fault:
@@ -205,7 +207,6 @@ async def test_answers_while_connections_are_cut_are_whole_or_say_what_is_missin
         with suppress(asyncio.CancelledError):
             await cutting
     await connection.close()
-    assert len(outcomes) == 60
     assert set(outcomes) != {"complete"}, "nothing was cut"
 
 
