@@ -94,6 +94,11 @@ class _Tool(Generic[AnyArguments, TypedPage, AnyAnswer]):
     written: Callable[[TypedPage], AnyAnswer]
 
 
+_COUNTING_SECONDS = 600.0
+"""Time for counting the nodes without a name before the first call, of which half may be used; two million triples take
+17 s."""
+
+
 class Gateway:
     """One graph behind the six tools of BFS-QL.
 
@@ -247,7 +252,8 @@ class Gateway:
         await self._schema_cache.wait_until_read()
         await self.wait_for_names(progress)
         if (view := self._schema_cache.latest) is not None:
-            await self._store.nameless(view.schema, self._call(Tally("nameless", self._clock), no_progress, {}))
+            counting = self._call(Tally("nameless", self._clock), no_progress, {}, _COUNTING_SECONDS)
+            await self._store.nameless(view.schema, counting)
 
     async def wait_for_names(self, progress: Progress = no_progress) -> None:
         """Wait until all names can be compared, however long that takes; a call waits for half of its time at most.
@@ -610,7 +616,7 @@ class Gateway:
         """Return whether a call had so much time that nothing in its answer is left out for lack of it."""
         return call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
 
-    def _call(self, tally: Tally, progress: Progress, others: OtherGraphs) -> Call:
+    def _call(self, tally: Tally, progress: Progress, others: OtherGraphs, seconds: float | None = None) -> Call:
         limits = self._profile.limits
-        deadline = Deadline.after(limits.deadline_seconds, self._clock)
+        deadline = Deadline.after(limits.deadline_seconds if seconds is None else seconds, self._clock)
         return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress, others=others)
