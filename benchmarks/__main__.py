@@ -27,6 +27,7 @@ from benchmarks.parts import (
     growth,
     memory,
     pathological,
+    policy,
     requests,
     schema,
     speed,
@@ -56,9 +57,10 @@ PARTS: Mapping[str, Part] = {
     "clients": clients.measure,
     "workers": partial(workers.measure, minutes=clients.MINUTES),
     "pathological": pathological.measure,
+    "policy": policy.measure,
 }
 
-_ONLY_BY_NAME = frozenset({"pathological"})
+_ONLY_BY_NAME = frozenset({"pathological", "policy"})
 """Parts that take longer than all others together."""
 
 

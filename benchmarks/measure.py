@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,13 @@ def median_ratio(ours: Samples, theirs: Samples) -> float:
 def median_difference(ours: Samples, theirs: Samples) -> float:
     """Return the median of the differences, in seconds, of runs that stood next to each other."""
     return statistics.median(one.seconds - other.seconds for one, other in zip(ours.runs, theirs.runs, strict=True))
+
+
+def area_under_curve(ones: Sequence[float], others: Sequence[float]) -> float:
+    """Return the share of pairs in which one of the ones is the larger; it is 0.5 where nothing tells them apart."""
+    ordered = sorted(others)
+    below = sum(bisect_left(ordered, one) + bisect_right(ordered, one) for one in ones)
+    return below / (2 * len(ones) * len(others))
 
 
 async def interleaved(

@@ -47,14 +47,14 @@ from gateway.engine.presentation.shape import Shape, size_of
 from gateway.engine.presentation.size_limit import max_bytes
 from gateway.engine.schema.cache import SchemaCache, SchemaStorage
 from gateway.engine.tools.description import EntityDescriber
-from gateway.engine.tools.id_reader import IdReader
+from gateway.engine.tools.id_reader import IdReader, given_iris
 from gateway.engine.tools.schema import SchemaDescriber
 from gateway.engine.tools.search import EntitySearcher
 from gateway.engine.tools.traversal import Traverser
 from gateway.engine.whole_subgraph import Traversed, check_arguments, pages, subgraph_of
 from gateway.errors import InputError, quoted
 from gateway.export.subgraph import Subgraph
-from gateway.graph.call import Call, Progress, no_progress
+from gateway.graph.call import Call, GivenTerms, Progress, no_progress
 from gateway.graph.deadline import Clock, Deadline
 from gateway.graph.other_graphs import KnownIds, OtherGraphs
 from gateway.graph.store import GraphStore
@@ -182,7 +182,7 @@ class Gateway:
         Raises:
             Fault: The graph could not be queried at all.
         """
-        found = await self._store.existing(iris, call)
+        found = await self._store.existing(iris, replace(call, given=GivenTerms(frozenset(iris))))
         faults = {iri: existence.mark.fault for iri, existence in found.items()}
         failed = {iri: fault for iri, fault in faults.items() if fault is not None}
         # A coined prefix would have to be told beside the ID.
@@ -576,6 +576,8 @@ class Gateway:
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, self._others if others is None else others)
+                    if not self._profile.hidden.is_empty:
+                        call.given = GivenTerms(given_iris(arguments, self._prefixes))
                     answer, is_complete, causes = await self._made(tool, arguments, shape, call, answers)
             except BaseException as error:
                 self._on_record(tally.failed(error))

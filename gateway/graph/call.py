@@ -14,6 +14,7 @@ from gateway.errors import BudgetSpent
 from gateway.graph.deadline import Deadline
 from gateway.graph.freshness import Freshness
 from gateway.graph.other_graphs import OtherGraphs
+from gateway.graph.values import Iri
 from gateway.telemetry.tally import Tally
 
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -33,11 +34,28 @@ async def no_progress(_done: int, _total: int, _message: str) -> None:
 
 
 _PROBES = 3
-"""Requests that find out what an endpoint is, and how it reads unusual IRIs."""
+"""Requests that find out what an endpoint is, how it reads unusual IRIs, and what is hidden of it."""
 
 
 class Party:
     """Whom slots are shared among; two are never equal."""
+
+
+@dataclass(eq=False, slots=True)
+class GivenTerms:
+    """The IRIs that a client gives in a call, and what a policy hides of them.
+
+    Attributes:
+        iris: The IRIs: of entities, types and predicates.
+        hidden_nodes: Those that are in no visible triple as its subject or object; None until that is known.
+        hidden_predicates: Those that are in none at all; they are among the hidden nodes.
+        finding: Held by whoever finds that out.
+    """
+
+    iris: frozenset[Iri] = frozenset()
+    hidden_nodes: frozenset[Iri] | None = None
+    hidden_predicates: frozenset[Iri] = frozenset()
+    finding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(slots=True)
@@ -57,6 +75,7 @@ class Call:
         party: Whom slots are shared among: the call itself, whatever copies of this object are made for its parts.
         freshness: Until when what the call has read holds.
         others: The other graphs of the server that the client may see.
+        given: The IRIs that the client gives.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -72,6 +91,7 @@ class Call:
     party: Party = field(default_factory=Party)
     freshness: Freshness = field(default_factory=Freshness)
     others: OtherGraphs = field(default_factory=dict)
+    given: GivenTerms = field(default_factory=GivenTerms)
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,7 +143,15 @@ class Call:
         Before its first question ever, an endpoint may be asked how it wants to be asked.
         """
         deadline = self.deadline.within(seconds)
-        return replace(self, deadline=deadline, requests=requests, probes=_PROBES, retries=False, others={})
+        return replace(
+            self,
+            deadline=deadline,
+            requests=requests,
+            probes=_PROBES,
+            retries=False,
+            others={},
+            given=GivenTerms(),
+        )
 
     def for_probe(self) -> Call:
         """Return the call that pays for finding out how an endpoint wants to be asked: itself, unless it has probes."""
@@ -131,6 +159,10 @@ class Call:
             return self
         self.probes -= 1
         return replace(self, requests=_PROBES, probes=0)
+
+    def beside(self) -> Call:
+        """Return a call that pays for finding out what is hidden: an answer is as whole as if nothing were."""
+        return replace(self, requests=_PROBES)
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

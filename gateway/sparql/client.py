@@ -19,7 +19,7 @@ from gateway.errors import (
     WrongFormat,
 )
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call, Spend
+from gateway.graph.call import Call, GivenTerms, Spend
 from gateway.graph.computing import in_thread
 from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EngineName, Sentinel
@@ -71,7 +71,7 @@ class _Asked:
     Attributes:
         text: Its template.
         query: What is sent.
-        shown: What `explain` shows: the query without the conditions of a policy, which name what is hidden.
+        shown: What `explain` shows: the query as it would be without a policy, whose conditions name what is hidden.
         variables: What it projects.
         at_most: The rows that it has at most.
         sentinel: How it asks for the row that proves the end.
@@ -91,16 +91,18 @@ class _Asked:
         parameters: Mapping[str, Parameter],
         at_most: int,
         sentinel: Sentinel,
-        guard: template.Guard | None,
+        policy: EndpointPolicy | None,
+        given: GivenTerms,
     ) -> _Asked:
         if sentinel == "none":
-            render = partial(text.render, parameters)
+            render: Callable[..., str] = text.render
             variables = text.variables
         else:
-            render = partial(text.render_with_sentinel, parameters, is_sorted=sentinel == "sorted")
+            render = partial(text.render_with_sentinel, is_sorted=sentinel == "sorted")
             variables, at_most = (*text.variables, END), at_most + 1
-        query = render(guard=guard)
-        return cls(text, query, query if guard is None else render(), variables, at_most, sentinel)
+        shown = render(parameters)
+        query = shown if policy is None else render(policy.sent(text, parameters, given), guard=policy.conditions)
+        return cls(text, query, shown, variables, at_most, sentinel)
 
 
 class SparqlClient:
@@ -182,9 +184,10 @@ class SparqlClient:
                 await self._detector.detect(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
         if self._policy is not None:
-            await self._policy.check(
-                template.load(name), await self._known_engine(call), partial(self._has_wikibase, call)
-            )
+            text = template.load(name)
+            await self._policy.check(text, await self._known_engine(call), partial(self._has_wikibase, call))
+            if text.reads == "graph":
+                await self._policy.find_hidden(call, self)
         try:
             return await self._below_row_cap(name, call, parameters, at_most)
         except DeadlinePassed as error:
@@ -220,8 +223,8 @@ class SparqlClient:
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
-        guard = None if self._policy is None else self._policy.conditions
-        asked = _Asked.of(text, {**parameters, "rows": limit + 1}, limit + 1, self._sentinel_for(text), guard)
+        given = {**parameters, "rows": limit + 1}
+        asked = _Asked.of(text, given, limit + 1, self._sentinel_for(text), self._policy, call.given)
         with call.tally.query_timer(name, asked.shown) as timer:
             send = partial(self._answer, self._transport_for(text), asked, call, timer)
             answer = await self.flow.run(call, send, partial(self._probe, call))

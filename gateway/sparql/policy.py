@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from typing import Any
 
 from gateway.errors import QueryRefused
+from gateway.graph.call import Call, GivenTerms
 from gateway.graph.deadline import Clock
+from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
 from gateway.settings.hidden import Policy
 from gateway.sparql import template
 from gateway.sparql import template_markup as markup
 from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.results.columns import UnexpectedRows, integer, read
+from gateway.sparql.rewritten_iris import Asking
+from gateway.sparql.template import NO_IRI, Parameter
 from gateway.terms.known_iris import STATING
 
 _LOOK_AGAIN_SECONDS = 300.0
 """After which the endpoint is asked again whether it has a Wikibase: data may have been loaded."""
+
+_AT_ONCE = 200
+"""Terms in one query."""
+
+_OF_NODES = frozenset({"node", "nodes"})
+"""Parameters whose IRIs are subjects or objects alone."""
 
 _NEXT_STEP = "The operator of this gateway can serve a file of the graph in its place (docs/policy.md)."
 
@@ -44,6 +56,40 @@ class EndpointPolicy:
         subject, predicate, value = pattern
         slots = {**self._slots, "subject": subject, "predicate": predicate, "object": value}
         return "".join(markup.write(self._parts, slots, _no_elements))
+
+    async def find_hidden(self, call: Call, client: Asking) -> None:
+        """Find out, once for a call, which terms are hidden of those that its client gave.
+
+        Raises:
+            Fault: The endpoint could not be asked.
+        """
+        given = call.given
+        async with given.finding:
+            if given.hidden_nodes is not None:
+                return
+            terms, left = sorted(given.iris), list[tuple[bool, bool]]()
+            size = max(1, min(_AT_ONCE, client.query_rows))
+            for start in range(0, len(terms), size):
+                left += await _left(terms[start : start + size], call, client)
+            known = list(zip(terms, left, strict=True))
+            given.hidden_predicates = frozenset(term for term, (_, as_predicate) in known if not as_predicate)
+            given.hidden_nodes = frozenset(term for term, (as_node, _) in known if not as_node)
+
+    def sent(
+        self, text: template.Template, parameters: Mapping[str, Parameter], given: GivenTerms
+    ) -> Mapping[str, Parameter]:
+        """Return the parameters of a question with a term that the graph does not have in the place of each hidden one.
+
+        What the engine would do about a hidden term, to find every triple of it hidden, could be told by the time.
+        """
+        if text.reads != "graph" or not given.hidden_nodes:
+            return parameters
+        return {
+            name: _replaced(value, given.hidden_nodes if name in _OF_NODES else given.hidden_predicates)
+            if name in text.of_iris
+            else value
+            for name, value in parameters.items()
+        }
 
     async def check(
         self, text: template.Template, engine: EngineName, has_wikibase: Callable[[], Awaitable[bool]]
@@ -79,6 +125,39 @@ class EndpointPolicy:
                 "statements have several forms.",
                 next_step=_NEXT_STEP,
             )
+
+
+def is_stand_in(iri: Iri) -> bool:
+    """Return whether an IRI was sent in the place of a hidden one."""
+    return iri.startswith(NO_IRI)
+
+
+async def _left(terms: Sequence[Iri], call: Call, client: Asking) -> list[tuple[bool, bool]]:
+    """Return whether each term is left as a node, and as a predicate."""
+    given = {"terms": [(term, place) for place, term in enumerate(terms)]}
+    try:
+        rows = (await client.rows("policy/terms", call.beside(), given)).whole()
+    except QueryRefused:
+        if len(terms) == 1:
+            # Whatever is asked about it is refused too.
+            return [(True, True)]
+        middle = len(terms) // 2
+        first = await _left(terms[:middle], call, client)
+        return first + await _left(terms[middle:], call, client)
+    found = {
+        place: (as_node == 1, as_predicate == 1)
+        for place, as_node, as_predicate in read(rows, integer("at"), integer("node"), integer("predicate"))
+    }
+    if found.keys() != set(range(len(terms))):
+        raise UnexpectedRows
+    return [found[place] for place in range(len(terms))]
+
+
+def _replaced(value: Any, hidden: Container[Iri]) -> Any:
+    """Return an IRI, or what is made of IRIs, with one of the same length that no graph has for each hidden one."""
+    if isinstance(value, str):
+        return NO_IRI.ljust(len(value), "-") if value in hidden else value
+    return [_replaced(one, hidden) for one in value]
 
 
 def _proven() -> str:

@@ -28,9 +28,12 @@ Guard = Callable[[markup.TriplePattern], str]
 Parameter = str | int | bool | Iterable[Any]
 """A parameter's value; what it must be follows from its declared kind and is checked when it is rendered."""
 
-_NO_IRI = "urn:bfs-ql:none"
-"""Stands in a list of none. Every term is ``NOT IN ()`` (SPARQL 1.1, 17.4.1.10), but to Oxigraph that is an error, by
-which a filter drops every row."""
+NO_IRI = "urn:bfs-ql:none"
+"""Begins IRIs that no graph has, and stands in a list of none.
+
+Every term is ``NOT IN ()`` (SPARQL 1.1, 17.4.1.10), but to Oxigraph that is an error, by which a filter drops every
+row.
+"""
 
 _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iri": render.iri,
@@ -39,7 +42,7 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "bool": render.boolean,
     "iris": lambda values: " ".join(map(render.iri, values)),
     "path": lambda values: "|".join(map(render.iri, values)),
-    "iri_list": lambda values: ", ".join(map(render.iri, tuple(values) or (_NO_IRI,))),
+    "iri_list": lambda values: ", ".join(map(render.iri, tuple(values) or (NO_IRI,))),
     "literals": lambda values: " ".join(starmap(render.literal, values)),
 }
 NAMED_GRAPHS = "named-graphs"
@@ -178,6 +181,11 @@ class Template:
     def may_be_guarded(self) -> bool:
         """Whether it can be asked under a policy: its triple patterns have a place for conditions, or need none."""
         return self.reads != "graph" or (self.dialect in _STANDARD and markup.has_visible(self._parts))
+
+    @cached_property
+    def of_iris(self) -> frozenset[str]:
+        """The parameters that are IRIs, or are made of them."""
+        return frozenset(name for name, declared in self._declared.items() if "iri" in declared.kind)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 import pytest
 
 from benchmarks.contenders.base import NO_ANSWER, Run, Size, WrongAnswerError
-from benchmarks.measure import Sample, Samples, interleaved, median_difference, median_ratio
+from benchmarks.measure import Sample, Samples, area_under_curve, interleaved, median_difference, median_ratio
 
 pytestmark = pytest.mark.anyio
 
@@ -63,3 +63,10 @@ def test_ratio_and_difference_compare_runs_that_stood_next_to_each_other() -> No
 
 def test_the_ratio_to_a_contender_that_ran_once_is_that_of_the_medians() -> None:
     assert median_ratio(samples(1, 2, 3), samples(100)) == 0.02
+
+
+def test_the_area_under_the_curve_is_how_often_the_one_is_larger() -> None:
+    assert area_under_curve([2, 3], [1, 1, 1]) == 1
+    assert area_under_curve([1], [2]) == 0
+    assert area_under_curve([1, 2, 3], [3, 2, 1]) == 0.5
+    assert area_under_curve([2, 4], [2, 3]) == 0.625

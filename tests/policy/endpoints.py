@@ -40,16 +40,19 @@ def served(engine: PolicyEngine, seeds: Sequence[int]) -> Iterator[list[Endpoint
             place = Path(folder) / str(seed)
             place.mkdir()
             files[f"whole{seed}"], files[f"left{seed}"] = graph.write_for_endpoints(place)
-        urls = _started(engine, files, Path(folder), stack)
+        urls = stack.enter_context(started(engine, files, Path(folder)))
         yield [Endpoints(graph, urls[f"whole{seed}"], urls[f"left{seed}"]) for seed, graph in graphs.items()]
 
 
-def _started(engine: PolicyEngine, files: Mapping[str, Path], folder: Path, stack: ExitStack) -> dict[str, str]:
-    """Return the URLs of endpoints that serve one file each."""
+@contextmanager
+def started(engine: PolicyEngine, files: Mapping[str, Path], folder: Path) -> Iterator[dict[str, str]]:
+    """Give the URLs of endpoints that serve one file each; what the servers write goes to a folder."""
     if engine == "fuseki":
-        server = stack.enter_context(running_fuseki({name: [file] for name, file in files.items()}, workdir=folder))
-        return {name: server.endpoint(name) for name in files}
-    return {
-        name: stack.enter_context(running_oxigraph([file], workdir=file.parent)).endpoint
-        for name, file in files.items()
-    }
+        with running_fuseki({name: [file] for name, file in files.items()}, workdir=folder) as server:
+            yield {name: server.endpoint(name) for name in files}
+        return
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(running_oxigraph([file], workdir=file.parent)).endpoint
+            for name, file in files.items()
+        }

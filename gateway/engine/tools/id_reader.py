@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from gateway.engine import messages
-from gateway.engine.arguments import MAX_QUERY, SearchEntities, expanded
+from gateway.engine.arguments import MAX_QUERY, Arguments, SearchEntities, expanded
 from gateway.engine.presentation.page import PageHit, SearchPage
 from gateway.engine.presentation.reference_shape import REFERENCE
 from gateway.engine.schema.cache import SchemaCache
@@ -56,6 +56,23 @@ class ReadIds:
             messages.taken_for(quoted(text), prefixes.in_prose(iri), quoted(name) if name else "")
             for text, (iri, name) in self.names.items()
         ]
+
+
+def given_iris(arguments: Arguments, prefixes: PrefixMap) -> frozenset[Iri]:
+    """Return the IRIs that the texts of all arguments may mean, whatever they are."""
+    iris: set[Iri] = set()
+    for text in _texts([*vars(arguments).values()]):
+        with suppress(InputError):
+            iris.add(prefixes.expand(prefixes.without_name(text.removeprefix("^"))))
+    return frozenset(iris)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
 
 
 class IdReader:

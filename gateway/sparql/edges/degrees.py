@@ -11,6 +11,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.edges.rule import EdgeRule
 from gateway.sparql.edges.selection import selected_predicates, selection_parameters
 from gateway.sparql.engines.probes import LateralProbe
+from gateway.sparql.policy import is_stand_in
 from gateway.sparql.results.columns import UnexpectedRows, integer, iri, read
 from gateway.sparql.results.table import Table
 
@@ -126,7 +127,8 @@ class DegreeReader:
 def _counts(batch: Sequence[Iri], rows: Table) -> Mapping[Iri, int]:
     """Return the count of each node; one without a row has no edges."""
     counts = dict.fromkeys(batch, 0)
-    counts.update(read(rows, iri("n"), integer("degree")))
+    # A sub-select for each node names the node itself, and what was sent in the place of a hidden one has no edges.
+    counts.update((node, count) for node, count in read(rows, iri("n"), integer("degree")) if not is_stand_in(node))
     if len(counts) > len(batch):
         raise UnexpectedRows
     return counts
