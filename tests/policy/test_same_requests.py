@@ -138,7 +138,9 @@ class Recorded(WatchedElsewhere):
 @asynccontextmanager
 async def opened(endpoint: Recorded, profile: Profile = PROFILE) -> AsyncIterator[Gateway]:
     settings = under_policy_at_endpoint(profile)
-    async with Gateway(store_over(endpoint, settings), settings, PrefixMap({"n": X})) as gateway:
+    # No time passes, after which a schema would be read again beside a question.
+    store = store_over(endpoint, settings)
+    async with Gateway(store, settings, PrefixMap({"n": X}), clock=lambda: 0.0) as gateway:
         await gateway.wait_until_ready()
         await gateway.call("search_entities", {"query": "open"})
         yield gateway
