@@ -14,7 +14,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test sidecar cap timeouts soak drawn policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
+.PHONY: help demo quick test sidecar stopped cap timeouts soak drawn policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,9 @@ soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind H
 
 sidecar: $(STAMP) ## A gateway beside a Fuseki: either is killed or stopped under load, and comes back; two minutes
 	$(RUN) -m tests.sidecar $(if $(REPORT),--json $(REPORT))
+
+stopped: $(STAMP) ## 2,000 calls each over PostgreSQL, Neo4j, Fuseki and Valkey, which are stopped and restarted; ten minutes
+	$(RUN) -m tests.databases.stopped $(if $(CALLS),--calls $(CALLS)) $(if $(SEED),--seed $(SEED))
 
 drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
 	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))

@@ -6,6 +6,8 @@ import pytest
 
 from gateway.api import open_gateway
 from tests.databases.faulted import Report, count_call
+from tests.databases.stopped import calls_while_stopping
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.anyio
 
@@ -37,3 +39,16 @@ async def test_a_chain_that_differs_is_a_wrong_answer(
     report = await reports_on(tmp_path, links)
     assert report.outcomes == {("cut", "complete"): 1}
     assert len(report.wrong) == is_wrong
+
+
+@pytest.mark.server
+async def test_calls_while_a_server_is_stopped_and_restarted_are_not_wrong_and_lose_no_connection() -> None:
+    try:
+        report = await calls_while_stopping("postgres", 150, 2026)
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    # Seconds are for `make stopped`, on a machine that does nothing else.
+    assert report.findings == []
+    assert report.outcomes.total() == 150
+    assert report.outcomes["complete"] > 0
+    assert report.events["stops"] > 0

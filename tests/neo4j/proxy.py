@@ -213,6 +213,8 @@ async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     with suppress(OSError):
         while block := await reader.read(_BLOCK):
             writer.write(block.replace(_MANIFEST, bytes(4)) if block.startswith(b"\x60\x60\xb0\x17") else block)
+    # A server that waits for more must see that its client has gone.
+    writer.close()
 
 
 async def _answer(
