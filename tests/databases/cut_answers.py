@@ -45,13 +45,20 @@ class CutReport:
     believed: list[str] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
 
-    def judge(self, answer: Mapping[str, Any], right: Mapping[str, Any], what: str) -> None:
-        """Count an answer."""
+    def judge(
+        self,
+        answer: Mapping[str, Any],
+        right: Mapping[str, Any],
+        what: str,
+        content: Callable[[Mapping[str, Any]], Any] | None = None,
+    ) -> None:
+        """Count an answer, by what it says of the graph."""
+        content = content or _content
         if "crash" in answer:
             self.crashed.append(f"{what}: {answer['crash']}")
         elif not _is_whole(answer):
             self.told += 1
-        elif _content(answer) != _content(right):
+        elif content(answer) != content(right):
             self.believed.append(what)
 
 
@@ -103,10 +110,10 @@ async def damaged_answers(
                 continue
             report.calls += 1
             what = f"{tool} {arguments}: message {number}, {place}, {byte}"
-            report.judge(answer, right, what)
+            report.judge(answer, right, what, _without_neighbours)
             gateway.forget()
             # Nothing that is left of the damaged answer may be read as that to another question.
-            report.judge(await _outcome(gateway, tool, arguments), right, f"{what}, again")
+            report.judge(await _outcome(gateway, tool, arguments), right, f"{what}, again", _without_neighbours)
     return report
 
 
@@ -177,6 +184,15 @@ def _content(answer: Mapping[str, Any]) -> dict[str, Any]:
     apart = {*_HOW_IT_WAS_READ, "schema_summary"}
     found: dict[str, Any] = _with_all_types({key: value for key, value in answer.items() if key not in apart})
     return found
+
+
+def _without_neighbours(answer: Mapping[str, Any]) -> Any:
+    """Return what an answer says, without the neighbours in surveys: one whose name was not read in time has none."""
+    content = _content(answer)
+    for entity in (content, *content.get("result", ())):
+        if isinstance(entity.get("edges"), dict):
+            entity["edges"] = {key.partition(" ")[0]: count for key, (count, *_) in entity["edges"].items()}
+    return content
 
 
 def _with_all_types(value: Any) -> Any:
