@@ -40,7 +40,7 @@ def page_of_entities(
     Raises:
         DeadlinePassed: The time was not enough.
     """
-    room = limit
+    room, step = limit, 0
     left_out: list[Counter[Step]] = [Counter() for _ in entities]
     while True:
         _shorten(entities, left_out, room, labels, shape, deadline)
@@ -53,8 +53,9 @@ def page_of_entities(
         if excess <= 0 or room <= 0:
             limit_page(page, limit, shape)
             return page
-        # By a part of the room at least: what cannot be shortened may exceed the limit by a few bytes.
-        room = min(room - excess, room * 3 // 4)
+        # By twice as much each time: what cannot be shortened may exceed the limit by a few bytes again and again.
+        step = max(excess, 2 * step)
+        room -= step
 
 
 def _shorten(
