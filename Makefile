@@ -14,7 +14,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test sidecar stopped cap timeouts soak drawn policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
+.PHONY: help demo quick test same sidecar stopped cap timeouts soak drawn engines policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
 test: $(STAMP) ## All tests, real servers included
 	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal
 
+same: $(STAMP) ## 2,000 calls to this checkout and another one, whose answers must be equal to the byte; AGAINST=CHECKOUT
+	$(RUN) -m tests.same_answers --against $(AGAINST) $(if $(CALLS),--calls $(CALLS)) $(if $(SEED),--seed $(SEED))
+
 cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
 	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py
 
@@ -65,6 +68,11 @@ stopped: $(STAMP) ## 2,000 calls each over PostgreSQL, Neo4j, Fuseki and Valkey,
 
 drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
 	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
+
+engines: $(STAMP) ## Drawn questions on all engines, some of them fetched for it, with whole and with cut answers; half an hour
+	$(RUN) -m tests.engines $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(ENGINES),--engines $(ENGINES),--table docs/engines.md) $(if $(MISSING),--allow-missing $(MISSING)) \
+		$(if $(REPORT),--json $(REPORT)) $(if $(AGAINST),--against $(AGAINST))
 
 policy: $(STAMP) ## 2,000 drawn questions under a policy, by a token, compared with the graph without what is hidden; a minute
 	$(RUN) -m tests.policy $(if $(ENGINE),--engine $(ENGINE),--http) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
@@ -106,7 +114,7 @@ fix: $(STAMP) ## Format, and repair what ruff can
 bench: $(STAMP) ## What the gateway costs, as a table of ratios; some 25 minutes, more where graphs are loaded first
 	@$(RUN) -m benchmarks $(PARTS) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAINST),--against $(AGAINST))
 
-pathological: $(STAMP) ## Graphs at the limits, each asked by all tools beside a client that sends pings; an hour
+pathological: $(STAMP) ## Graphs at the limits, each asked by all tools beside a client that sends pings; a quarter of an hour
 	@$(RUN) -m benchmarks pathological
 
 trial: $(STAMP) ## Serve 60 questions to a model or a person, over the tools and over SPARQL; FOLDER=trial SEED=1

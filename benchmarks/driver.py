@@ -19,19 +19,16 @@ from typing import Any
 
 import gateway
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
-from gateway.engine.traversal.breadth_first import BreadthFirstSearch
-
-# Older commits have the rule beside the expander, and newer ones import it there.
-from gateway.engine.traversal.node_expander import HubRule, NodeExpander  # type: ignore[attr-defined]
-from gateway.engine.traversal.topology_builder import TopologyBuilder
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
+from gateway.traversal.breadth_first import BreadthFirstSearch
+from gateway.traversal.builder import TopologyBuilder
+from gateway.traversal.expander import HubRule, NodeExpander
 
 try:
     from gateway.stores.endpoints import connect, store_over

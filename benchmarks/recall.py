@@ -26,14 +26,14 @@ from rich.table import Table
 
 from benchmarks.report import Line
 from benchmarks.variants import TARGETS, VARIANTS
+from gateway.answers.models import SearchHit
 from gateway.api import open_gateway
-from gateway.engine.answers import SearchHit
-from gateway.engine.arguments import MAX_QUERY
-from gateway.engine.gateway import Gateway
+from gateway.arguments import MAX_QUERY
 from gateway.errors import Fault
 from gateway.settings.load import load_profile
 from gateway.settings.profile import SearchSettings
-from gateway.terms.known_iris import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
+from gateway.terms.iri import NAME_PREDICATES, RDF_TYPE, SCHEMA_TERM_CLASSES, SYNONYM_PREDICATES
+from gateway.tools.gateway import Gateway
 from tests.columns import column as engine_column
 from tests.graphs import read
 from tests.servers.unavailable import ServerUnavailable

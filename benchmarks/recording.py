@@ -7,12 +7,11 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Spend, unpaid
-from gateway.graph.deadline import Deadline
-from gateway.transport.base import ProbeResponse, TimeoutPolicy
-from gateway.transport.formats import Format
+from gateway.graph.call import Deadline, Spend, unpaid
+from gateway.transport.base import Format, ProbeResponse, TimeoutPolicy
 from gateway.transport.http import Http
 
 
@@ -87,13 +86,22 @@ class RecordingTransport:
     def timeout_policy(self, policy: TimeoutPolicy) -> None:
         self._transport.timeout_policy = policy
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
+    @property
+    def path(self) -> str:
+        """See `Remote.path`."""
+        return self._transport.path
+
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "", path: str = "") -> ProbeResponse:
         """Ask for the endpoint itself; see `Remote.look`."""
-        return await self._transport.look(accept, deadline, parameters)
+        return await self._transport.look(accept, deadline, parameters, path)
 
     def over_all_graphs(self) -> RecordingTransport:
         """Return a transport that names no graphs, and notes to the same recording; see `OverGraphs`."""
         return RecordingTransport(self._transport.over_all_graphs(), self._noting)
+
+    def send_by(self, way: Literal["post", "direct"]) -> bool:
+        """Send queries in a way from now on; see `InWays`."""
+        return self._transport.send_by(way)
 
     async def select_beside(self, query: str, deadline: Deadline) -> bytes:
         """Run a query beside others, which is not noted: the gateway asks for itself; see `Beside`."""

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.escaping import json_text
 from gateway.settings.limits import SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, ShapeName
+from gateway.tools.gateway import Gateway
 from tests.shared_data import shared_data
 
 _WD: Final = "http://www.wikidata.org/entity/"

@@ -21,7 +21,7 @@ from gateway.cli.options import CommonOptions
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.run import serve_http
-from gateway.settings.http_serving import HttpSettings
+from gateway.settings.serving import HttpSettings
 from tests.servers.loopback import HOST
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gateway.cli.standard_streams import INTERRUPTED
+from gateway.cli.streams import INTERRUPTED
 
 
 def main() -> int:

@@ -16,21 +16,21 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from gateway.cache.stored_prefixes import StoredPrefixes
-from gateway.engine.gateway import Gateway, OnRecord, drop_record
+from gateway.cache.on_disk import StoredPrefixes
 from gateway.errors import ConfigurationError
-from gateway.graph.deadline import Clock
-from gateway.settings.database_url import is_database_url
+from gateway.files.cached_graph import FileCache
+from gateway.files.parser_process import Progress
 from gateway.settings.graphs_file import profile_of, read_graphs
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.profile import Profile, with_hidden
+from gateway.settings.urls import is_database_url
 from gateway.stores.loaded import Source, loaded_graph
 from gateway.stores.remote import remote_graph
 from gateway.telemetry.record import Record
+from gateway.telemetry.tally import Clock
 from gateway.terms.coined_prefixes import CoinedPrefixes
 from gateway.terms.prefixes import PrefixMap, checked_prefixes, merge
-from gateway.transport.files.cached_graph import FileCache
-from gateway.transport.files.parser_process import Progress
+from gateway.tools.gateway import Gateway, OnRecord, drop_record
 
 __all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_gateway", "open_graphs"]
 
@@ -68,7 +68,7 @@ def open_gateway(
             into memory each time. For an endpoint: the folder of its label index and of the prefixes coined for it; by
             default the user's cache directory, and then the prefixes are stored only with `keep_schema`.
         cache: Where large files are stored once they are parsed, if there is no store; see
-            `gateway.transport.files.cached_graph`. Without it, they are parsed into memory each time.
+            `gateway.files.cached_graph`. Without it, they are parsed into memory each time.
         keep_schema: Whether to store the schema of an endpoint there, for the next run, and the prefixes coined for an
             endpoint or for files that are not stored.
         shared_cache: The URL of a Valkey or Redis server in which several processes share what they read of an endpoint

@@ -27,7 +27,12 @@ header, an address inside the operator's network or a traceback: a language mode
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gateway.escaping import printable
+
+OtherWay = Literal["direct", "get"]
+"""How a query is sent where a form is not taken: as the body of a POST, or in the URL."""
 
 QUOTE_LIMIT = 80
 """Characters of a caller's own value that an error repeats."""
@@ -89,7 +94,15 @@ class Fault(GatewayError):
 
 
 class QueryRefused(Fault):
-    """The engine understood the request and will not run this query."""
+    """The engine understood the request and will not run this query.
+
+    Attributes:
+        first_line: The first line of what it wrote, for the caller to show; empty where that cannot be shown.
+    """
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", first_line: str = "") -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.first_line = first_line
 
 
 class QueryTooLong(QueryRefused):
@@ -115,6 +128,18 @@ class AnswerCut(EndpointFault):
     def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", row_cap: int | None = None) -> None:
         super().__init__(wrong, valid=valid, next_step=next_step)
         self.row_cap = row_cap
+
+
+class ServerFailed(EndpointFault):
+    """The endpoint answered a query with an error of its own that its text does not explain.
+
+    Attributes:
+        first_line: The first line of what it wrote; empty where that cannot be shown.
+    """
+
+    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", first_line: str = "") -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.first_line = first_line
 
 
 class GaveUp(EndpointFault):
@@ -168,12 +193,14 @@ class NoQueryEndpoint(EndpointFault):
     """The configured URL is not a SPARQL query endpoint.
 
     Attributes:
-        get_may_do: Whether it refused POST, so that a GET may succeed.
+        other_ways: Where it refused a form, the other ways of sending the query that may succeed, in order.
     """
 
-    def __init__(self, wrong: str, *, valid: str = "", next_step: str = "", get_may_do: bool = False) -> None:
+    def __init__(
+        self, wrong: str, *, valid: str = "", next_step: str = "", other_ways: tuple[OtherWay, ...] = ()
+    ) -> None:
         super().__init__(wrong, valid=valid, next_step=next_step)
-        self.get_may_do = get_may_do
+        self.other_ways = other_ways
 
 
 class Resting(EndpointFault):

@@ -7,10 +7,10 @@ from typing import Any
 
 from mcp import Client
 
-from gateway.engine.gateway import Gateway
 from gateway.server.app import build
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile, ServerSettings
+from gateway.tools.gateway import Gateway
 
 Json = dict[str, Any]
 

@@ -11,14 +11,14 @@ from typing import Final, Literal
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
+from gateway.files.loading import LoadedGraph, load_files
 from gateway.graph.store import GraphStore
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
+from gateway.tools.gateway import Gateway
 from gateway.transport.base import Transport
-from gateway.transport.files.loading import LoadedGraph, load_files
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
@@ -104,7 +104,7 @@ class Column:
             # What a test asks must not depend on whether the schema was read in full within a second.
             settings = settings.model_copy(update={"orientation": OrientationSettings(patience_seconds=120)})
         if "coined_prefixes" not in settings.size.model_fields_set:
-            # Oracles have whole IRIs; tests/engine/test_coined_prefixes.py has the prefixes.
+            # Oracles have whole IRIs; tests/answers/test_coined_prefixes.py has the prefixes.
             size = settings.size.model_copy(update={"coined_prefixes": False})
             settings = settings.model_copy(update={"size": size})
         if self._asked is not None:

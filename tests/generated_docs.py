@@ -16,12 +16,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from gateway.settings.profile import Profile
-from gateway.settings.secret import Reference
-from gateway.settings.section import Iris, Words
+from gateway.settings.section import Iris, Reference, Words
 from gateway.sparql import template
-from gateway.terms.known_iris import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
+from gateway.terms.iri import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
 from gateway.terms.prefixes import PrefixMap
-from tests.engine.schema.state_tables import state_table
+from tests.schema.state_tables import state_table
 from tests.suites.clients.library import libraries
 from tests.suites.conformance import REVISIONS, expected
 

@@ -5,7 +5,7 @@ import functools
 import pyoxigraph
 from hypothesis import strategies as st
 
-from tests.engine.small import X, engine
+from tests.small import X, engine
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

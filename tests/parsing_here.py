@@ -9,8 +9,8 @@ from typing import IO
 
 import pytest
 
-from gateway.transport.files import parser, parser_process, parser_streams
-from gateway.transport.files.parser_streams import HEADER, REQUEST, Request
+from gateway.files import parser, parser_process, parser_streams
+from gateway.files.parser_streams import HEADER, REQUEST, ParseRequest
 
 
 class ParserHere:
@@ -29,7 +29,7 @@ class ParserHere:
             frames.write(HEADER.pack(kind, len(content)))
             frames.write(content)
 
-        parser.answer(io.FileIO(stdin.fileno(), closefd=False), Request(**json.loads(env[REQUEST])), send)
+        parser.answer(io.FileIO(stdin.fileno(), closefd=False), ParseRequest(**json.loads(env[REQUEST])), send)
         frames.seek(0)
         self.stdout = frames
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-from gateway.engine.answers import SearchResult
+from gateway.answers.models import SearchResult
 from tests import name_oracle as oracle
 from tests.name_oracle import Fit
 

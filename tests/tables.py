@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.table import Table
-from gateway.sparql.results.terms import Term
+from gateway.sparql.json_rows import decode
+from gateway.sparql.table import Table, Term
 
 Row = dict[str, Term]
 

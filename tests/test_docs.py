@@ -20,22 +20,23 @@ import pytest
 from pydantic import BaseModel
 
 import gateway
+from gateway import arguments
+from gateway.answers import models
+from gateway.answers.page import STEPS
 from gateway.api import open_gateway
-from gateway.checking.report import Claims
+from gateway.check.report import Claims
 from gateway.cli.commands import app
 from gateway.cli.main import main
-from gateway.engine import answers, arguments
-from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.page import STEPS
-from gateway.engine.traversal.gaps import CAUSES
 from gateway.errors import Fault, GatewayError, InputError
 from gateway.export.subgraph import Subgraph
-from gateway.server.graph_resources import RESOURCES, TEMPLATES
 from gateway.server.prompts import PROMPTS
+from gateway.server.resources import RESOURCES, TEMPLATES
 from gateway.settings.load import built_in, load_profile
 from gateway.settings.profile import Profile, ShapeName
 from gateway.sparql import template
 from gateway.telemetry.record import Record
+from gateway.tools.gateway import Gateway
+from gateway.traversal.gaps import CAUSES
 from tests import generated_docs
 from tests.site.assembled import pages_in_navigation
 
@@ -120,21 +121,21 @@ def subclasses(kind: type[Kind]) -> set[type[Kind]]:
 
 TOOLS: Final = [model.tool for model in arguments.ALL]
 PIECES: Final = {
-    "field of basis": answers.SchemaBasis,
-    "field of a hit": answers.SearchHit,
-    "field of searched": answers.Searched,
-    "field of an entity": answers.FullNode,
-    "field of a node": answers.Node,
-    "field of an edge": answers.Edge,
-    "field of schema_summary": answers.SchemaSummary,
-    "field of incomplete": answers.Incomplete,
-    "field of explain": answers.Explain,
-    "field of a sent query": answers.SentQuery,
+    "field of basis": models.SchemaBasis,
+    "field of a hit": models.SearchHit,
+    "field of searched": models.Searched,
+    "field of an entity": models.FullNode,
+    "field of a node": models.Node,
+    "field of an edge": models.Edge,
+    "field of schema_summary": models.SchemaSummary,
+    "field of incomplete": models.Incomplete,
+    "field of explain": models.Explain,
+    "field of a sent query": models.SentQuery,
 }
 
 
-def answer_of(tool: str) -> type[answers.Answer]:
-    hint: type[answers.Answer] = get_type_hints(getattr(Gateway, tool))["return"]
+def answer_of(tool: str) -> type[models.Answer]:
+    hint: type[models.Answer] = get_type_hints(getattr(Gateway, tool))["return"]
     return hint
 
 
@@ -164,19 +165,19 @@ def test_every_argument_of_a_tool_has_a_row_and_nothing_else_has(model: type[arg
 def test_every_field_of_an_answer_has_a_row_and_nothing_else_has(tool: str) -> None:
     model = answer_of(tool)
     documented = set(table("docs/tools.md", "field", f"Answer of {tool}").names)
-    if issubclass(model, answers.Subgraph):
+    if issubclass(model, models.Subgraph):
         documented |= set(table("docs/tools.md", "field", "Fields of every subgraph").names)
     assert documented == set(model.model_fields)
 
 
 @pytest.mark.parametrize(("subject", "model"), PIECES.items(), ids=PIECES.keys())
-def test_every_field_of_a_piece_of_an_answer_has_a_row(subject: str, model: type[answers.Answer]) -> None:
+def test_every_field_of_a_piece_of_an_answer_has_a_row(subject: str, model: type[models.Answer]) -> None:
     assert set(table("docs/tools.md", subject).names) == set(model.model_fields)
 
 
 def test_no_kind_of_answer_is_left_out_of_the_page_of_tools() -> None:
-    checked = {*PIECES.values(), *(answer_of(tool) for tool in TOOLS), answers.Subgraph, answers.Answer}
-    assert subclasses(answers.Answer) == checked
+    checked = {*PIECES.values(), *(answer_of(tool) for tool in TOOLS), models.Subgraph, models.Answer}
+    assert subclasses(models.Answer) == checked
 
 
 CALLS: Final = [
@@ -266,7 +267,8 @@ def test_every_step_of_making_an_answer_smaller_has_a_row() -> None:
 
 
 def test_every_step_of_making_an_answer_smaller_is_taken_somewhere() -> None:
-    modules = [path for path in (ROOT / "gateway" / "engine").rglob("*.py") if path.name != "page.py"]
+    modules = [path for name in ("answers", "tools") for path in (ROOT / "gateway" / name).glob("*.py")]
+    modules.remove(ROOT / "gateway" / "answers" / "page.py")
     source = "".join(path.read_text(encoding="utf-8") for path in modules)
     assert [step for step in STEPS if f'"{step}"' not in source] == []
 
@@ -285,10 +287,12 @@ def test_every_layer_stands_in_the_diagram_in_its_order() -> None:
     assert drawn == contract["layers"]
 
 
-def test_every_module_that_the_architecture_names_exists() -> None:
-    named = re.findall(r"`([\w/]+\.py)`", page("docs/architecture.md"))
-    modules = [f"/{path.relative_to(ROOT)}" for path in (ROOT / "gateway").rglob("*.py")]
-    assert [name for name in named if not any(module.endswith(f"/{name}") for module in modules)] == []
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_of_ours_that_a_page_names_exists(path: Path) -> None:
+    named = re.findall(r"`([\w./-]+\.(?:py|rq))`", path.read_text(encoding="utf-8"))
+    folders = ("gateway", "queries", "tests", "benchmarks")
+    files = [f"/{file.relative_to(ROOT)}" for folder in folders for file in (ROOT / folder).rglob("*.*")]
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
 
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")

@@ -5,7 +5,7 @@ import pytest
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings
-from gateway.terms.known_iris import RDF_TYPE
+from gateway.terms.iri import RDF_TYPE
 from tests.columns import Column
 from tests.oracle import EdgeRule, OracleGraph, bfs
 

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway import errors
-from gateway.engine.traversal.gaps import cause_of
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, Fault, GatewayError, InputError, counted, quoted
-from gateway.sparql.results.rows import Overflow
+from gateway.sparql.table import Overflow
+from gateway.traversal.gaps import cause_of
 from tests.cases import check_each
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

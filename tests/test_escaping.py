@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.standard_streams import clean
+from gateway.cli.streams import clean
 from gateway.errors import quoted
 from gateway.escaping import in_json, json_text, printable, visible
 from tests.hidden import HIDDEN, hidden_in

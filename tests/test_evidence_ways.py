@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from gateway.engine.answers import BfsResult
+from gateway.answers.models import BfsResult
 from gateway.settings.limits import OrientationSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, RoleSettings
-from gateway.terms.known_iris import RDF
+from gateway.terms.iri import RDF
 from tests.columns import Column
 from tests.graphs import SHARED
 from tests.oracle import EdgeRule, OracleGraph, bfs

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from gateway.engine.gateway import Gateway
 from gateway.settings.limits import HubSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.calls import Json, asked, connected, counts, patient
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data

@@ -3,15 +3,14 @@
 import pytest
 
 from gateway import resources
-from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
-from gateway.graph.call import Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.files.loading import load_files
+from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.files.loading import load_files
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.columns import Column, declared_prefixes
 from tests.oracle import OracleGraph, bfs

@@ -9,8 +9,8 @@ import pyoxigraph
 import pytest
 
 from gateway import resources
+from gateway.answers.models import BfsResult
 from gateway.api import open_gateway
-from gateway.engine.answers import BfsResult
 from gateway.settings.endpoint import EndpointSettings, Graphs
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile

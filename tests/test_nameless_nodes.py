@@ -5,19 +5,19 @@ import re
 import pyoxigraph
 import pytest
 
-from gateway.engine.answers import SearchResult
+from gateway.answers.models import SearchResult
 from gateway.errors import EndpointFault
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.terms.known_iris import NAME_PREDICATES, SYNONYM_PREDICATES
+from gateway.terms.iri import NAME_PREDICATES, SYNONYM_PREDICATES
 from tests.columns import Column
-from tests.engine.small import ROOM, Watched, WatchedElsewhere, engine, over
 from tests.graphs import read
 from tests.oracle import OracleGraph
 from tests.searches import how
+from tests.small import ROOM, Watched, WatchedElsewhere, engine, over
 
 pytestmark = pytest.mark.anyio
 

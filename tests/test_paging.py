@@ -9,15 +9,15 @@ import pyoxigraph
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from gateway.answers.models import BfsResult
 from gateway.cache.store import CachedStore
-from gateway.engine.answers import BfsResult
-from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.limits import SizeSettings, SnapshotSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NameSettings
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.columns import Column
 from tests.examples import examples

@@ -3,12 +3,11 @@
 import pytest
 
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.endpoint import RequestSettings
 from gateway.settings.profile import Profile
+from gateway.sparql import table
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.results import columns
 from tests.columns import Column
 
 pytestmark = pytest.mark.anyio
@@ -68,5 +67,5 @@ async def test_a_name_of_letters_digits_and_underscores_is_the_iri_that_is_meant
     rows = (await client.rows("iris_as_read", call, {"nodes": sent})).whole()
     (query,) = call.tally.answered(complete=True).sent
     assert query.sparql.startswith(f"PREFIX n1: <{namespace}>")
-    assert sorted(columns.iri("n")(columns.binding(rows, "n"))) == sorted(sent)
+    assert sorted(table.iri("n")(table.binding(rows, "n"))) == sorted(sent)
     await client.close()

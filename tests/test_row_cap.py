@@ -8,16 +8,14 @@ from typing import Final
 
 import pytest
 
-from gateway.engine.traversal.breadth_first import BreadthFirstSearch, Exploration
-from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.node_expander import NodeExpander
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.transport.http import Http
+from gateway.traversal.breadth_first import BreadthFirstSearch, Exploration
+from gateway.traversal.expander import HubRule, NodeExpander
 from tests.columns import Column
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import each, fault_proxy

@@ -18,26 +18,23 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import EndpointFault, Fault, QueryRefused
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.graph.values import ALL_EDGES, EdgeSelection
 from gateway.settings.endpoint import Sentinel
 from gateway.settings.load import load_profile
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
-from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.edges.selection import predicate_parameters, selection_parameters
-from gateway.sparql.engines.traits import TRAITS
-from gateway.sparql.evidence.ways import WAYS
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.sentinel import END, Place, without_sentinel
-from gateway.sparql.results.table import Table
-from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm, literal
-from gateway.sparql.results.tsv import decode_tsv
-from gateway.sparql.search.text_index import INDEXES
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.evidence import WAYS
+from gateway.sparql.json_rows import decode
+from gateway.sparql.rule import EdgeRule, predicate_parameters, selection_parameters
+from gateway.sparql.sentinel import END, Place, marker, without_sentinel
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm, literal_of
 from gateway.sparql.template import Parameter, Template
-from gateway.terms.iri import is_plain_iri
-from gateway.terms.known_iris import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES
-from gateway.terms.patterns import patterns
+from gateway.sparql.text_search import INDEXES
+from gateway.sparql.tsv_rows import decode_tsv
+from gateway.terms.iri import NAME_PREDICATES, NO_EDGES, RDF_SUBJECT, RDF_TYPE, RDFS, SYNONYM_PREDICATES, is_plain_iri
+from gateway.terms.names import patterns
 from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from tests.columns import BEHIND_HTTP, Column
@@ -247,6 +244,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
     middle = there.triples[len(there.triples) // 2]
     return {**_about_nodes(there, about), **_for_checks(there), **_for_the_schema(there)} | {
         "alive": once,
+        "two_rows": once,
         "blank_content": about,
         "degrees": [
             {**_only(values, "nodes", *RULE, *BOTH), "scan": 1_000_000} for values in there.steered(there.bounded)
@@ -395,6 +393,7 @@ def _for_checks(there: Sample) -> dict[str, Sequence[Values]]:
         "check/names": [{"predicates": NAME_PREDICATES}],
         "check/present": [{"triples": [*there.triples[:150], ("urn:a", "urn:b", "urn:c")]}],
         "check/sample": [{**rule} for rule in there.rules],
+        "check/stated": once,
         "check/triples": counted,
         "check/types": [{"node": node, "predicates": [RDF_TYPE]} for node in there.spread(8)],
         "check/used": [
@@ -485,10 +484,10 @@ async def test_every_template_has_the_same_rows_on_every_engine_and_the_same_ter
                     await there.select(text.render(values), Deadline.after(100))
                 return ""
             sentinel = _sentinel(engine, text)
-            query, variables = _query(text, values, sentinel)
+            query, variables, asked_marker = _query(text, values, sentinel)
             try:
                 in_json = await there.select(query, Deadline.after(100))
-                given = _meanings(decode(in_json, variables), text, sentinel)
+                given = _meanings(decode(in_json, variables), text, asked_marker)
                 if (expected := await _rows(here, text, values)) != given or given.total() >= ROWS:
                     return f"{text.name}: {query}\n{_difference(expected, given)}"
                 if not _has_tsv(engine, text) or not is_in_tsv:
@@ -496,7 +495,7 @@ async def test_every_template_has_the_same_rows_on_every_engine_and_the_same_ter
                 in_tsv = await there.select_in("tsv", query, Deadline.after(100))
                 table = decode_tsv(in_tsv, variables, ROWS, text.iris)
                 # Raised is what the comparison of sets below would not see: that the sentinel is not the last row.
-                _meanings(table, text, sentinel)
+                _meanings(table, text, asked_marker)
             except Fault as fault:
                 return f"{text.name}: {query}\n{fault!r}"
         sent, expected = _exactly(table, variables), _exactly(decode(in_json, variables), variables)
@@ -549,7 +548,9 @@ def _asked(engine: Column, graph: str) -> Iterator[tuple[Template, Values]]:
 
 def _sentinel(engine: Column, text: Template) -> Sentinel:
     """Return how the gateway asks this engine for a row that proves the end of the answer."""
-    return "none" if text.end != "sentinel" or engine.name == "in-process" else TRAITS[engine.name].sentinel
+    if text.end != "sentinel" or engine.name == "in-process":
+        return "none"
+    return TRAITS[engine.name].sentinel or "sorted"
 
 
 def _has_tsv(engine: Column, text: Template) -> bool:
@@ -561,24 +562,28 @@ def _difference(expected: Counter[tuple[object, ...]], given: Counter[tuple[obje
     return f"only here: {expected - given}\nonly there: {given - expected}"
 
 
-def _query(text: Template, values: Values, sentinel: Sentinel) -> tuple[str, tuple[str, ...]]:
-    """Return a query and its variables."""
+def _query(text: Template, values: Values, sentinel: Sentinel) -> tuple[str, tuple[str, ...], str | None]:
+    """Return a query, its variables, and the marker of its sentinel."""
+    query = text.render(values)
     if sentinel == "none":
-        return text.render(values), text.variables
-    return text.render_with_sentinel(values, is_sorted=sentinel == "sorted"), (*text.variables, END)
+        return query, text.variables, None
+    with_sentinel = text.with_sentinel(query, ROWS, is_sorted=sentinel == "sorted")
+    return with_sentinel, (*text.variables, END), marker(query)
 
 
 async def _rows(here: Transport, text: Template, values: Values) -> Counter[tuple[object, ...]]:
     answer = await here.select(text.render(values), Deadline.after(100))
-    return _meanings(decode(answer, text.variables), text, "none")
+    return _meanings(decode(answer, text.variables), text, None)
 
 
-def _meanings(answer: Table, text: Template, sentinel: Sentinel) -> Counter[tuple[object, ...]]:
-    """Return the rows; an EndpointFault if the sentinel is not the last row."""
-    if sentinel != "none":
-        answer, place = without_sentinel(answer, text.variables)
+def _meanings(answer: Table, text: Template, asked_marker: str | None) -> Counter[tuple[object, ...]]:
+    """Return the rows; an EndpointFault if the sentinel is not the last row, or rows repeat that are distinct."""
+    if asked_marker is not None:
+        answer, place = without_sentinel(answer, asked_marker)
         if place is not Place.LAST:
             raise EndpointFault(f"The sentinel is {place.name}.")
+    if text.is_distinct and answer.repeated(text.variables):
+        raise EndpointFault("Rows are there twice.")
     rows = rows_of(answer, text.variables)
     return Counter(tuple(sorted((key, _value(term)) for key, term in row.items())) for row in rows)
 
@@ -590,7 +595,7 @@ def _exactly(rows: Table, variables: Sequence[str]) -> Counter[tuple[object, ...
 
 def _sent(term: Term) -> tuple[str, ...]:
     if isinstance(term, LiteralTerm):
-        found = literal(term)
+        found = literal_of(term)
         return ("literal", found.value, found.datatype, found.language)
     if isinstance(term, TripleTerm):
         return ("triple", _LABEL.sub("", json.dumps(json.loads(bytes(term.value)), sort_keys=True)))
@@ -608,5 +613,5 @@ def _value(term: Term) -> tuple[str, ...]:
         return ("blank",)
     if isinstance(term, TripleTerm):
         return ("triple", repr(json.loads(bytes(term.value))))
-    found = literal(term)
+    found = literal_of(term)
     return ("literal", repr(found.json), found.language)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings.limits import SizeSettings
+from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
 from tests.columns import BEHIND_HTTP, Column, ColumnName, declared_prefixes
 from tests.graphs import existing_nodes, fixture
@@ -81,9 +81,11 @@ DIFFERENT: Mapping[ColumnName, Mapping[tuple[str, str], Json]] = {
 
 
 def unlimited(graph: str) -> Profile:
-    """Return a profile with the prefixes of a fixture and room for every answer."""
-    prefixes = declared_prefixes(fixture(graph))
-    return Profile(prefixes=prefixes, size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+    """Return a profile with the prefixes of a fixture and room and time for every answer."""
+    size = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
+    # Virtuoso, of which two servers run beside other work, once thought about eleven rows for 15 seconds.
+    limits = LimitSettings(deadline_seconds=240)
+    return Profile(prefixes=declared_prefixes(fixture(graph)), size=size, limits=limits)
 
 
 async def described(column: Column, graph: str) -> dict[str, Any]:

@@ -10,28 +10,27 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.graph.values import SearchTerms
-from gateway.labels.in_process_index import InProcessIndexSource
-from gateway.labels.indexed_store import IndexedStore
+from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings
-from gateway.sparql.sparql_store import SparqlStore
-from gateway.terms.folding import fold_accents
+from gateway.sparql.store import SparqlStore
+from gateway.terms.names import fold_accents, words_of
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.render import string
-from gateway.terms.words import words_of
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests import name_oracle as oracle
 from tests.columns import BEHIND_HTTP
-from tests.engine.small import PREFIXES, ROOM, X, engine
 from tests.examples import examples
-from tests.labels.small_indexes import Listed, allowance
 from tests.name_oracle import Fit
+from tests.search_index.small_indexes import Listed, allowance
 from tests.searches import is_exhaustive
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
+from tests.small import PREFIXES, ROOM, X, engine
 
 pytestmark = pytest.mark.anyio
 

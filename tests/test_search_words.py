@@ -8,27 +8,27 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.answers import SearchResult
-from gateway.engine.gateway import Gateway
+from gateway.answers.models import SearchResult
 from gateway.errors import InputError
-from gateway.labels.in_process_index import InProcessIndexSource
-from gateway.labels.indexed_store import IndexedStore
+from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.profile import Profile, SearchSettings
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.render import string
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests import name_oracle as oracle
 from tests.columns import Column
 from tests.drawn.names import WORDS, spelling
 from tests.drawn.questions import profile_for
 from tests.drawn.run import truth_of
-from tests.engine.small import PREFIXES, ROOM, X
-from tests.engine.small import engine as stored
 from tests.examples import examples
-from tests.labels.small_indexes import Listed, allowance
 from tests.name_oracle import Fit
+from tests.search_index.small_indexes import Listed, allowance
 from tests.searches import compared_all, how, is_truncated, unknown_words, wrong_in
+from tests.small import PREFIXES, ROOM, X
+from tests.small import engine as stored
 
 pytestmark = pytest.mark.anyio
 

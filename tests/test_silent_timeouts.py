@@ -18,12 +18,12 @@ from typing import Any, Final, Literal
 import pytest
 from rdflib import URIRef
 
+from gateway.answers.models import Answer as Told
 from gateway.api import open_gateway
-from gateway.engine.answers import Answer as Told
-from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.settings.limits import LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer

@@ -7,14 +7,13 @@ from typing import TypeVar
 
 import pytest
 
-from gateway.engine.tools.survey import EDGES_READ, Surveyor
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Degree, Edge, EdgeSelection
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.description import EDGES_READ, Surveyor
 from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of, started
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

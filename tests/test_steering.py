@@ -7,21 +7,21 @@ from dataclasses import replace
 import pytest
 
 from gateway import expand
-from gateway.engine.answers import BfsResult
-from gateway.engine.gateway import Gateway
-from gateway.engine.traversal import intersection
+from gateway.answers.models import BfsResult
 from gateway.errors import InputError
 from gateway.escaping import json_text
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, ShapeName
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
+from gateway.traversal import intersections
 from tests.columns import Column
 from tests.drawn.questions import profile_for
 from tests.drawn.run import Report, ask_all, drawn, truth_of
-from tests.engine.small import PREFIXES, ROOM, over
-from tests.engine.small import engine as loaded
+from tests.small import PREFIXES, ROOM, over
+from tests.small import engine as loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -257,7 +257,7 @@ async def test_the_edges_of_a_large_seed_are_asked_for_from_the_other_side() -> 
 
 
 async def test_a_large_seed_that_is_in_the_answer_shows_its_self_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intersection, "_LARGE", 2)
+    monkeypatch.setattr(intersections, "_LARGE", 2)
     graph = "x:hub x:p x:hub , x:a , x:b , x:c . x:small x:p x:hub ."
     async with over(graph) as gateway:
         answer = await gateway.intersect_subgraphs(["x:hub", "x:small"], 1, only_predicates=["p"])
@@ -268,7 +268,7 @@ async def test_a_large_seed_that_is_in_the_answer_shows_its_self_loop(monkeypatc
 def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
     embedded: Column, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intersection, "_LARGE", 1)
+    monkeypatch.setattr(intersections, "_LARGE", 1)
     truth = truth_of("random", embedded.files["random"])
     report = Report(embedded.name)
     questions = [

@@ -6,13 +6,12 @@ import pytest
 
 from gateway.cache.store import CachedStore
 from gateway.errors import Fault
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import SearchTerms
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.terms.words import words_of
+from gateway.terms.names import words_of
 from tests.columns import Column, declared_prefixes
 from tests.shared_data import shared_data
 

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.presentation.edge_survey import EdgeSurvey
-from gateway.engine.tools.survey import FEW_ROWS, ROWS, WITH_EXAMPLES, Surveyor
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.answers.values import EdgeSurvey
+from gateway.graph.call import Call, Deadline
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.description import FEW_ROWS, ROWS, WITH_EXAMPLES, Surveyor
 from tests.columns import Column
 from tests.examples import examples
 from tests.oracle import OracleGraph, degree

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from gateway import messages
+from gateway.answers.models import SearchResult, SentQuery
 from gateway.api import open_gateway
-from gateway.engine import messages
-from gateway.engine.answers import SearchResult, SentQuery
-from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings
-from gateway.terms.patterns import patterns
-from gateway.terms.words import MOST_WORDS, folded_words, has_symbol, words_of
+from gateway.sparql.sentinel import END
+from gateway.terms.names import MOST_WORDS, folded_words, has_symbol, patterns, words_of
+from gateway.tools.gateway import Gateway
 from tests.columns import Asked, Column
-from tests.engine.small import ROOM
 from tests.searches import found_in, how, is_exhaustive
 from tests.servers.command import fuseki_command
 from tests.servers.loopback import HOST, free_port
@@ -25,6 +24,7 @@ from tests.servers.process import running
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
 from tests.shared_data import shared_data
+from tests.small import ROOM
 
 pytestmark = pytest.mark.anyio
 
@@ -142,7 +142,7 @@ async def skeletons(gateway: Gateway) -> dict[str, str]:
 
 def texts(sent: SentQuery) -> list[str]:
     """Return the texts that a query carries, without that of the sentinel."""
-    return LITERAL.findall(sent.sparql.replace('BIND("end" AS ?end)', ""))
+    return [text for text in LITERAL.findall(sent.sparql) if not text.startswith(f"{END} ")]
 
 
 async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, str]) -> SearchResult | None:

@@ -15,7 +15,7 @@ from benchmarks.contenders.base import WrongAnswerError
 from benchmarks.recording import Recording, Request
 from gateway.sparql import template
 from gateway.sparql.template import Parameter, Template
-from gateway.transport.formats import ACCEPT, BELIEVED
+from gateway.transport.base import ACCEPT, BELIEVED
 
 _CHUNK = 1 << 16
 _FOLDER = Path(__file__).resolve().parents[1] / "queries"

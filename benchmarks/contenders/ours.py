@@ -12,21 +12,20 @@ from mcp import Client
 from benchmarks.contenders.base import Size
 from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
-from gateway.engine.arguments import BfsQuery
-from gateway.engine.gateway import Gateway
-from gateway.engine.presentation.compact_shape import COMPACT
-from gateway.engine.presentation.page_names import PageNames
-from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.topology import Topology
-from gateway.engine.traversal.topology_builder import TopologyBuilder
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.answers.compact import COMPACT
+from gateway.answers.names import PageNames
+from gateway.arguments import BfsQuery
+from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.server.app import build
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import connect, store_over
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
+from gateway.traversal.builder import TopologyBuilder
+from gateway.traversal.expander import HubRule
+from gateway.traversal.topology import Topology
 
 
 @dataclass

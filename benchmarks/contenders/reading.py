@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from benchmarks.contenders.asking import PlainClient
 from benchmarks.contenders.base import NO_ANSWER, Size
 from benchmarks.recording import Recording, Request
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.sentinel import END
-from gateway.sparql.results.tsv import decode_tsv
+from gateway.sparql.json_rows import decode
+from gateway.sparql.sentinel import END
+from gateway.sparql.tsv_rows import decode_tsv
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ from aiohttp import ClientError, ClientSession, TCPConnector
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
 from gateway import resources
-from gateway.server.access.token_file import hashed, new_token
-from tests.server.access.clients import ACCEPT, INITIALIZE, bearer, listening
+from gateway.server.access.tokens import hashed, new_token
+from tests.server.access.clients import ACCEPT, INITIALIZE, bearer
 from tests.server.access.issuer import Issuer
-from tests.servers.loopback import HOST, free_port
+from tests.servers.loopback import HOST, free_port, listening
 
 _ISSUE: Final = "18.2"
 _CALLS: Final = 50

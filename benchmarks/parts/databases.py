@@ -19,21 +19,19 @@ from benchmarks.measure import interleaved, median_ratio
 from benchmarks.questions import TWO_HOPS
 from benchmarks.report import Line, Measurement, Report
 from benchmarks.sites import FAR, Sites, graph_file
-from gateway.engine.traversal.hub_rule import HubRule
-from gateway.engine.traversal.topology_builder import TopologyBuilder
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.neo4j.store import Neo4jStore
 from gateway.postgres.store import PostgresStore
-from gateway.server.garbage import collected_between_calls
+from gateway.server.interpreter import collected_between_calls
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.stores.caches import cached
-from gateway.stores.endpoints import connect, store_over
+from gateway.stores.endpoints import cached, connect, store_over
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Tally
 from gateway.terms.prefixes import PrefixMap
+from gateway.traversal.builder import TopologyBuilder
+from gateway.traversal.expander import HubRule
 from tests.neo4j import loading
 from tests.neo4j.database import address_at
 from tests.postgres.database import Database, running_database, tables_in

@@ -11,16 +11,13 @@ from benchmarks.contenders.base import Run, Size
 from benchmarks.measure import interleaved, median_ratio
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import ALL_EDGES
 from gateway.settings.load import load_profile
-from gateway.sparql import template
-from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.edges.selection import selection_parameters
-from gateway.sparql.results import columns
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql import table, template
+from gateway.sparql.json_rows import decode
+from gateway.sparql.rule import EdgeRule, selection_parameters
+from gateway.sparql.store import SparqlStore
 from gateway.transport.base import Transport
 from tests.columns import Column, ColumnName, column
 from tests.oracle import EdgeRule as OraclesRule
@@ -93,7 +90,7 @@ def _contenders(store: SparqlStore, transport: Transport, rule: EdgeRule, nodes:
 
     async def each() -> Size:
         rows = decode(await transport.select(query, Deadline.after(60)), by_one.variables)
-        return _size([*columns.integer("degree")(rows)])
+        return _size([*table.integer("degree")(rows)])
 
     return {_TOGETHER: together, _EACH: each}
 

@@ -21,11 +21,11 @@ from benchmarks.measure import area_under_curve
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.policy.endpoints import PolicyEngine, started
 
 PAIRS: Final = 1_000

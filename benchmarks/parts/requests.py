@@ -13,8 +13,8 @@ from benchmarks.questions import MEDLIT, WDT
 from benchmarks.recording import Recording
 from benchmarks.report import Line, Report
 from benchmarks.sites import ENGINES, Sites, graph_file
-from gateway.engine.gateway import Gateway
 from gateway.settings.limits import SizeSettings
+from gateway.tools.gateway import Gateway
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree, intersect
 
 _SAMPLE: Final = 50

@@ -13,11 +13,11 @@ from benchmarks.graphs import SIZES, triples
 from benchmarks.large_fuseki import generated_on_fuseki
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
+from gateway.answers.models import SchemaResult
 from gateway.api import open_gateway
-from gateway.engine.answers import SchemaResult
-from gateway.engine.gateway import Gateway
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 
 _TRIPLES: Final = SIZES[-1]
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"

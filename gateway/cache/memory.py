@@ -14,9 +14,9 @@ from sys import getsizeof
 from typing import Any
 
 from gateway.errors import EdgesCapped
-from gateway.graph.deadline import Clock
-from gateway.graph.freshness import Epoch, Freshness
+from gateway.graph.call import Epoch, Freshness
 from gateway.graph.values import WHOLE, Degree, Edge, Existence, Mark, Neighbourhood, NodeFacts, all_terms
+from gateway.telemetry.tally import Clock
 
 _ENTRY = 320
 """Bytes of an entry beside its answer and its key."""

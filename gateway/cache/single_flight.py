@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gateway.errors import BudgetSpent, DeadlinePassed, QuotaSpent
-from gateway.graph.call import Call
+from gateway.graph.call import Call, deadline_passed
 from gateway.graph.computing import Slices
-from gateway.graph.deadline import deadline_passed
 from gateway.graph.values import Mark, Marked
 
 _AT_ONCE = 100

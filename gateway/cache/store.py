@@ -17,16 +17,14 @@ from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call
-from gateway.graph.deadline import Clock
-from gateway.graph.edge_counts import EdgeCounts
-from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
+from gateway.graph.counts import EdgeCounts
+from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers, PortMethod
 from gateway.graph.values import (
     ALL_EDGES,
     WHOLE,
     Degree,
     Description,
     DirectSubclasses,
-    Edge,
     EdgeSelection,
     Evidence,
     Existence,
@@ -40,6 +38,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
+from gateway.telemetry.tally import Clock
 
 _ALL_EDGES = ("edges", None)
 """The lookup of all edges; other lookups derive answers from its answers."""
@@ -86,6 +85,32 @@ class _SearchAnswer:
     mark: Mark = WHOLE
 
 
+def _stored(
+    method: PortMethod, kind: Callable[..., Answer], is_storable: Callable[[Answer], bool] | None = None
+) -> PortMethod:
+    """Return a method of the port whose answers about single keys are stored by its name and parameters.
+
+    Args:
+        method: The method, which takes the keys, its parameters and the call.
+        kind: The type of its answers.
+        is_storable: Whether a whole answer may be stored.
+    """
+    name, defaults = method.__name__, method.__kwdefaults__ or {}
+
+    async def answers(self: CachedStore, keys: Sequence[Any], *given: Any, **options: Any) -> Mapping[Any, Answer]:
+        *parameters, call = given
+        question = (name, *parameters, *(defaults | options).values()) if parameters or options or defaults else name
+
+        def fetch(unknown: Sequence[Any]) -> Awaitable[Mapping[Any, Answer]]:
+            asked: Awaitable[Mapping[Any, Answer]] = getattr(self._inner, name)(unknown, *given, **options)
+            return asked
+
+        lookup = self._lookup(call, question, fetch, kind, is_storable=is_storable)
+        return await self._single_flight.answers(lookup, keys, call)
+
+    return cast("PortMethod", answers)
+
+
 class CachedStore(DelegatingStore):
     """A graph store with a cache; see `gateway.graph.store.GraphStore` for what each method promises."""
 
@@ -115,6 +140,16 @@ class CachedStore(DelegatingStore):
         """
         self._memory.clear()
         self._single_flight.forget()
+
+    reach = _stored(GraphStore.reach, Reach)
+    subjects = _stored(GraphStore.subjects, Existence)
+    nodes = _stored(GraphStore.nodes, NodeFacts)
+    predicates = _stored(GraphStore.predicates, NodeFacts)
+    narrower = _stored(GraphStore.narrower, DirectSubclasses)
+    identities = _stored(GraphStore.identities, Identities)
+    mentions = _stored(GraphStore.mentions, Description)
+    node_metadata = _stored(GraphStore.node_metadata, Description, lambda answer: answer.refined)
+    edge_metadata = _stored(GraphStore.edge_metadata, Evidence, lambda answer: answer.refined)
 
     async def edges(
         self,
@@ -205,11 +240,6 @@ class CachedStore(DelegatingStore):
         lookup = self._lookup(call, "edge_counts", fetch, EdgeCounts, cached)
         return await self._single_flight.answers(lookup, ids, call)
 
-    async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
-        """Return the nodes within some hops of each node, without the edges between them."""
-        lookup = self._lookup(call, ("reach", hops), lambda nodes: self._inner.reach(nodes, hops, call), Reach)
-        return await self._single_flight.answers(lookup, ids, call)
-
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
@@ -241,67 +271,6 @@ class CachedStore(DelegatingStore):
 
         lookup = self._lookup(call, "existing", lambda nodes: self._inner.existing(nodes, call), Existence, cached)
         return await self._single_flight.answers(lookup, ids, call)
-
-    async def subjects(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
-        """Return which nodes are subject of a triple."""
-        lookup = self._lookup(call, "subjects", lambda nodes: self._inner.subjects(nodes, call), Existence)
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def nodes(
-        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
-    ) -> Mapping[Iri, NodeFacts]:
-        """Return the types of each node, and its name and description where those are asked for."""
-        lookup = self._lookup(
-            call,
-            ("nodes", names, descriptions),
-            lambda nodes: self._inner.nodes(nodes, call, names=names, descriptions=descriptions),
-            NodeFacts,
-        )
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
-        """Return the name of each predicate."""
-        lookup = self._lookup(call, "predicates", lambda iris: self._inner.predicates(iris, call), NodeFacts)
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
-        """Return the direct subclasses of each class."""
-        lookup = self._lookup(call, "narrower", lambda nodes: self._inner.narrower(nodes, call), DirectSubclasses)
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
-        """Return the IRIs by which other graphs may know each node."""
-        lookup = self._lookup(call, "identities", lambda nodes: self._inner.identities(nodes, call), Identities)
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
-        """Return only what says how often each node is mentioned."""
-        lookup = self._lookup(call, "mentions", lambda nodes: self._inner.mentions(nodes, call), Description)
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def node_metadata(
-        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
-    ) -> Mapping[Iri, Description]:
-        """Return what is known about each node beside its edges, blank nodes' content only on request."""
-        lookup = self._lookup(
-            call,
-            ("node_metadata", blank_nodes, precise),
-            lambda nodes: self._inner.node_metadata(nodes, call, blank_nodes=blank_nodes, precise=precise),
-            Description,
-            is_storable=lambda answer: answer.refined,
-        )
-        return await self._single_flight.answers(lookup, ids, call)
-
-    async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
-        """Return the statements about each edge."""
-        lookup = self._lookup(
-            call,
-            "edge_metadata",
-            lambda wanted: self._inner.edge_metadata(wanted, call),
-            Evidence,
-            is_storable=lambda answer: answer.refined,
-        )
-        return await self._single_flight.answers(lookup, edges, call)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return what a short reading finds; not cached, see `schema`."""

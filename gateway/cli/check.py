@@ -1,34 +1,159 @@
-"""The command `check`: checks an endpoint or a graph, and prints the report."""
+"""The command `check`: checks an endpoint, a graph or a database, and prints the report."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
 
 from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gateway.checking.check import check_endpoint, check_graph
-from gateway.checking.report import Comparison, Report, SettingCheck
-from gateway.cli.check_database import check_database
-from gateway.cli.claim_table import claim_table
+from gateway.check.check import check_endpoint, check_graph
+from gateway.check.databases import DatabaseReport
+from gateway.check.report import Claim, Comparison, Report, SettingCheck
+from gateway.check.template_check import TemplateCheck
 from gateway.cli.graph_source import GraphSource
-from gateway.cli.layout import STRONG, Unwrapped
 from gateway.cli.options import CommonOptions
 from gateway.cli.render import WARNING, sections, warned
-from gateway.cli.screen import ProgressBar, Screen
-from gateway.cli.standard_streams import DIFFERENT, clean, line, print_line
+from gateway.cli.screen import STRONG, ProgressBar, Screen, Unwrapped
+from gateway.cli.streams import DIFFERENT, clean, line, print_line
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.database_url import is_database_url
 from gateway.settings.profile import policy_of
+from gateway.settings.storage import database_prefixes
+from gateway.settings.urls import is_database_url, is_neo4j_url
+from gateway.sparql.engines import TRAITS
+from gateway.stores.databases import installed
 from gateway.stores.endpoints import connect
 from gateway.stores.loaded import load
 from gateway.transport.base import Transport
 
 _FAINT = "dim"
+_VALUE_CELLS = 24
+"""Minimum width of a value."""
+
+
+def claim_table(titles: Mapping[str, str], claims: Mapping[str, Claim]) -> Table:
+    """Return claims as rows: title, value, evidence.
+
+    Args:
+        titles: What each claim is called, by name.
+        claims: The claims by name.
+    """
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style=STRONG, no_wrap=True)
+    table.add_column(overflow="fold", min_width=_VALUE_CELLS)
+    table.add_column(overflow="fold", style=_FAINT)
+    for name, claim in claims.items():
+        table.add_row(titles[name], _value(name, claim), Text(line(claim.why)))
+    return table
+
+
+def _value(name: str, claim: Claim) -> Text:
+    at_least = "at least " if claim.at_least else ""
+    match claim.value:
+        case None:
+            return Text("not determined", WARNING)
+        case bool(value):
+            return Text("yes" if value else "no")
+        case int(value) if name == "row_cap":
+            return Text(f"none up to {value:,} rows" if claim.at_least else f"{value:,} rows")
+        case int(value):
+            return Text(f"{at_least}{value:,}{' s' if name == 'time_limit' else ''}")
+        case value if name == "engine":
+            return Text(next((traits.name for engine, traits in TRAITS.items() if engine == value), clean(value)))
+        case value:
+            return Text(clean(value))
+
+
+_TITLES: Mapping[str, str] = {
+    "labels": "Labels",
+    "ids": "IDs",
+    "ids_read_as": "IDs read as",
+    "replica": "Replica",
+    "time_limit": "Time-out",
+    "trigrams": "Trigrams",
+    "nodes": "Nodes",
+    "nodes_rows": "  rows",
+    "edges": "Edges",
+    "edges_rows": "  rows",
+    "predicates_read_as": "Predicates read as",
+    "evidence": "Evidence",
+    "evidence_rows": "  rows",
+    "index_outgoing": "Index of outgoing edges",
+    "index_incoming": "Index of incoming edges",
+    "index_nodes": "Index of nodes",
+    "index_types": "Index of types",
+    "index_names": "Index of names",
+    "index_parts": "Index of parts of names",
+    "index_evidence": "Index of evidence",
+}
+
+
+def check_database(source: GraphSource, *, as_json: bool) -> int:
+    """Check the selected database, print the report, and return the exit status.
+
+    Raises:
+        ConfigurationError: An option is wrong, or what the profile names is not there.
+        Fault: The database cannot be reached.
+    """
+    report = asyncio.run(_report(source))
+    if as_json:
+        print_line(json_text(report.as_json()))
+    else:
+        Screen().show(_rendered(report))
+    return 0
+
+
+async def _report(source: GraphSource) -> DatabaseReport:
+    if is_neo4j_url(source.url):
+        return await _neo4j_report(source)
+    with installed("postgres"):
+        from gateway.check.databases import PostgresCheck  # noqa: PLC0415 - an extra
+        from gateway.postgres.connection import address_of  # noqa: PLC0415
+    profile = source.profile
+    return await PostgresCheck(address_of(source.url, profile.endpoint), profile.postgres, _prefixes(source)).report()
+
+
+async def _neo4j_report(source: GraphSource) -> DatabaseReport:
+    with installed("neo4j"):
+        from gateway.check.neo4j_check import Neo4jCheck  # noqa: PLC0415 - an extra
+        from gateway.neo4j.connection import address_of  # noqa: PLC0415
+    profile = source.profile
+    return await Neo4jCheck(address_of(source.url, profile.endpoint), profile.neo4j, _prefixes(source)).report()
+
+
+def _prefixes(source: GraphSource) -> Mapping[str, str]:
+    return database_prefixes(source.url, source.profile, source.prefixes)
+
+
+def _rendered(report: DatabaseReport) -> RenderableType:
+    """Return a report as a person reads it."""
+    statements: list[RenderableType] = []
+    if report.statements:
+        # Not wrapped, however long: the lines are there to be copied.
+        lines = Unwrapped(Text("\n".join(map(_clean_lines, report.statements))))
+        statements = [Text("Someone who may change the schema can make what is missing:", STRONG), Text(), lines]
+    return sections(
+        [Text.assemble("Checked ", (clean(report.place), STRONG), ": it holds a graph in ", report.made_of, ".")],
+        [claim_table({**_TITLES, "version": report.system}, report.claims)],
+        [*map(warned, report.warnings)],
+        statements,
+    )
+
+
+def _clean_lines(text: str) -> str:
+    """Return a text with control characters escaped, except its line breaks."""
+    return "\n".join(map(clean, text.split("\n")))
+
+
+_KEPT = (
+    "For a week, this endpoint is asked as it was found, wherever the profile says nothing else, but for `graphs`: "
+    "which graphs to ask only the profile says."
+)
 _HOLDS: Mapping[bool | None, Text] = {
     True: Text("yes"),
     False: Text("no", f"{STRONG} red"),
@@ -36,7 +161,7 @@ _HOLDS: Mapping[bool | None, Text] = {
 }
 """What is shown for a setting that holds, or does not."""
 
-_TITLES: Mapping[str, str] = {
+_ENDPOINT_TITLES: Mapping[str, str] = {
     "engine": "Engine",
     "version": "Version",
     "post": "POST",
@@ -66,11 +191,16 @@ def check(options: CommonOptions) -> int:
     if is_database_url(source.url):
         return check_database(source, as_json=options.as_json)
     report = _checked(source, options)
+    is_kept = report.found is not None and report.found.keep(source.url, source.profile, _folder(options))
     if options.as_json:
-        print_line(json_text(report.as_json()))
+        print_line(json_text({**report.as_json(), "kept": is_kept}))
     else:
-        Screen().show(rendered(report))
+        Screen().show(rendered(report, is_kept=is_kept))
     return 0 if report.agrees and report.holds else DIFFERENT
+
+
+def _folder(options: CommonOptions) -> Path | None:
+    return None if options.store is None else Path(options.store)
 
 
 def _checked(source: GraphSource, options: CommonOptions) -> Report:
@@ -94,18 +224,21 @@ async def _closing(transport: Transport, report: Awaitable[Report]) -> Report:
         await transport.close()
 
 
-def rendered(report: Report) -> RenderableType:
-    """Return a report as a person reads it."""
+def rendered(report: Report, *, is_kept: bool = False) -> RenderableType:
+    """Return a report as a person reads it, and whether what it found is kept."""
     settings: list[RenderableType] = []
     if report.settings:
         # Not wrapped, however long: the lines are there to be copied.
         settings = [Text("For the profile:", STRONG), Text(), Unwrapped(Text(report.settings.rstrip()))]
+    kept = [Text(_KEPT, _FAINT)] if is_kept and report.found is not None and not report.found.is_empty else []
     return sections(
         [Text.assemble("Checked ", (clean(report.place), STRONG), ": it answers SPARQL queries.")],
-        [claim_table(_TITLES, report.claims.by_name())],
+        [claim_table(_ENDPOINT_TITLES, report.claims.by_name())],
         _profile(report.profile),
         [*map(_compared, report.comparisons)],
+        _templates(report.templates),
         [*map(warned, report.warnings)],
+        kept,
         settings,
     )
 
@@ -122,6 +255,22 @@ def _profile(checks: Sequence[SettingCheck]) -> list[RenderableType]:
     for check in checks:
         table.add_row(check.setting, Text(clean(check.stated)), _HOLDS[check.holds], Text(line(check.why)))
     return [table]
+
+
+def _templates(found: TemplateCheck) -> list[RenderableType]:
+    """Return what became of the queries that tools send."""
+    if not found.answered and not found.refused:
+        return []
+    lines: list[RenderableType] = [Text.assemble(("= ", "green"), f"{found.answered} kinds of queries were answered")]
+    for sign, of_which, style in (("≠", found.refused, f"{STRONG} red"), ("?", found.not_run, WARNING)):
+        what = "refused" if of_which is found.refused else "not known"
+        lines += [
+            Text.assemble((f"{sign} ", style), f"query {name}: {what}: {line(why)}") for name, why in of_which.items()
+        ]
+    lines += [Text.assemble(("≠ ", f"{STRONG} red"), line(doubt)) for doubt in found.doubts]
+    if found.helps:
+        lines.append(Text(f"With {found.helps}, all of these were answered, without evidence."))
+    return lines
 
 
 def _compared(comparison: Comparison) -> RenderableType:

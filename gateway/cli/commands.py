@@ -11,10 +11,17 @@ import typer
 from typer.main import get_command
 
 from gateway import PROGRAM
-from gateway.cli.http_options import HttpOptions
-from gateway.cli.log import lower_level
-from gateway.cli.observing import ObserveOptions
+from gateway.arguments import (
+    BfsQuery,
+    DescribeEntities,
+    DescribeEntity,
+    DescribeSchema,
+    IntersectSubgraphs,
+    SearchEntities,
+)
 from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
+from gateway.cli.serving_options import HttpOptions, ObserveOptions
+from gateway.cli.streams import lower_level
 from gateway.cli.tool_options import (
     EntityOptions,
     ExportFormat,
@@ -24,14 +31,6 @@ from gateway.cli.tool_options import (
     SchemaOptions,
     SearchOptions,
     TraversalOptions,
-)
-from gateway.engine.arguments import (
-    BfsQuery,
-    DescribeEntities,
-    DescribeEntity,
-    DescribeSchema,
-    IntersectSubgraphs,
-    SearchEntities,
 )
 from gateway.errors import ConfigurationError
 
@@ -44,7 +43,7 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CommandLine:
     """A command line as typer read it; `main` carries it out, because typer would handle some errors itself.
 
     Attributes:
@@ -67,12 +66,12 @@ _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
 
 
-def _command(*examples: str) -> Callable[[Callable[..., Request]], Callable[..., Request]]:
+def _command(*examples: str) -> Callable[[Callable[..., CommandLine]], Callable[..., CommandLine]]:
     """Register a command of the program, with examples in its help."""
     # Click keeps the line breaks of a paragraph that begins with a backspace.
     epilog = "\n".join(["\b", "Examples:", *(f"  {PROGRAM} {example}" for example in examples)])
 
-    def register(command: Callable[..., Request]) -> Callable[..., Request]:
+    def register(command: Callable[..., CommandLine]) -> Callable[..., CommandLine]:
         app.command(epilog=epilog)(with_options(command))
         return command
 
@@ -121,32 +120,32 @@ def _check_guard(options: CommonOptions) -> None:
         )
 
 
-def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool = False) -> Request:
+def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool = False) -> CommandLine:
     _check_guard(options)
 
     def run() -> None:
-        from gateway.cli.tool_call import call_tool  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.tool_call import call_tool  # noqa: PLC0415 - see `CommandLine.run`
 
         call_tool(options, tool, arguments, whole=whole)
 
-    return Request(options, run, is_about_a_graph=True)
+    return CommandLine(options, run, is_about_a_graph=True)
 
 
 def _export(
     options: CommonOptions, tool: str, arguments: Mapping[str, Any], export_format: str | None, out: str | None
-) -> Request:
+) -> CommandLine:
     if options.as_json or options.explain:
         raise ConfigurationError("--json and --explain print an answer; --format and --out export a subgraph instead.")
 
     def run() -> None:
-        from gateway.cli.export import export  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.export import export  # noqa: PLC0415 - see `CommandLine.run`
 
         export(options, tool, arguments, export_format, out)
 
-    return Request(options, run, is_about_a_graph=True)
+    return CommandLine(options, run, is_about_a_graph=True)
 
 
-def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> Request:
+def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> CommandLine:
     if options.as_json or options.explain:
         raise ConfigurationError(
             "--json and --explain are about one page.", next_step="For all of it in JSON: --format jsonld."
@@ -154,11 +153,11 @@ def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) 
     _check_guard(options)
 
     def run() -> None:
-        from gateway.cli.all_pages import print_all  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.tool_call import print_all  # noqa: PLC0415 - see `CommandLine.run`
 
         print_all(options, tool, arguments)
 
-    return Request(options, run, is_about_a_graph=True)
+    return CommandLine(options, run, is_about_a_graph=True)
 
 
 def _traversal(
@@ -169,7 +168,7 @@ def _traversal(
     is_all: bool,
     export_format: str | None,
     out: str | None,
-) -> Request:
+) -> CommandLine:
     """Return what a command about a subgraph asks for: a page of it, all of it, or an export."""
     if export_format is not None or out is not None:
         return _export(options, tool, arguments, export_format, out)
@@ -187,7 +186,7 @@ def schema(
     ] = False,
     arguments: SchemaOptions,
     options: _Common,
-) -> Request:
+) -> CommandLine:
     """Show the types and predicates in the graph.
 
     Each is shown with the number of its occurrences, and with its label if IDs are opaque.
@@ -201,7 +200,7 @@ def search(
     *,
     arguments: SearchOptions,
     options: _Common,
-) -> Request:
+) -> CommandLine:
     """Find the IDs of entities by name, or all entities of a type.
 
     QUERY is a name, an alias, or a part of one. Without it, --node-type says which entities to list.
@@ -223,7 +222,7 @@ def bfs(
     out: Out = None,
     arguments: TraversalOptions,
     options: _Common,
-) -> Request:
+) -> CommandLine:
     """Show the neighbourhood of entities, as a tree by distance.
 
     SEED is an ID, as `search` prints it. Edges are followed in both directions, unless --direction says otherwise.
@@ -238,7 +237,7 @@ def describe(
     *,
     arguments: EntityOptions,
     options: _Common,
-) -> Request:
+) -> CommandLine:
     """Show all that is known about entities, except edges.
 
     ID is as `search` prints it. With --json, one ID gives the answer of describe_entity, several IDs give that of
@@ -267,7 +266,7 @@ def intersect(
     out: Out = None,
     arguments: TraversalOptions,
     options: _Common,
-) -> Request:
+) -> CommandLine:
     """Show what entities have in common: the nodes near all of them.
 
     SEED is an ID, as `search` prints it; give at least two. The answer has the nodes within reach of every seed, and
@@ -314,7 +313,7 @@ def serve(
     ],
     reached: Annotated[HttpOptions, group_of(HttpOptions)],
     observing: Annotated[ObserveOptions, group_of(ObserveOptions)],
-) -> Request:
+) -> CommandLine:
     """Serve the graph to a language model, over MCP.
 
     The six BFS-QL tools are served over standard input and output to the program that starts this one, or with --http
@@ -329,7 +328,7 @@ def serve(
     def run() -> int:
         # A client waits, and collecting garbage among imported modules would take a tenth of the start.
         gc.disable()
-        from gateway.cli.serving import serve as serve_graph  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.serving import serve as serve_graph  # noqa: PLC0415 - see `CommandLine.run`
 
         gc.freeze()
         gc.enable()
@@ -337,11 +336,11 @@ def serve(
             options, http, graphs, "both" if graphs_by is None else graphs_by.value, observed, explorer=explorer
         )
 
-    return Request(options, run, is_server=True, logs_json=observing.as_json)
+    return CommandLine(options, run, is_server=True, logs_json=observing.as_json)
 
 
 @_command("token alice >> tokens.txt")
-def token(name: Annotated[str, typer.Argument(metavar="NAME", hidden=True)]) -> Request:
+def token(name: Annotated[str, typer.Argument(metavar="NAME", hidden=True)]) -> CommandLine:
     """Make a token for a client of `serve --http --token-file`.
 
     A line for the file, with a hash of the token, is printed on standard output; the token itself, to give to the
@@ -349,11 +348,11 @@ def token(name: Annotated[str, typer.Argument(metavar="NAME", hidden=True)]) -> 
     """
 
     def run() -> None:
-        from gateway.cli.token import print_token  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.token import print_token  # noqa: PLC0415 - see `CommandLine.run`
 
         print_token(name)
 
-    return Request(CommonOptions(), run)
+    return CommandLine(CommonOptions(), run)
 
 
 @_command("explore --graph medical.ttl", "explore --endpoint http://127.0.0.1:3030/ds/sparql")
@@ -368,7 +367,7 @@ def explore(
             *("profile", "prefix", "quiet", "verbose"),
         ),
     ],
-) -> Request:
+) -> CommandLine:
     """Look at the graph in a browser.
 
     A page on this machine searches, draws neighbourhoods, and says what they lack. Programs can use the same server at
@@ -376,11 +375,11 @@ def explore(
     """
 
     def run() -> int:
-        from gateway.cli.explore import explore as serve_page  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.explore import explore as serve_page  # noqa: PLC0415 - see `CommandLine.run`
 
         return serve_page(options, port, opens_browser=browser)
 
-    return Request(options, run, is_server=True)
+    return CommandLine(options, run, is_server=True)
 
 
 @_command("check http://127.0.0.1:3030/ds/sparql", "check --graph films.ttl")
@@ -397,25 +396,25 @@ def check(
             as_json="Print the report as one JSON object, on one line.",
         ),
     ],
-) -> Request:
+) -> CommandLine:
     """Find out what an endpoint supports, with evidence.
 
     Some of its answers are compared with those that another client gets. URL is a SPARQL query endpoint, or a database
-    of PostgreSQL or Neo4j, of which missing indexes are told. Without it,
-    the profile's endpoint, a file or the demo graph is checked. A few dozen harmless queries are sent, to this endpoint
-    only. What the profile says of the endpoint is checked too. The exit status is 0, 1 if the two clients get different
-    answers or the profile is wrong, or 2 for an error.
+    of PostgreSQL or Neo4j, of which missing indexes are told. Without it, the profile's endpoint, a file or the demo
+    graph is checked. Some hundred harmless queries are sent, to this endpoint only. What the profile says of the
+    endpoint is checked too. What was found is kept for a week, and the other commands use it. The exit status is 0, 1
+    if the two clients get different answers or the profile is wrong, or 2 for an error.
     """
     if url is not None and options.endpoint is not None and "endpoint" not in options.places:
         raise ConfigurationError("The endpoint was given twice.", valid="Give only the URL.")
     checked = options if url is None else options.at_endpoint(url)
 
     def run() -> int:
-        from gateway.cli.check import check as check_graph  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.check import check as check_graph  # noqa: PLC0415 - see `CommandLine.run`
 
         return check_graph(checked)
 
-    return Request(checked, run, is_about_a_graph=True)
+    return CommandLine(checked, run, is_about_a_graph=True)
 
 
 @_command("profiles", "profiles --json")
@@ -425,7 +424,7 @@ def profiles(
         CommonOptions,
         common("as_json", "verbose", as_json="Print all that is known of them as one JSON object, on one line."),
     ],
-) -> Request:
+) -> CommandLine:
     """List the profiles that come with the gateway.
 
     Each profile of a public endpoint is shown with what its graph is about, and whether it was tried there. With
@@ -433,11 +432,11 @@ def profiles(
     """
 
     def run() -> None:
-        from gateway.cli.profiles import print_profiles  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.profiles import print_profiles  # noqa: PLC0415 - see `CommandLine.run`
 
         print_profiles(options)
 
-    return Request(options, run)
+    return CommandLine(options, run)
 
 
 _IndexOptions = Annotated[
@@ -447,7 +446,7 @@ _IndexOptions = Annotated[
 
 
 @_command("index -e http://127.0.0.1:3030/ds/sparql", "index -p films.toml")
-def index(*, options: _IndexOptions) -> Request:
+def index(*, options: _IndexOptions) -> CommandLine:
     """Build a local label index of the names of an endpoint.
 
     Searches then use the index, which also finds misspelled names, and no longer query the endpoint. Reading all names
@@ -458,7 +457,7 @@ def index(*, options: _IndexOptions) -> Request:
 
 
 @_command("refresh -e http://127.0.0.1:3030/ds/sparql")
-def refresh(*, options: _IndexOptions) -> Request:
+def refresh(*, options: _IndexOptions) -> CommandLine:
     """Rebuild the stored label index and schema of an endpoint.
 
     The old ones stay in use until the new ones are complete.
@@ -466,13 +465,13 @@ def refresh(*, options: _IndexOptions) -> Request:
     return _index(options, rebuild=True)
 
 
-def _index(options: CommonOptions, *, rebuild: bool) -> Request:
+def _index(options: CommonOptions, *, rebuild: bool) -> CommandLine:
     def run() -> None:
-        from gateway.cli.index import index as build_index  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.index import index as build_index  # noqa: PLC0415 - see `CommandLine.run`
 
         build_index(options, rebuild=rebuild)
 
-    return Request(options, run)
+    return CommandLine(options, run)
 
 
 @_command("load medical.ttl --to postgresql://owner@127.0.0.1/graph")
@@ -494,7 +493,7 @@ def load(
             profile="Names the tables and says what is an edge: bfsql-postgres (the default), or a TOML file.",
         ),
     ],
-) -> Request:
+) -> CommandLine:
     """Write a graph from files into tables of a PostgreSQL database.
 
     FILE is what --graph takes; several become one graph. All is written in one transaction, or nothing: the tables that
@@ -502,38 +501,38 @@ def load(
     """
 
     def run() -> None:
-        from gateway.cli.load import load_graph  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.load import load_graph  # noqa: PLC0415 - see `CommandLine.run`
 
         load_graph(options, files, to, replace=replace)
 
-    return Request(options, run)
+    return CommandLine(options, run)
 
 
 @_command("demo")
-def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> Request:
+def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> CommandLine:
     """Run a scripted session of a model on the demo graph.
 
     This starts an MCP server over standard input and output, and a client that calls its tools as a model would.
     """
 
     def run() -> None:
-        from gateway.cli.demo import demo as run_session  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.demo import demo as run_session  # noqa: PLC0415 - see `CommandLine.run`
 
         run_session()
 
-    return Request(options, run)
+    return CommandLine(options, run)
 
 
 @_command("completion bash > ~/.local/share/bash-completion/completions/bfsql-gateway")
-def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True)]) -> Request:
+def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True)]) -> CommandLine:
     """Print the script that completes command lines in a shell.
 
     SHELL is bash, zsh or fish. docs/cli.md says where each shell looks for the script.
     """
 
     def run() -> int:
-        from gateway.cli.completion import print_script  # noqa: PLC0415 - see `Request.run`
+        from gateway.cli.completion import print_script  # noqa: PLC0415 - see `CommandLine.run`
 
         return print_script(get_command(app), shell)
 
-    return Request(CommonOptions(), run)
+    return CommandLine(CommonOptions(), run)

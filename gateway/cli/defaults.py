@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.cli.options import CommonOptions
-from gateway.cli.standard_streams import print_note
+from gateway.cli.streams import print_note
 from gateway.errors import ConfigurationError
 from gateway.settings.load import DEMO, load_profile
 from gateway.settings.project_file import ProjectFile, find, problem_of
@@ -75,7 +75,7 @@ def _inside(file: ProjectFile, given: Sequence[str]) -> list[str]:
     Raises:
         ConfigurationError: One does not, or there is none.
     """
-    from gateway.transport.files.graph_files import graph_files  # noqa: PLC0415 - only for a project's files
+    from gateway.files.graph_files import graph_files  # noqa: PLC0415 - only for a project's files
 
     folder = file.path.parent.resolve()
     files = graph_files(given)

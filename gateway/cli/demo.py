@@ -13,10 +13,9 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 from rich.text import Text
 
-from gateway.cli.layout import Unwrapped
-from gateway.cli.screen import Screen
+from gateway.answers.models import Answer, BfsResult, EntitiesResult, IntersectionResult, SchemaResult, SearchResult
+from gateway.cli.screen import Screen, Unwrapped
 from gateway.cli.tool_call import rendered
-from gateway.engine.answers import Answer, BfsResult, EntitiesResult, IntersectionResult, SchemaResult, SearchResult
 from gateway.errors import GatewayError
 from gateway.escaping import json_text
 

@@ -7,8 +7,8 @@ import webbrowser
 
 from gateway.cli.options import CommonOptions
 from gateway.cli.serving import serve
-from gateway.cli.standard_streams import print_note
-from gateway.settings.http_serving import HttpSettings
+from gateway.cli.streams import print_note
+from gateway.settings.serving import HttpSettings
 
 _HOST = "127.0.0.1"
 

@@ -11,12 +11,12 @@ from typing import Any
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.screen import ProgressBar
-from gateway.cli.standard_streams import print_note, write_bytes
-from gateway.engine.gateway import Gateway, drop_record
+from gateway.cli.streams import print_note, write_bytes
 from gateway.errors import ConfigurationError, counted
 from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Progress
+from gateway.tools.gateway import Gateway, drop_record
 
 
 def export(

@@ -13,22 +13,21 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from gateway.arguments import DescribeSchema, SearchEntities
 from gateway.cli.options import CommonOptions
-from gateway.engine.arguments import DescribeSchema, SearchEntities
 from gateway.errors import ConfigurationError, quoted
-from gateway.settings.database_url import check_endpoint_url, is_database_url
 from gateway.settings.endpoint import AccessSettings
-from gateway.settings.graph_identity import default_store
-from gateway.settings.limits import FileSettings
+from gateway.settings.limits import FileSettings, SharedCacheServer
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.profile import Profile, ShapeName, with_shape
-from gateway.settings.shared_cache import SharedCacheServer
+from gateway.settings.storage import default_store
+from gateway.settings.urls import check_endpoint_url, is_database_url
 
 if TYPE_CHECKING:
-    from gateway.engine.gateway import Gateway, OnRecord
+    from gateway.files.cached_graph import FileCache
     from gateway.graph.call import Progress
     from gateway.server.gateway_opener import OnFileRead
-    from gateway.transport.files.cached_graph import FileCache
+    from gateway.tools.gateway import Gateway, OnRecord
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +113,7 @@ class GraphSource:
     @property
     def parsed_files(self) -> Path | FileCache | None:
         """Where parsed files are stored: a folder, a cache for large ones, or nowhere."""
-        from gateway.transport.files.cached_graph import FileCache  # noqa: PLC0415 - a server answers before
+        from gateway.files.cached_graph import FileCache  # noqa: PLC0415 - a server answers before
 
         options = self._options
         if options.store is not None:
@@ -126,8 +125,8 @@ class GraphSource:
     @cached_property
     def stores_files(self) -> bool:
         """Whether the graph is in files that are stored once they are parsed."""
-        from gateway.transport.files.cached_graph import is_worth_storing  # noqa: PLC0415 - a server answers before
-        from gateway.transport.files.graph_files import graph_files  # noqa: PLC0415
+        from gateway.files.cached_graph import is_worth_storing  # noqa: PLC0415 - a server answers before
+        from gateway.files.graph_files import graph_files  # noqa: PLC0415
 
         place = self.parsed_files
         if not self._options.graph or place is None:
@@ -138,7 +137,7 @@ class GraphSource:
         """Return the gateway of the graph; `needs` is that of `FileCache`."""
         # A server answers before this is imported.
         from gateway.api import open_gateway  # noqa: PLC0415
-        from gateway.engine.gateway import drop_record  # noqa: PLC0415
+        from gateway.tools.gateway import drop_record  # noqa: PLC0415
 
         place = self.parsed_files
         return open_gateway(

@@ -6,17 +6,16 @@ import asyncio
 
 from rich.text import Text
 
+from gateway.answers.models import SchemaResult
 from gateway.api import open_gateway
 from gateway.cli.graph_source import GraphSource
-from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.screen import ProgressBar, Screen
-from gateway.cli.standard_streams import print_note
+from gateway.cli.screen import ProgressBar, Screen, Unwrapped
+from gateway.cli.streams import print_note
 from gateway.cli.tool_call import known_schema
-from gateway.engine.answers import SchemaResult
-from gateway.engine.messages import reading_names
 from gateway.errors import ConfigurationError, Fault, counted
-from gateway.stores.label_index import make_label_index
+from gateway.messages import reading_names
+from gateway.stores.remote import make_label_index
 
 
 def index(options: CommonOptions, *, rebuild: bool) -> None:

@@ -11,24 +11,22 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from gateway.cli.graph_source import GraphSource
-from gateway.cli.layout import Unwrapped
 from gateway.cli.options import CommonOptions
-from gateway.cli.screen import ProgressBar, Screen
-from gateway.cli.standard_streams import print_note
+from gateway.cli.screen import ProgressBar, Screen, Unwrapped
+from gateway.cli.streams import print_note
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import visible
-from gateway.settings.database_url import is_postgres_url
-from gateway.settings.postgres import PostgresSettings
+from gateway.settings.databases import PostgresSettings
 from gateway.settings.profile import Profile, profile_in_process
-from gateway.sparql.sparql_store import SparqlStore
-from gateway.stores.extras import installed
+from gateway.settings.urls import is_postgres_url
+from gateway.sparql.store import SparqlStore
+from gateway.stores.databases import installed
 from gateway.stores.loaded import load
 from gateway.terms.prefixes import merge
 from gateway.transport.inprocess import InProcess
 
 if TYPE_CHECKING:
-    from gateway.postgres.loading import Loaded
-    from gateway.postgres.new_tables import NewTables
+    from gateway.postgres.loading import Loaded, NewTables
 
 
 def load_graph(options: CommonOptions, files: Sequence[str], to: str, *, replace: bool) -> None:
@@ -58,8 +56,8 @@ def load_graph(options: CommonOptions, files: Sequence[str], to: str, *, replace
 
 def _tables(to: str, profile: Profile) -> NewTables:
     with installed("postgres"):
-        from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
-        from gateway.postgres.new_tables import NewTables  # noqa: PLC0415
+        from gateway.postgres.connection import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres.loading import NewTables  # noqa: PLC0415
     _refuse_other_columns(profile.postgres)
     return NewTables(address_of(to, profile.endpoint), profile.postgres)
 

@@ -14,16 +14,19 @@ from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.cli import completion
-from gateway.cli.commands import Request, app
-from gateway.cli.log import StderrLog, logging_to_stderr, lower_level, only_errors
+from gateway.cli.commands import CommandLine, app
 from gateway.cli.options import CommonOptions
 from gateway.cli.own_words import own_words, to_the_operator
-from gateway.cli.standard_streams import (
+from gateway.cli.streams import (
     FAILED,
     INTERRUPTED,
+    StderrLog,
     discard_stdout,
     flush,
     line,
+    logging_to_stderr,
+    lower_level,
+    only_errors,
     print_error,
     print_note,
     write,
@@ -81,7 +84,7 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         completion.register_shells()
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
-    if not isinstance(request, Request):
+    if not isinstance(request, CommandLine):
         if not _HELP.isdisjoint(arguments):
             _show_defaults()
         return int(request or 0)
@@ -126,7 +129,7 @@ def _show_defaults() -> None:
         )
 
 
-def _configure_log(log: StderrLog, request: Request) -> None:
+def _configure_log(log: StderrLog, request: CommandLine) -> None:
     options = request.options
     # A -v before the command has lowered the level already.
     if request.is_server or options.verbose or logging.getLogger().level < logging.WARNING:
@@ -160,7 +163,7 @@ def _command() -> Any:
 
 def _misplaced(arguments: Sequence[str]) -> list[str]:
     """Return what is to be said of graph files that stand where a command takes a name, an ID or nothing."""
-    from gateway.transport.files.recognition import format_by_name  # noqa: PLC0415 - `--help` is quick without it
+    from gateway.files.recognition import format_by_name  # noqa: PLC0415 - `--help` is quick without it
 
     parameters = [one for command in _command().commands.values() for one in command.params]
     with_value = {name for one in parameters if not getattr(one, "is_flag", False) for name in one.opts}

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
-from gateway.engine.arguments import EXPLAIN, Arguments
+from gateway.arguments import EXPLAIN, Arguments
 from gateway.settings.profile import ShapeName
 
 

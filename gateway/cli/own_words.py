@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gateway import PROGRAM
-from gateway.cli.options import option_name
-from gateway.engine.arguments import (
+from gateway.arguments import (
     Arguments,
     BfsQuery,
     DescribeEntities,
@@ -16,6 +15,7 @@ from gateway.engine.arguments import (
     IntersectSubgraphs,
     SearchEntities,
 )
+from gateway.cli.options import option_name
 
 _COMMANDS: Mapping[type[Arguments], str] = {
     DescribeSchema: "schema",

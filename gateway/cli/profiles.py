@@ -6,11 +6,10 @@ from typing import Any
 
 from rich.text import Text
 
-from gateway.cli.layout import ID, TYPE, IdTable
 from gateway.cli.options import CommonOptions
 from gateway.cli.render import sections
-from gateway.cli.screen import Screen
-from gateway.cli.standard_streams import print_line
+from gateway.cli.screen import ID, TYPE, IdTable, Screen
+from gateway.cli.streams import print_line
 from gateway.escaping import json_text
 from gateway.settings.load import built_in, load_profile
 from gateway.settings.profile import Profile

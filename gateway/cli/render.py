@@ -9,11 +9,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped, WordWrapped
+from gateway.answers.models import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
 from gateway.cli.own_words import own_words
-from gateway.cli.screen import Screen
-from gateway.cli.standard_streams import clean, line
-from gateway.engine.answers import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
+from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Screen, Unwrapped, WordWrapped
+from gateway.cli.streams import clean, line
 from gateway.errors import counted
 from gateway.escaping import printable
 from gateway.telemetry.record import Record, Sent

@@ -20,28 +20,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gateway.cli.graph_source import GraphSource
-from gateway.cli.log import print_server_note
 from gateway.cli.options import CommonOptions
-from gateway.cli.standard_streams import INTERRUPTED, TERMINATED, flush
+from gateway.cli.streams import INTERRUPTED, TERMINATED, flush, print_server_note
 from gateway.errors import ConfigurationError
+from gateway.files.graph_files import graph_files, is_stdin
+from gateway.files.loading import check_files
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.workers.worker import Worker
-from gateway.settings.contact import contact_for
-from gateway.settings.database_url import is_database_url
 from gateway.settings.hidden import HiddenSettings
-from gateway.settings.http_serving import HttpSettings
-from gateway.settings.observing import NOTHING, ObserveSettings
+from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import with_hidden
-from gateway.settings.shared_cache import SharedCacheServer
-from gateway.settings.urls import is_loopback
-from gateway.transport.files.graph_files import graph_files, is_stdin
-from gateway.transport.files.loading import check_files
+from gateway.settings.serving import NOTHING, HttpSettings, ObserveSettings
+from gateway.settings.urls import contact_for, is_database_url, is_loopback
 
 if TYPE_CHECKING:
-    from gateway.engine.gateway import Gateway
     from gateway.server.access.http_access import HttpAccess
     from gateway.server.graphs.graph_set import ChosenBy, GraphSet
+    from gateway.tools.gateway import Gateway
 
 
 def serve(

@@ -16,7 +16,7 @@ from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
 from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
-    from gateway.engine.gateway import Gateway
+    from gateway.tools.gateway import Gateway
 _OF_ONE_GRAPH = ("graph", "endpoint", "profile", "prefix", "user", "password_file", "store")
 """Options that say what the file says for each graph."""
 

@@ -11,14 +11,14 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from gateway.cli.layout import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
+from gateway.answers.models import BfsResult, Edge, IntersectionResult, Node, Subgraph
 from gateway.cli.own_words import own_words
 from gateway.cli.render import degraded, prefixes, sections, warned
-from gateway.cli.standard_streams import clean
-from gateway.engine.answers import BfsResult, Edge, IntersectionResult, Node, Subgraph
-from gateway.engine.whole_subgraph import notes_of
+from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
+from gateway.cli.streams import clean
 from gateway.errors import counted
 from gateway.terms.iri import local_name
+from gateway.tools.whole_subgraph import notes_of
 
 _PREDICATE = "green"
 _FAINT = "dim"

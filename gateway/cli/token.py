@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from gateway.cli.standard_streams import print_note, write
+from gateway.cli.streams import print_note, write
 from gateway.errors import ConfigurationError, quoted
-from gateway.server.access.token_file import hashed, is_name, new_token
+from gateway.server.access.tokens import hashed, is_name, new_token
 
 
 def print_token(name: str) -> None:

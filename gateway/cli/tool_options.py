@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from gateway.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
 from gateway.cli.options import not_empty, optional_arguments
-from gateway.engine.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
 
 _Texts = Mapping[str, tuple[str | None, str]]
 

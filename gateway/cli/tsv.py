@@ -7,9 +7,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from gateway.cli import render, subgraph
-from gateway.cli.standard_streams import clean
-from gateway.engine.answers import (
+from gateway.answers.models import (
     Answer,
     BfsResult,
     CompactAnswer,
@@ -19,6 +17,8 @@ from gateway.engine.answers import (
     SchemaResult,
     SearchResult,
 )
+from gateway.cli import render, subgraph
+from gateway.cli.streams import clean
 from gateway.escaping import json_text, without_formula
 
 Row = Sequence[str]

@@ -1,18 +1,18 @@
-"""One query to a database: sent under its flow control, and counted for the call."""
+"""A query to a database, in batches."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
-from gateway.errors import AnswerCut
+from gateway.errors import AnswerCut, Fault
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
-from gateway.telemetry.tally import QueryTimer
+from gateway.graph.call import Call, Deadline, together
+from gateway.graph.values import Mark
+from gateway.telemetry.tally import Clock, QueryTimer
 from gateway.terms.literals import Literal
 
 _RECENT_SECONDS = 5.0
@@ -97,7 +97,7 @@ class Pool(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class DatabaseRows:
     """The rows of an answer, which a reader takes as all or as a part: a cut is not to be overlooked."""
 
     _rows: Sequence[Row]
@@ -154,7 +154,7 @@ class DatabaseClient(ABC):
     def forget(self) -> None:
         """Look up again, with the next question, what the graph is made of."""
 
-    async def rows(self, name: str, call: Call, *arguments: object, at_most: int | None = None) -> Rows:
+    async def rows(self, name: str, call: Call, *arguments: object, at_most: int | None = None) -> DatabaseRows:
         """Ask one question.
 
         Args:
@@ -170,14 +170,16 @@ class DatabaseClient(ABC):
 
     async def _answer(
         self, name: str, query: str, arguments: Sequence[object], at_most: int | None, call: Call
-    ) -> Rows:
+    ) -> DatabaseRows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         rows = await self._fetched(name, query, arguments, limit + 1, call)
         call.spend_rows(len(rows))
         if len(rows) <= limit:
-            return Rows(rows, False)
+            return DatabaseRows(rows, False)
         call.tally.overflows += 1
-        return Rows(rows[:limit], True, "limits.query_rows" if limit == self.query_rows else "limits.body_megabytes")
+        return DatabaseRows(
+            rows[:limit], True, "limits.query_rows" if limit == self.query_rows else "limits.body_megabytes"
+        )
 
     async def _fetched(
         self, name: str, query: str, arguments: Sequence[object], limit: int, call: Call
@@ -209,3 +211,80 @@ class DatabaseClient(ABC):
     async def close(self) -> None:
         """Close the connections."""
         await self._pool.close()
+
+
+Key = TypeVar("Key")
+Answer = TypeVar("Answer")
+
+Ask = Callable[[Sequence[Key]], Awaitable[Mapping[Key, Answer]]]
+"""Asks about one batch; raises a fault that is `smaller` if it is to be asked again in parts."""
+
+
+async def in_batches(
+    keys: Sequence[Key], size: int, call: Call, ask: Ask[Key, Answer], kind: Callable[..., Answer]
+) -> dict[Key, Answer]:
+    """Return the answer about each key.
+
+    Args:
+        keys: The keys.
+        size: Keys in one question.
+        call: The call that asks.
+        ask: Asks one question.
+        kind: The type of the answers, of which one that a fault has prevented has only a mark.
+    """
+    distinct = list(dict.fromkeys(keys))
+    async with together() as tasks:
+        running = [
+            tasks.create_task(_ask_in_parts(distinct[start : start + size], call, ask, kind))
+            for start in range(0, len(distinct), size)
+        ]
+    return {key: answer for task in running for key, answer in task.result().items()}
+
+
+async def _ask_in_parts(
+    batch: Sequence[Key], call: Call, ask: Ask[Key, Answer], kind: Callable[..., Answer]
+) -> Mapping[Key, Answer]:
+    try:
+        return await ask(batch)
+    except Fault as fault:
+        if not fault.smaller or len(batch) == 1:
+            return dict.fromkeys(batch, kind(mark=Mark(fault)))
+    call.tally.splits += 1
+    middle = len(batch) // 2
+    first = await _ask_in_parts(batch[:middle], call, ask, kind)
+    return {**first, **await _ask_in_parts(batch[middle:], call, ask, kind)}
+
+
+Found = TypeVar("Found")
+
+
+class Remembered(Generic[Found]):
+    """One thing that is looked up and stored for some time.
+
+    Args:
+        seconds: How long it is used.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(self, seconds: float, clock: Clock) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._stored: tuple[Found, float] | None = None
+        self._forgotten = 0
+
+    async def found(self, look_up: Callable[[], Awaitable[Found]]) -> Found:
+        """Return what was found, looked up again where that was too long ago or has been forgotten."""
+        began = self._clock()
+        if self._stored is not None and began < self._stored[1]:
+            return self._stored[0]
+        forgotten = self._forgotten
+        found = await look_up()
+        # Between question and answer it may have changed, which is why somebody said to forget it.
+        if forgotten == self._forgotten:
+            self._stored = found, began + self._seconds
+        return found
+
+    def forget(self) -> None:
+        """Look it up again with the next question, also where a look-up is under way."""
+        self._stored = None
+        self._forgotten += 1

@@ -1,21 +1,21 @@
-"""Reads edges, and counts them."""
+"""Edges of nodes in a database."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import NamedTuple
 
-from gateway.databases.batches import in_batches
-from gateway.databases.client import DatabaseClient, Row
+from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
-from gateway.graph.call import Call, together
+from gateway.graph import sendable
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
-from gateway.graph.deadline import Deadline
-from gateway.graph.edge_counts import EdgeCount, EdgeCounts, ends, in_order
+from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
+from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     ALL_EDGES,
     WHOLE,
@@ -28,8 +28,9 @@ from gateway.graph.values import (
     Reach,
     edges_of,
 )
+from gateway.settings.vocabulary import EdgeSettings
 
-_FEW = 4_000
+_FEW_ROWS = 4_000
 """Rows that become edges in some milliseconds."""
 
 _INSIDE = 20_000
@@ -76,7 +77,13 @@ class EdgeReader:
         )
 
     async def around(
-        self, ids: Sequence[Iri], call: Call, selection: EdgeSelection = ALL_EDGES, per_id: int | None = None
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        selection: EdgeSelection = ALL_EDGES,
+        per_id: int | None = None,
+        on_answers: OnAnswers | None = None,  # noqa: ARG002 - all answers come at once
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node; see `GraphStore.edges`."""
         selected = self._selected(selection)
@@ -100,10 +107,8 @@ class EdgeReader:
             hiding = {self._ids.iri(text) for (text, _), count in ends.items() if count > most}
             return {node: _capped(tuple(edges), most, is_cut=node in hiding) for node, edges in own.items()}
 
-        def failed(mark: Mark) -> Neighbourhood:
-            return Neighbourhood(mark=mark)
-
-        return await in_batches(ids, self._batch, call, ask if per_id is None else ask_capped, failed)
+        asking = ask if per_id is None else ask_capped
+        return await sendable.checked_edges(await in_batches(ids, self._batch, call, asking, Neighbourhood), call)
 
     async def _paged(
         self, nodes: Sequence[str], selected: tuple[list[str] | None, list[str] | None], call: Call
@@ -126,7 +131,7 @@ class EdgeReader:
         return Neighbourhood(tuple(await in_thread(call, partial(self._edges, rows))), mark=mark)
 
     async def among(
-        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, predicates: tuple[Iri, ...] | None
+        self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node whose object lies inside a set; see `GraphStore.edges_among`."""
         objects = self._ids.texts_of(inside) if len(inside) <= _INSIDE else None
@@ -135,7 +140,7 @@ class EdgeReader:
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             nodes = self._ids.texts_of(batch)
             rows = (await self._client.rows("edges_among", call, *self._rule, nodes, objects, wanted)).whole()
-            return await in_thread(call, partial(read, batch, rows), unless=len(rows) <= _FEW)
+            return await in_thread(call, partial(read, batch, rows), unless=len(rows) <= _FEW_ROWS)
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], deadline: Deadline) -> Mapping[Iri, Neighbourhood]:
             edges: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
@@ -146,13 +151,10 @@ class EdgeReader:
                     edges[edge.subject][edge] = None
             return {node: Neighbourhood(tuple(own)) for node, own in edges.items()}
 
-        def failed(mark: Mark) -> Neighbourhood:
-            return Neighbourhood(mark=mark)
-
-        return await in_batches(ids, self._batch, call, ask, failed)
+        return await sendable.checked_edges(await in_batches(ids, self._batch, call, ask, Neighbourhood), call)
 
     async def degrees(
-        self, ids: Sequence[Iri], at_most: int, call: Call, selection: EdgeSelection
+        self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
     ) -> Mapping[Iri, Degree]:
         """Count the edges of each node up to a bound; see `GraphStore.degrees`."""
         selected = self._selected(selection)
@@ -169,10 +171,7 @@ class EdgeReader:
                 degrees[node] = Degree(min(max(before.count, found), at_most + 1), exact)
             return degrees
 
-        def failed(mark: Mark) -> Degree:
-            return Degree(mark=mark)
-
-        return await in_batches(ids, self._batch, call, ask, failed)
+        return await in_batches(ids, self._batch, call, ask, Degree)
 
     async def counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate and direction; see `GraphStore.edge_counts`."""
@@ -194,16 +193,13 @@ class EdgeReader:
                 for node, own in counts.items()
             }
 
-        def failed(mark: Mark) -> EdgeCounts:
-            return EdgeCounts(mark=mark)
-
-        return await in_batches(ids, self._batch, call, ask, failed)
+        return await sendable.checked_counts(await in_batches(ids, self._batch, call, ask, EdgeCounts), call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
         async with together() as tasks:
             running = {node: tasks.create_task(self._within(node, hops, call)) for node in dict.fromkeys(ids)}
-        return {node: task.result() for node, task in running.items()}
+        return await sendable.checked_reach({node: task.result() for node, task in running.items()}, call)
 
     async def _within(self, node: Iri, hops: int, call: Call) -> Reach:
         distances = {node: 0}
@@ -212,7 +208,7 @@ class EdgeReader:
             answers = await self._neighbours(frontier, call)
             # One answer is about all nodes of a query.
             distinct = list({id(answer): answer for answer in answers.values()}.values())
-            few = sum(len(answer.nodes) for answer in distinct) <= _FEW
+            few = sum(len(answer.nodes) for answer in distinct) <= _FEW_ROWS
             try:
                 new = await in_thread(call, partial(_not_known, distinct, distances), unless=few)
             except Fault as fault:
@@ -229,16 +225,13 @@ class EdgeReader:
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, _Neighbours]:
             rows = (await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(batch))).whole()
-            nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW)
+            nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW_ROWS)
             return dict.fromkeys(batch, _Neighbours(nodes))
 
         def read(rows: Sequence[Row], deadline: Deadline) -> frozenset[Iri]:
             return frozenset(self._ids.iri(node) for (node,) in deadline.checking(rows))
 
-        def failed(mark: Mark) -> _Neighbours:
-            return _Neighbours(mark=mark)
-
-        return await in_batches(ids, _FRONTIER, call, ask, failed)
+        return await in_batches(ids, _FRONTIER, call, ask, _Neighbours)
 
     async def _neighbourhoods(
         self, batch: Sequence[Iri], rows: Sequence[Row], selection: EdgeSelection, call: Call
@@ -257,7 +250,7 @@ class EdgeReader:
                     incoming[edge] = None
             return {node: Neighbourhood(tuple(edges)) for node, edges in around.items()}
 
-        return await in_thread(call, read, unless=len(rows) <= _FEW)
+        return await in_thread(call, read, unless=len(rows) <= _FEW_ROWS)
 
     def _edges(self, rows: Iterable[Row], deadline: Deadline) -> list[Edge]:
         # Thousands of edges have the same few predicates and ends.
@@ -303,3 +296,38 @@ def _compares_otherwise() -> EndpointFault:
         "The database takes IDs for equal that are not, by the collation of a column.",
         next_step="The operator of this gateway should make a view with a deterministic collation.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which rows are edges.
+
+    Attributes:
+        excepted: Predicates that are no edges.
+        allowed: Predicates that alone are edges, beside those that `begin` so; None for all.
+        begin: Beginnings of such predicates.
+        objects: Beginnings of the objects that edges alone lead to; None for all.
+    """
+
+    excepted: Sequence[str] = ()
+    allowed: Sequence[str] | None = None
+    begin: Sequence[str] = ()
+    objects: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, edges: EdgeSettings, ids: IriMapping, terms: IriMapping) -> Rule:
+        """Return the rule of a profile.
+
+        Raises:
+            ConfigurationError: A namespace of it takes in texts that are no IRIs.
+        """
+        return cls(
+            terms.texts_of(edges.excluded),
+            terms.texts_of(edges.allowed_predicates) if edges.allowed else None,
+            _beginnings(terms, edges.allowed_namespaces),
+            _beginnings(ids, edges.objects) if edges.objects else None,
+        )
+
+
+def _beginnings(mapping: IriMapping, namespaces: Iterable[str]) -> list[str]:
+    return [text for namespace in namespaces for text in mapping.beginnings(namespace)]

@@ -1,4 +1,4 @@
-"""JSON of a database as values of the port.
+"""Values of JSON columns, and JSON as databases take it.
 
 Plain JSON is read as what it says: texts, numbers and truth values. An object may be a value object of JSON-LD 1.1
 (section 4.2.4): `{"@value": ..., "@language": ...}`, `{"@value": ..., "@type": ...}` or `{"@id": ...}`. Any other
@@ -14,9 +14,9 @@ from itertools import chain
 from typing import Any, Final
 
 from gateway.databases.iri_mapping import IriMapping
-from gateway.errors import EndpointFault
-from gateway.graph.values import BlankNode, Iri, Properties, Resource, Value
-from gateway.terms.known_iris import XSD
+from gateway.errors import ConfigurationError, EndpointFault
+from gateway.graph.values import Assertion, BlankNode, Iri, Properties, Resource, Value
+from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 
 TYPES: Final = "@type"
@@ -152,3 +152,74 @@ def decoded_object(sent: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise EndpointFault("The database has properties that are no JSON object.")
     return found
+
+
+_DIGITS = 15
+"""Characters of a number that every reader of JSON takes as it is."""
+
+
+class JsonEncoder:
+    """Writes the values of one graph.
+
+    Args:
+        ids: The texts of IDs.
+        terms: The texts of names of properties.
+    """
+
+    def __init__(self, ids: IriMapping, terms: IriMapping) -> None:
+        self._ids = ids
+        self._terms = terms
+
+    def properties(self, properties: Properties) -> dict[str, Any]:
+        """Return values by predicate as a JSON object.
+
+        Raises:
+            ConfigurationError: A value has no form in JSON.
+        """
+        return {self._terms.text(at): [self._encoded(value) for value in values] for at, values in properties.items()}
+
+    def assertion(self, assertion: Assertion) -> Mapping[str, Any]:
+        """Return what a statement says as a JSON object.
+
+        Raises:
+            ConfigurationError: A value has no form in JSON.
+        """
+        properties = self.properties(assertion.properties)
+        sources = [*map(self._ids.text, assertion.sources)]
+        return {**properties, SOURCES: sources} if sources else properties
+
+    def _encoded(self, value: Value) -> Any:
+        match value:
+            case Literal():
+                return _encoded_literal(value)
+            case Resource():
+                return {"@id": self._ids.text(value.iri)}
+            case BlankNode():
+                return {**self.properties(value.properties), **({CUT: True} if value.cut else {})}
+        raise ConfigurationError(
+            "The graph has a value of a Wikibase, with a unit or without a known value, which has no form in JSON.",
+            next_step="Load it without `values.wikibase` in the profile.",
+        )
+
+
+def _encoded_literal(value: Literal) -> Any:
+    """Return a literal as plain JSON if reading that gives the same literal, else as a value object of JSON-LD."""
+    if value.language:
+        return {"@value": value.value, "@language": value.language}
+    if not value.datatype:
+        return value.value
+    number = _number_text(value)
+    return {"@value": value.value, "@type": value.datatype} if number is None else number
+
+
+def _number_text(value: Literal) -> int | float | None:
+    """Return a number that JSON writes as the literal is written; None if there is none."""
+    text = value.value
+    try:
+        if value.datatype == f"{XSD}integer" and len(text) <= _DIGITS:
+            return int(text) if str(int(text)) == text else None
+        if value.datatype == f"{XSD}decimal" and len(text) <= _DIGITS:
+            return float(text) if "e" not in text and repr(float(text)) == text else None
+    except ValueError:
+        pass
+    return None

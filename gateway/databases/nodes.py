@@ -1,25 +1,29 @@
-"""Reads what a database says about nodes: existence, types, names, properties, identities."""
+"""Facts about nodes in a database, and about edges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from sys import getsizeof
 from typing import Any, NamedTuple, TypeVar
 
-from gateway.databases.batches import in_batches
-from gateway.databases.client import DatabaseClient, Row
+from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.edges import EdgeReader
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import TYPES, JsonValues, decoded, decoded_object, merged, without_lists
-from gateway.errors import EndpointFault, QueryRefused
+from gateway.databases.json_values import SOURCES, TYPES, JsonValues, decoded, decoded_object, merged, without_lists
+from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.values import (
     WHOLE,
+    Assertion,
     BlankNode,
     Description,
     DirectSubclasses,
+    Edge,
     EdgeSelection,
+    Evidence,
     Existence,
     Identities,
     Iri,
@@ -28,13 +32,13 @@ from gateway.graph.values import (
     Properties,
     Value,
 )
-from gateway.settings.identity import VALUE_MARK
+from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
-from gateway.terms.best_text import best_text
+from gateway.settings.vocabulary import VALUE_MARK
 from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.folding import compact
 from gateway.terms.iri import is_sendable, is_skolem, local_name
-from gateway.terms.literals import Literal
+from gateway.terms.literals import Literal, best_text
+from gateway.terms.names import compact
 
 Answer = TypeVar("Answer")
 
@@ -120,18 +124,18 @@ class NodeReader:
         """Return the IRI of an ID."""
         return self._ids.iri(text)
 
-    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool) -> Mapping[Iri, Existence]:
-        """Return which nodes the database has; see `GraphStore.existing`."""
+    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
+        """Return which nodes the database has; see `GraphStore.existing` and `GraphStore.subjects`."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Existence]:
             rows = await self._client.rows("existing", call, self._ids.texts_of(batch), not as_subjects)
             found = {self._ids.iri(node) for (node,) in rows.whole()}
             return {node: Existence(node in found) for node in batch}
 
-        return await in_batches(ids, self._batch, call, ask, lambda mark: Existence(mark=mark))
+        return await in_batches(ids, self._batch, call, ask, Existence)
 
     async def facts(
-        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return types, names and descriptions; see `GraphStore.nodes`."""
         # Thousands of nodes have the same few types and no name: one answer is enough for all of them.
@@ -154,7 +158,8 @@ class NodeReader:
             )
 
         facts = described if descriptions else named
-        return await self._read(ids, call, facts, lambda mark: NodeFacts(mark=mark), properties=descriptions)
+        found = await self._read(ids, call, facts, NodeFacts, properties=descriptions)
+        return await sendable.checked_facts(found, call)
 
     def _described(self, node: _Node) -> str:
         texts = {
@@ -171,14 +176,22 @@ class NodeReader:
         names = {iri: fact.name for iri, fact in facts.items() if fact.name}
         return names, all(fact.mark.whole for fact in facts.values())
 
-    async def metadata(self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool) -> Mapping[Iri, Description]:
+    async def metadata(
+        self,
+        ids: Sequence[Iri],
+        call: Call,
+        *,
+        blank_nodes: bool,
+        precise: bool = True,  # noqa: ARG002 - databases have no value nodes
+    ) -> Mapping[Iri, Description]:
         """Return the properties of each node; see `GraphStore.node_metadata`."""
 
         def description(node: _Node) -> Description:
             properties = node.properties or {}
             return Description(properties if blank_nodes else _without_blank_nodes(properties), node.mark)
 
-        return await self._read(ids, call, description, lambda mark: Description(mark=mark), properties=True)
+        described = await self._read(ids, call, description, Description, properties=True)
+        return await sendable.checked_descriptions(described, call)
 
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return the properties that count mentions; see `GraphStore.mentions`."""
@@ -193,12 +206,12 @@ class NodeReader:
 
         if not roles:
             return {node: Description() for node in ids}
-        return await self._read(ids, call, description, lambda mark: Description(mark=mark), properties=True)
+        return await self._read(ids, call, description, Description, properties=True)
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class; see `GraphStore.narrower`."""
         incoming = EdgeSelection(outgoing=(), incoming=tuple(sorted(self._profile.types.subclass_of)))
-        around = await self._edges.around(ids, call, incoming)
+        around = await self._edges.around(ids, call, selection=incoming)
         return {
             parent: DirectSubclasses(tuple(sorted({edge.subject for edge in found.edges})), found.mark)
             for parent, found in around.items()
@@ -210,7 +223,7 @@ class NodeReader:
         if not predicates:
             return dict.fromkeys(ids, ()), True
         outgoing = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
-        around = await self._edges.around(ids, call, outgoing)
+        around = await self._edges.around(ids, call, selection=outgoing)
         above = {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}
         return above, all(found.mark.whole for found in around.values())
 
@@ -220,7 +233,7 @@ class NodeReader:
         if not settings.predicates:
             return {node: Identities() for node in ids}
         same = tuple(sorted(settings.same_as))
-        around = await self._edges.around(ids, call, EdgeSelection(same, same))
+        around = await self._edges.around(ids, call, selection=EdgeSelection(same, same))
         described = await self.metadata(ids, call, blank_nodes=False)
         found: dict[Iri, Identities] = {}
         for node in dict.fromkeys(ids):
@@ -238,7 +251,7 @@ class NodeReader:
         ids: Sequence[Iri],
         call: Call,
         answer: Callable[[_Node], Answer],
-        failed: Callable[[Mark], Answer],
+        kind: Callable[..., Answer],
         *,
         properties: bool,
     ) -> Mapping[Iri, Answer]:
@@ -255,7 +268,7 @@ class NodeReader:
             return {iri: answer(nodes.get(iri, _UNKNOWN)) for iri in batch}
 
         size = self._with_properties if properties else _NAMES * self._batch
-        return await in_batches(ids, size, call, ask, failed)
+        return await in_batches(ids, size, call, ask, kind)
 
     def _named_node(self, row: Row) -> _Node:
         """Return what a row says of types and names, which is all that was asked for."""
@@ -339,3 +352,92 @@ def _without_blank_nodes(properties: Properties) -> Properties:
         for predicate, values in properties.items()
     }
     return {predicate: values for predicate, values in kept.items() if values}
+
+
+MAX_BYTES = 1 << 16
+"""Bytes of what one row says about an edge; one query returns no more rows than have so many bytes in one answer."""
+
+
+@dataclass(slots=True)
+class EdgeStatements:
+    """What was read about one edge; `keys` are what evidence refers to, `fault` is why some of it could not be read."""
+
+    assertions: list[Assertion] = field(default_factory=list)
+    keys: set[str | None] = field(default_factory=set)
+    fault: Fault | None = None
+
+    @property
+    def evidence(self) -> Evidence:
+        """It, as the port has it."""
+        return Evidence(tuple(self.assertions), Mark(self.fault))
+
+
+class EvidenceReader:
+    """Reads the statements about edges.
+
+    Args:
+        client: Sends the queries.
+        ids: The IRIs of IDs.
+        terms: The IRIs of predicates and names of properties.
+        limits: How many edges one query asks for, and how many bytes may come.
+    """
+
+    def __init__(self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
+        self._client = client
+        self._ids = ids
+        self._terms = terms
+        self._values = JsonValues(ids, terms)
+        self._batch = limits.facts_batch
+        self._most_rows = max(1, limits.body_bytes // MAX_BYTES)
+
+    async def about(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge; see `GraphStore.edge_metadata`."""
+
+        async def ask(batch: Sequence[Edge]) -> Mapping[Edge, Evidence]:
+            by_edge = {edge: EdgeStatements() for edge in batch}
+            await self._read(by_edge, call)
+            return {edge: one.evidence for edge, one in by_edge.items()}
+
+        return await sendable.checked_evidence(await in_batches(edges, self._batch, call, ask, Evidence), call)
+
+    async def _read(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
+        """Read what the database says about the edges.
+
+        Raises:
+            Fault: It did not all come.
+        """
+        await self._read_rows(by_edge, call)
+
+    async def _read_rows(self, by_edge: Mapping[Edge, EdgeStatements], call: Call, *, by_triple: bool = False) -> None:
+        """Read what the rows of the edges say, and their keys: the triples where these are the keys."""
+        wanted = [
+            (subject, predicate, target)
+            for edge in by_edge
+            for subject in self._ids.texts(edge.subject)
+            for predicate in self._terms.texts(edge.predicate)
+            for target in self._ids.texts(edge.object)
+        ]
+        columns = [list(column) for column in zip(*wanted, strict=True)] or [[], [], []]
+        found = await self._client.rows("edge_metadata", call, *columns, MAX_BYTES, at_most=self._most_rows)
+        for subject, predicate, target, key, *row in found.whole():
+            one = by_edge[Edge(self._ids.iri(subject), self._terms.iri(predicate), self._ids.iri(target))]
+            one.keys.add(f"{subject}:{predicate}:{target}" if by_triple else key)
+            self._add(one, row)
+
+    def _add(self, one: EdgeStatements, row: Row) -> None:
+        """Add what one row says, if it says anything."""
+        is_too_large, properties, columns = row
+        if is_too_large:
+            one.fault = QueryRefused(f"What is stated about an edge has more than {MAX_BYTES:,} bytes.")
+            return
+        try:
+            content = merged(decoded_object(columns), decoded_object(properties))
+        except EndpointFault as fault:
+            one.fault = fault
+            return
+        sources = [text for text in without_lists(content.get(SOURCES)) if text is not None]
+        are_ids = all(isinstance(text, str) for text in sources)
+        values = self._values.properties(content, but=SOURCES if are_ids else "")
+        assertion = Assertion(values, tuple(map(self._ids.iri, dict.fromkeys(sources))) if are_ids else ())
+        if assertion.properties or assertion.sources:
+            one.assertions.append(assertion)

@@ -12,12 +12,11 @@ from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
-from gateway.graph.deadline import Clock
-from gateway.graph.superclasses import superclasses_of
-from gateway.graph.term_counts import TermCounts, by_frequency, schema_of, types_of_hubs, without_counts
+from gateway.graph.counts import TermCounts, by_frequency, schema_of, superclasses_of, types_of_hubs, without_counts
 from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
 from gateway.settings.profile import Profile
-from gateway.terms.known_iris import is_entity_type
+from gateway.telemetry.tally import Clock
+from gateway.terms.iri import is_entity_type
 
 _QUICK_SECONDS = 1.4
 """Time for counting all rows when the first answer should come within two seconds."""
@@ -34,7 +33,7 @@ _HUB_EDGES = 100
 _HUBS = 20
 """Hubs whose types are read."""
 
-_FEW = 20_000
+_FEW_EDGES = 20_000
 """Edges up to which the ends of all are looked at for names at once."""
 
 _COUNTED = 200_000
@@ -106,6 +105,8 @@ class SchemaReader:
         Raises:
             Fault: They could not be counted, in this time or at all.
         """
+        # Of what the graph is made of now.
+        self._client.forget()
         began = self._wall_clock()
         types = await self._counts("type_counts", call)
         predicates = await self._counts("predicate_counts", call, *self._rule)
@@ -160,7 +161,7 @@ class SchemaReader:
         triples = schema.basis.triples if schema.exact else None
         try:
             with call.reserving(requests=0.5, time=0.5):
-                if triples is None or triples > _FEW:
+                if triples is None or triples > _FEW_EDGES:
                     some = await self._nameless_among(_SAMPLED, call, is_whole=False)
                     if some.count or triples is None or triples > _COUNTED:
                         return some

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from gateway.databases.client import DatabaseClient, Rows
+from gateway.databases.client import DatabaseClient, DatabaseRows
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import EndpointFault, QueryRefused
@@ -15,8 +15,7 @@ from gateway.graph.name_scan import compare_names
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.patterns import patterns
-from gateway.terms.words import listed_words
+from gateway.terms.names import listed_words, patterns
 
 _CANDIDATES = 5_000
 """Matches that are read before they are ranked; if there are more, the hits are `truncated`."""
@@ -130,7 +129,7 @@ class SearchReader:
     def _types(self, types: Sequence[Iri]) -> list[str] | None:
         return self._terms.texts_of(types) if types else None
 
-    def _hits(self, found: Rows) -> tuple[tuple[Hit, ...], bool]:
+    def _hits(self, found: DatabaseRows) -> tuple[tuple[Hit, ...], bool]:
         """Return the hits, and whether there are, or may be, more."""
         rows, is_cut = found.part()
         hits: dict[Hit, None] = {}

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.export.dot import dot
-from gateway.export.networkx_graph import graphml
+from gateway.export.graphs import graphml
 from gateway.export.page import page
 from gateway.export.picture import picture
 from gateway.export.subgraph import Subgraph
-from gateway.export.tables import edges_csv, nodes_csv
+from gateway.export.texts import dot, edges_csv, nodes_csv
 
 
 @dataclass(frozen=True, slots=True)

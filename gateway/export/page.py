@@ -5,11 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from gateway.content_policy import policy_of
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
-from gateway.resources import explorer_page
+from gateway.resources import explorer_page, policy_of
 
 MOST_NODES = 3_000
 MOST_EDGES = 10_000

@@ -13,11 +13,11 @@ from typing import Any, Literal
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import visible
 from gateway.export.extras import needs
-from gateway.export.networkx_graph import to_networkx
-from gateway.export.rows import node_rows
+from gateway.export.graphs import to_networkx
 from gateway.export.subgraph import Subgraph
+from gateway.export.texts import node_rows
 from gateway.terms.iri import local_name
-from gateway.terms.words import cut
+from gateway.terms.names import cut
 
 MOST_NODES = 150
 """Nodes in a picture; names of more overlap on any sheet."""

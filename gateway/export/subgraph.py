@@ -87,13 +87,13 @@ class Subgraph:
         Raises:
             ConfigurationError: networkx is not installed.
         """
-        from gateway.export.networkx_graph import to_networkx  # noqa: PLC0415 - with networkx
+        from gateway.export.graphs import to_networkx  # noqa: PLC0415 - with networkx
 
         return to_networkx(self)
 
     def to_rdflib(self) -> rdflib.Graph:
         """Return it as triples; see `rdf_graph.to_rdflib`."""
-        from gateway.export.rdf_graph import to_rdflib  # noqa: PLC0415 - with rdflib
+        from gateway.export.graphs import to_rdflib  # noqa: PLC0415 - with rdflib
 
         return to_rdflib(self)
 
@@ -103,7 +103,7 @@ class Subgraph:
         Raises:
             ConfigurationError: pandas is not installed.
         """
-        from gateway.export.tables import to_dataframes  # noqa: PLC0415 - with pandas
+        from gateway.export.texts import to_dataframes  # noqa: PLC0415 - with pandas
 
         return to_dataframes(self)
 

@@ -19,7 +19,8 @@ from gateway.errors import (
     Resting,
     Throttled,
 )
-from gateway.graph.deadline import Clock, Deadline
+from gateway.graph.call import Deadline
+from gateway.telemetry.tally import Clock
 
 Probe = Callable[[Deadline], Awaitable[None]]
 """Sends a harmless request, and raises a fault where it is not answered."""

@@ -1,4 +1,6 @@
-"""Whether, when and how often requests are sent to one server.
+"""When, and how often, a request is sent; and how many IDs one asks about.
+
+Batch sizes and why they adapt: docs/notes/endpoints.md, "Batch sizes".
 
 A client runs its requests through `FlowControl.run`: each waits for its turn, is paid by its call, and is sent again
 where its fault may pass. Turns are shared among calls, not among requests: a call with one request does not wait behind
@@ -20,13 +22,70 @@ from typing import TypeVar
 import anyio
 
 from gateway.errors import DeadlinePassed, Fault, Throttled
-from gateway.flow.batch_size import BatchSize
 from gateway.flow.breaker import Breaker, Probe
-from gateway.flow.least_served import LeastServedLimiter
+from gateway.flow.limiters import LeastServedLimiter
 from gateway.flow.quota import ChargedRequest, Quota, Sleep
-from gateway.graph.call import Call, Party
-from gateway.graph.deadline import Clock, Deadline, deadline_passed
+from gateway.graph.call import Call, Deadline, Requester, deadline_passed
 from gateway.settings.endpoint import QuotaSettings, RequestSettings
+from gateway.telemetry.tally import Clock
+
+_GROWTH = 4
+"""How many times its first size a batch may reach."""
+
+_LARGEST = 2_000
+"""IDs in one query at most: one engine breaks above 4,096 terms, and each stands in a query twice at most."""
+
+_SMALLEST = 10
+"""A size below this is not remembered; a query has one ID where nothing else works."""
+
+_MANY_ROWS = 4_000
+"""Rows from which an answer is better split: several parts come and are read at once. About 1 MB.
+
+Such an answer is also no reason for a larger batch, which would end above the rows that one query may return.
+"""
+
+_QUICK_SECONDS = 1.0
+"""An answer that took longer is no reason for a larger batch."""
+
+
+@dataclass(slots=True)
+class BatchSize:
+    """How many IDs one kind of query has.
+
+    Attributes:
+        now: The present size.
+        most: The size it may grow to.
+        rows_for_an_id: How many rows there are to expect for one ID, by the last answers; the latest counts most.
+    """
+
+    now: int
+    most: int
+    rows_for_an_id: float = 0.0
+    _weight: float = 0.0
+
+    @classmethod
+    def starting_at(cls, size: int) -> BatchSize:
+        """Return a size that may grow."""
+        return cls(size, max(size, min(_LARGEST, size * _GROWTH)))
+
+    def part(self, ids: int, at_once: int) -> int:
+        """Return how many of some IDs to put into one query; a long answer is split into parts that come at once."""
+        parts = math.ceil(ids * self.rows_for_an_id / _MANY_ROWS)
+        return math.ceil(ids / max(1, min(ids, at_once, parts)))
+
+    def worked(self, asked: int, rows: int, seconds: float) -> None:
+        """Note that a batch was answered whole, and how long that took: the next one may be twice as large."""
+        before = self._weight / 2
+        self._weight = before + asked
+        self.rows_for_an_id = (self.rows_for_an_id * before + rows) / self._weight
+        # Keys are spread evenly over batches, so even the first of many is hardly ever full.
+        if seconds <= _QUICK_SECONDS and rows <= _MANY_ROWS:
+            self.now = max(self.now, min(self.most, asked * 2))
+
+    def failed(self, asked: int) -> None:
+        """Note that a batch was too much."""
+        self.now = max(min(_SMALLEST, self.now), min(self.now, asked // 2))
+
 
 _Result = TypeVar("_Result")
 
@@ -161,7 +220,7 @@ class FlowControl:
     async def _attempt(self, call: Call, probe: Probe) -> AsyncIterator[None]:
         """Wait until a request may be sent, have the call pay for it, and note how the block ends that sends it."""
         await self._breaker.admit(probe, call.deadline)
-        async with self.turn(call.deadline, call.party):
+        async with self.turn(call.deadline, call.requester):
             self._check_worth(call.deadline)
             call.spend_request()
             try:
@@ -172,12 +231,12 @@ class FlowControl:
         self.answered()
 
     @asynccontextmanager
-    async def turn(self, deadline: Deadline, party: Party | None = None) -> AsyncIterator[None]:
+    async def turn(self, deadline: Deadline, requester: Requester | None = None) -> AsyncIterator[None]:
         """Wait for a free slot, for the end of a pause, and until the server grants another request.
 
         Args:
             deadline: When the request must have been answered.
-            party: The call that sends it; by default one of its own. The call that has been served least goes next.
+            requester: The call that sends it; by default one of its own. The call that has been served least goes next.
 
         Raises:
             Throttled: The server asked for a pause that lasts longer than this call may.
@@ -186,15 +245,15 @@ class FlowControl:
         """
         # No request waits in line for what will not be there in time.
         self.quota.check(deadline)
-        party = party or Party()
-        async with self._turns.slot(party):
+        requester = requester or Requester()
+        async with self._turns.slot(requester):
             began = self.clock()
             await self.quota.wait(deadline)
             if self._delay:
                 await self._wait_for_start(deadline)
                 await self.quota.wait(deadline)
             # A pause that the server asks for makes no call a long one.
-            self._turns.forgive(party, self.clock() - began)
+            self._turns.forgive(requester, self.clock() - began)
             yield
 
     async def _wait_for_start(self, deadline: Deadline) -> None:

@@ -25,8 +25,9 @@ import anyio
 
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.flow.quota_state import DAY, MemoryStorage, QuotaState, QuotaStorage, TokenBucket
-from gateway.graph.deadline import Clock, Deadline
+from gateway.graph.call import Deadline
 from gateway.settings.endpoint import QuotaSettings
+from gateway.telemetry.tally import Clock
 
 Sleep = Callable[[float], Awaitable[None]]
 

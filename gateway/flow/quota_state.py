@@ -23,8 +23,7 @@ import portalocker
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.graph_identity import default_store
-from gateway.settings.private_folder import check_private, make_folder, read_at_most, write_file
+from gateway.settings.storage import check_private, default_store, make_folder, read_at_most, write_file
 
 DAY = 86_400.0
 """Seconds; no refusal blocks requests for longer, whatever a server or a file says."""

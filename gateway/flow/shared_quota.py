@@ -18,8 +18,8 @@ from redis.lock import Lock
 from redis.retry import Retry
 
 from gateway.flow.quota_state import DAY, MOST_BYTES, QuotaState, QuotaStorage, read_state, strictest, written
-from gateway.graph.deadline import Clock
-from gateway.settings.shared_cache import SharedCacheServer
+from gateway.settings.limits import SharedCacheServer
+from gateway.telemetry.tally import Clock
 
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""One tool call: its limits, its cost so far, its progress, and tasks that run beside each other for it.
+"""The object that a call is passed down as: its time, its budget, its counters.
 
 Limits: docs/contract.md, "Completeness".
 """
@@ -6,16 +6,169 @@ Limits: docs/contract.md, "Completeness".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Protocol, TypeVar
 
-from gateway.errors import BudgetSpent
-from gateway.graph.deadline import Deadline
-from gateway.graph.freshness import Freshness
-from gateway.graph.other_graphs import OtherGraphs
+from gateway.errors import BudgetSpent, DeadlinePassed, Fault
 from gateway.graph.values import Iri
-from gateway.telemetry.tally import Tally
+from gateway.telemetry.tally import Clock, Tally
+
+Item = TypeVar("Item")
+
+_EARLY = 0.01
+"""Seconds by which a timer that was set for a deadline may come before it, and more."""
+
+_UNCHECKED = 1_000
+"""Items of a long loop between two looks at the clock: some milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point in time by which an answer is wanted.
+
+    Attributes:
+        at: The point, in seconds of the clock.
+        clock: A monotonic clock, in seconds.
+    """
+
+    at: float
+    clock: Clock = time.monotonic
+
+    @classmethod
+    def after(cls, seconds: float, clock: Clock = time.monotonic) -> Deadline:
+        """Return the deadline that many seconds from now."""
+        return cls(clock() + seconds, clock)
+
+    def within(self, seconds: float) -> Deadline:
+        """Return the deadline that many seconds from now, or this one where it comes first."""
+        return replace(self, at=min(self.at, self.clock() + max(0.0, seconds)))
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.at - self.clock())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a timer that has just ended may be that of this deadline, and not of something shorter."""
+        return self.seconds_left <= _EARLY
+
+    def check(self) -> None:
+        """Raise when the time is up.
+
+        Raises:
+            DeadlinePassed: No time is left.
+        """
+        if self.seconds_left <= 0:
+            raise deadline_passed()
+
+    def checking(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[Item]:
+        """Return an iterator over items, for a long loop that has to end when the time is up.
+
+        Args:
+            items: The items.
+            at_once: Items between two looks at the clock; fewer where one item may take long.
+
+        Raises:
+            DeadlinePassed: No time is left, at the first item or at a later one.
+        """
+        return chain.from_iterable(self.slices(items, at_once))
+
+    def slices(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[list[Item]]:
+        """Return an iterator over items, some at a time; see `checking`, which costs more for each item."""
+        iterator = iter(items)
+        while some := list(islice(iterator, at_once)):
+            self.check()
+            yield some
+
+
+NEVER = Deadline(math.inf, lambda: 0.0)
+"""For work that takes no time worth a look at the clock: what is known is told even where the time is used up."""
+
+
+def deadline_passed() -> DeadlinePassed:
+    """Return the error that says the time of this call is up."""
+    return DeadlinePassed(
+        "The time of this call is used up.",
+        next_step="Ask for fewer seeds or hops, or try again later.",
+    )
+
+
+@dataclass(eq=False, slots=True)
+class Epoch:
+    """The time until a store forgets all that it has.
+
+    Attributes:
+        is_over: Whether the store has forgotten it.
+    """
+
+    is_over: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Freshness:
+    """What a call has read, and until when that holds.
+
+    Attributes:
+        is_of_stored: Whether all of it was stored; false once anything was asked of the graph.
+    """
+
+    is_of_stored: bool = True
+    _until: dict[Clock, float] = field(default_factory=dict)
+    _epochs: set[Epoch] = field(default_factory=set)
+
+    def used(self, until: float, clock: Clock, epoch: Epoch) -> None:
+        """Note a stored answer that expires at a time of a clock, or when its epoch is over."""
+        self._until[clock] = min(until, self._until.get(clock, math.inf))
+        self._epochs.add(epoch)
+
+    def asked(self) -> None:
+        """Note that something was asked of the graph, or awaited from another call that does."""
+        self.is_of_stored = False
+
+    def holds(self) -> bool:
+        """Return whether all of it was stored and would be found again now."""
+        return (
+            self.is_of_stored
+            and all(clock() < until for clock, until in self._until.items())
+            and not any(epoch.is_over for epoch in self._epochs)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIds:
+    """Which of some IRIs a graph has.
+
+    Attributes:
+        ids: The ID in that graph of each IRI that it has.
+        failed: IRIs about which it could not be asked, and why.
+    """
+
+    ids: Mapping[Iri, str] = field(default_factory=dict)
+    failed: Mapping[Iri, Fault] = field(default_factory=dict)
+
+
+class OtherGraph(Protocol):
+    """Another graph of the same server."""
+
+    async def known_ids(self, iris: Sequence[Iri], call: Call) -> KnownIds:
+        """Return which IRIs are nodes there.
+
+        Raises:
+            GatewayError: The graph is not open.
+            Fault: It could not be asked.
+        """
+        ...
+
+
+OtherGraphs = Mapping[str, OtherGraph]
+"""Other graphs by name: those that the client may see."""
+
 
 Progress = Callable[[int, int, str], Awaitable[None]]
 """Receives, after each step of a call: steps done, steps in all, and what was done."""
@@ -34,10 +187,14 @@ async def no_progress(_done: int, _total: int, _message: str) -> None:
 
 
 _PROBES = 3
-"""Requests that find out what an endpoint is, how it reads unusual IRIs, and what is hidden of it."""
+"""How often an endpoint may be asked how it wants to be asked: what it is, how it reads unusual IRIs, what is hidden of
+it."""
+
+_PROBE_REQUESTS = 8
+"""Requests of each: an answer needs a proof of its end, which may first have to be found."""
 
 
-class Party:
+class Requester:
     """Whom slots are shared among; two are never equal."""
 
 
@@ -72,7 +229,7 @@ class Call:
         sent: Queries sent so far.
         tally: What the call has cost.
         progress: Receives each step of a traversal.
-        party: Whom slots are shared among: the call itself, whatever copies of this object are made for its parts.
+        requester: Whom slots are shared among: the call itself, whatever copies of this object are made for its parts.
         freshness: Until when what the call has read holds.
         others: The other graphs of the server that the client may see.
         given: The IRIs that the client gives.
@@ -88,7 +245,7 @@ class Call:
     sent: int = field(default=0)
     tally: Tally = field(default_factory=Tally)
     progress: Progress = no_progress
-    party: Party = field(default_factory=Party)
+    requester: Requester = field(default_factory=Requester)
     freshness: Freshness = field(default_factory=Freshness)
     others: OtherGraphs = field(default_factory=dict)
     given: GivenTerms = field(default_factory=GivenTerms)
@@ -158,11 +315,11 @@ class Call:
         if not self.probes:
             return self
         self.probes -= 1
-        return replace(self, requests=_PROBES, probes=0)
+        return replace(self, requests=_PROBE_REQUESTS, probes=0)
 
     def beside(self) -> Call:
         """Return a call that pays for finding out what is hidden: an answer is as whole as if nothing were."""
-        return replace(self, requests=_PROBES)
+        return replace(self, requests=_PROBE_REQUESTS)
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:

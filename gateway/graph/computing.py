@@ -1,4 +1,4 @@
-"""A call's own computing, which must not hold the event loop: in another thread, or in slices.
+"""A call's own computing, which must not hold the event loop: in another thread, in slices, and once.
 
 In a thread is what can be computed apart. What changes data that the event loop shares stays on it, in slices. Calls
 whose computations end at the same time go on one after the other, each in a pass of the event loop of its own.
@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-from gateway.graph.call import Call
-from gateway.graph.deadline import NEVER, Clock, Deadline, deadline_passed
+from gateway.graph.call import NEVER, Call, Deadline, deadline_passed
+from gateway.telemetry.tally import Clock
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -27,7 +27,7 @@ _THREADS: Final = 1
 """Computations of all calls that run at once. One interpreter runs one at a time: two threads would pass it to each
 other, and the event loop would wait for both."""
 
-FEW: Final = 2_000
+FEW_FOR_A_THREAD: Final = 2_000
 """Nodes and edges of a traversal that are looked at in a millisecond or two: too little work for a thread."""
 
 _GRACE_SECONDS: Final = 0.5
@@ -130,7 +130,7 @@ class Slices:
         await Passes.of(asyncio.get_running_loop()).own()
         self._since = self._clock()
 
-    async def over(self, items: Iterable[Item], at_once: int = FEW // 2) -> AsyncIterator[Item]:
+    async def over(self, items: Iterable[Item], at_once: int = FEW_FOR_A_THREAD // 2) -> AsyncIterator[Item]:
         """Yield items, and give others a turn after some of them if that slice has taken long enough."""
         for number, item in enumerate(items, 1):
             yield item
@@ -143,3 +143,34 @@ class Slices:
             self.turns += 1
             await asyncio.sleep(0)
             await self.begin()
+
+
+Value = TypeVar("Value")
+
+
+class computed_once(Generic[Value]):  # noqa: N801 - a decorator, as `functools.cached_property` is
+    """A property that is computed when first asked for and stored with its object.
+
+    Unlike `functools.cached_property`, which before Python 3.12 holds one lock for all objects while it computes: the
+    event loop would wait until a thread has computed the value of another object. Two threads that ask for one value at
+    once may both compute it.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Note under which name the value is stored."""
+        self._name = name
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, owner: object, kind: type | None = None) -> Value: ...
+    def __get__(self, owner: object | None, kind: type | None = None) -> Value | Self:
+        """Return the value; stored under this name, it stands before this descriptor from then on."""
+        if owner is None:
+            return self
+        value = vars(owner)[self._name] = self._compute(owner)
+        return value

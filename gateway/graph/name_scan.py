@@ -9,8 +9,9 @@ from typing import Protocol
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Hits
-from gateway.terms.words import MOST_WORDS, Fit, Sought, is_unspaced
+from gateway.terms.names import MOST_WORDS, Fit, Sought, is_unspaced
 
 
 class Scan(Protocol):
@@ -20,7 +21,7 @@ class Scan(Protocol):
         """Return the names with every word, or with any, and perhaps others: the caller compares again.
 
         Args:
-            words: Words as `gateway.terms.words.folded_words` returns them.
+            words: Words as `gateway.terms.names.folded_words` returns them.
             every: Whether a name is to have all of them, or begin with the text of which they are.
             whole: Whether names may be left out that have one of the words as a part of another only.
         """
@@ -57,7 +58,12 @@ async def _with_every(sought: Sought, words: Sequence[str], scan: Scan, call: Ca
     if found.truncated and not all(map(is_unspaced, words)):
         with suppress(Fault), call.reserving(requests=0.5, time=0.5):
             hits = (*(await scan(words, every=True, whole=True)).hits, *hits)
-    return replace(found, hits=tuple(hit for hit in dict.fromkeys(hits) if sought.is_in(hit.text)))
+    fitting = await in_thread(
+        call,
+        lambda _: tuple(hit for hit in dict.fromkeys(hits) if sought.is_in(hit.text)),
+        unless=len(hits) <= FEW_FOR_A_THREAD,
+    )
+    return replace(found, hits=fitting)
 
 
 async def _with_any(words: Sequence[str], scan: Scan) -> Hits:

@@ -13,7 +13,7 @@ from itertools import chain
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
-from gateway.graph.edge_counts import EdgeCounts
+from gateway.graph.counts import EdgeCounts
 from gateway.graph.values import (
     Assertion,
     BlankNode,
@@ -32,7 +32,7 @@ from gateway.graph.values import (
 )
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
 
-_FEW = 4_000
+_FEW_TERMS = 4_000
 """Edges, nodes or values that are looked at in some milliseconds."""
 
 _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
@@ -53,14 +53,14 @@ def edges_of(answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None =
 
 async def checked_edges(answers: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
     """Return neighbourhoods without the edges of which a term is not sendable; many of them in a thread."""
-    is_few = sum(len(answer.edges) for answer in answers.values()) <= _FEW
+    is_few = sum(len(answer.edges) for answer in answers.values()) <= _FEW_TERMS
     return await in_thread(call, lambda _: edges_of(answers), unless=is_few)
 
 
 async def checked_counts(answers: Mapping[Iri, EdgeCounts], call: Call) -> Mapping[Iri, EdgeCounts]:
     """Return counts without the predicates and neighbours that are not sendable; many of them in a thread."""
     terms = sum(1 + len(count.neighbours) for one in answers.values() for count in one.counts)
-    return await in_thread(call, lambda _: _counts_of(answers), unless=terms <= _FEW)
+    return await in_thread(call, lambda _: _counts_of(answers), unless=terms <= _FEW_TERMS)
 
 
 def _facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
@@ -72,19 +72,19 @@ def _facts_of(answers: Mapping[Iri, NodeFacts]) -> Mapping[Iri, NodeFacts]:
 async def checked_facts(answers: Mapping[Iri, NodeFacts], call: Call) -> Mapping[Iri, NodeFacts]:
     """Return facts without the types that are not sendable; many of them in a thread."""
     types = sum(len(facts.types) for facts in answers.values())
-    return await in_thread(call, lambda _: _facts_of(answers), unless=types <= _FEW)
+    return await in_thread(call, lambda _: _facts_of(answers), unless=types <= _FEW_TERMS)
 
 
 async def checked_descriptions(answers: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
     """Return descriptions without the predicates and values that are not sendable; many of them in a thread."""
     values = sum(one.value_count for one in answers.values())
-    return await in_thread(call, lambda _: _descriptions_of(answers), unless=values <= _FEW)
+    return await in_thread(call, lambda _: _descriptions_of(answers), unless=values <= _FEW_TERMS)
 
 
 async def checked_reach(answers: Mapping[Iri, Reach], call: Call) -> Mapping[Iri, Reach]:
     """Return sets of nodes; one that has a node that is not sendable is not whole; many nodes in a thread."""
     nodes = sum(len(reach.distances) for reach in answers.values())
-    return await in_thread(call, lambda _: _reach_of(answers), unless=nodes <= _FEW)
+    return await in_thread(call, lambda _: _reach_of(answers), unless=nodes <= _FEW_TERMS)
 
 
 def _descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Description]:
@@ -101,7 +101,7 @@ async def checked_evidence(answers: Mapping[Edge, Evidence], call: Call) -> Mapp
     """Return evidence without the predicates, values and sources that are not sendable; much of it in a thread."""
     assertions = chain.from_iterable(one.assertions for one in answers.values())
     values = sum(len(one.sources) + sum(map(len, one.properties.values())) for one in assertions)
-    return await in_thread(call, lambda _: _evidence_of(answers), unless=values <= _FEW)
+    return await in_thread(call, lambda _: _evidence_of(answers), unless=values <= _FEW_TERMS)
 
 
 def _reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:

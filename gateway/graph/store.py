@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
-from gateway.graph.edge_counts import EdgeCounts
+from gateway.graph.call import Call, Deadline
+from gateway.graph.counts import EdgeCounts
 from gateway.graph.values import (
     ALL_EDGES,
     Degree,
@@ -35,7 +34,7 @@ OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
 OnProgress = Callable[[int, int], Awaitable[None]]
 """Receives how many entities were read, and of how many."""
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+PortMethod = TypeVar("PortMethod", bound=Callable[..., Any])
 
 
 class GraphStore(Protocol):
@@ -336,9 +335,9 @@ class _Delegated:
         return self if store is None else getattr(store._inner, self._name)  # noqa: SLF001 - the two are one
 
 
-def _delegated(method: Method) -> Method:
+def _delegated(method: PortMethod) -> PortMethod:
     """Return a method of the port that the store below answers."""
-    return cast("Method", _Delegated(method.__name__))
+    return cast("PortMethod", _Delegated(method.__name__))
 
 
 class DelegatingStore:

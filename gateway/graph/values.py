@@ -377,7 +377,7 @@ class NamelessNodes:
     exact: bool
 
 
-Method = Literal_["enumerated", "published", "declared", "sampled", "met"]
+SchemaMethod = Literal_["enumerated", "published", "declared", "sampled", "met"]
 """How terms of a schema became known: every triple was read; the publisher lists them (VoID); the graph declares them;
 a part of the triples was read; a traversal met them."""
 
@@ -408,7 +408,7 @@ class Basis:
         triples: Triples of the whole graph; None if unknown.
     """
 
-    methods: tuple[Method, ...] = ()
+    methods: tuple[SchemaMethod, ...] = ()
     read_at: float | None = None
     sampled: int = 0
     triples: int | None = None

@@ -1,22 +1,178 @@
-"""Where a database is and how it is logged in to, and a bounded pool of connections that only read."""
+"""Connections to Neo4j: where, how, what comes, and what went wrong.
+
+Texts of the database are never passed on: they may hold data of the graph, and addresses.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import math
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import neo4j
-from neo4j.exceptions import Neo4jError
+from neo4j import spatial, time
+from neo4j._exceptions import BoltError
+from neo4j.exceptions import ConnectionAcquisitionTimeoutError, DriverError, Neo4jError
 from pydantic import SecretStr
 
 from gateway.databases.client import Row, check_whole
-from gateway.graph.deadline import Deadline
-from gateway.neo4j.faults import RAISED, fault_of
-from gateway.neo4j.property_values import plain
+from gateway.errors import (
+    BrokenAnswer,
+    ConfigurationError,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NetworkFault,
+    QueryRefused,
+    Throttled,
+)
+from gateway.graph.call import Deadline, deadline_passed
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
+from gateway.settings.section import is_reference, read
+from gateway.settings.tls import trusting
+from gateway.settings.urls import is_loopback, neo4j_url_problem
+from gateway.terms.iri import XSD
+from gateway.terms.literals import Literal
+
+_ASK_OPERATOR = "Tell the operator of this gateway."
+_LATER = "Try again later."
+
+_TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
+
+_KNOWN: tuple[tuple[str, type[Fault], str, str], ...] = (
+    (
+        "Neo.ClientError.Security.AuthenticationRateLimit",
+        EndpointFault,
+        "The database was given a wrong password too often, and refuses this gateway for a time.",
+        _ASK_OPERATOR,
+    ),
+    (
+        "Neo.ClientError.Security",
+        EndpointFault,
+        "The database refused the user or the password of this gateway.",
+        _ASK_OPERATOR,
+    ),
+    ("Neo.ClientError.Database", EndpointFault, "There is no database of that name at the server.", _ASK_OPERATOR),
+    (
+        "Neo.ClientError.Statement.AccessMode",
+        QueryRefused,
+        "The database refused a statement that would write; this gateway only reads.",
+        "",
+    ),
+    (_TIMED_OUT, GaveUp, "The database cancelled the query.", "Ask for fewer seeds or hops."),
+    ("Neo.ClientError.Transaction", GaveUp, "The database cancelled the query.", "Ask for fewer seeds or hops."),
+    ("Neo.ClientError", QueryRefused, "The database refused a query of this gateway.", _ASK_OPERATOR),
+    ("Neo.TransientError.General.DatabaseUnavailable", NetworkFault, "The database is starting or stopping.", _LATER),
+    ("Neo.TransientError.Database", NetworkFault, "The database is starting or stopping.", _LATER),
+    (
+        "Neo.TransientError.General",
+        GaveUp,
+        "The database has too little memory for this query.",
+        "Ask for fewer seeds or hops.",
+    ),
+    ("Neo.TransientError.Request", Throttled, "The database has too many requests.", _LATER),
+    ("Neo.TransientError", BrokenAnswer, "The database broke the query off.", "Try again."),
+)
+"""Faults by the beginning of the code (Neo4j's status codes); the first that fits counts."""
+
+_UNREADABLE: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BoltError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What the driver raises where a message of the server is damaged: it reads markers, sizes and texts without a check.
+
+An unknown marker, or a text that is not UTF-8, is a `ValueError`, a list where a map should be an `AttributeError` or
+a `TypeError`, a list in a thousand others a `RecursionError`, and a message of an unknown kind a `BoltError`, which is
+no `DriverError`.
+"""
+
+RAISED: Final = (OSError, DriverError, Neo4jError, *_UNREADABLE)
+"""What the driver raises."""
+
+
+def fault_of(error: Exception, deadline: Deadline) -> Fault:
+    """Return the fault that an error of a query means.
+
+    Args:
+        error: One of `RAISED`.
+        deadline: Of the query.
+    """
+    code = (error.code or "") if isinstance(error, Neo4jError) else ""
+    # The operating system, too, ends connections by a TimeoutError, which may come long before.
+    if deadline.is_over and (isinstance(error, TimeoutError) or code.startswith(_TIMED_OUT)):
+        return deadline_passed()
+    return _fault_of_server(code) if isinstance(error, Neo4jError) else _fault_of_driver(error)
+
+
+def _fault_of_server(code: str) -> Fault:
+    for beginning, kind, wrong, next_step in _KNOWN:
+        if code.startswith(beginning):
+            return kind(f"{wrong} ({beginning})", next_step=next_step)
+    return EndpointFault("The database failed to answer.", next_step=_ASK_OPERATOR)
+
+
+def _fault_of_driver(error: Exception) -> Fault:
+    if isinstance(error, ConnectionAcquisitionTimeoutError):
+        return Throttled("The database has no free connection for this gateway.", next_step=_LATER)
+    if isinstance(error, (DriverError, OSError)):
+        return NetworkFault("The database could not be reached, or the connection broke.", next_step=_LATER)
+    if isinstance(error, UnicodeEncodeError):
+        return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")
+    return BrokenAnswer("The database sent a message that cannot be read.", next_step="Try again.")
+
+
+_WKT: Final = "http://www.opengis.net/ont/geosparql#wktLiteral"
+"""A place as text (GeoSPARQL 1.1, section 8.5.1)."""
+
+
+def plain(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return properties with numbers, times, places and bytes as literals."""
+    return {name: _plain(value) for name, value in properties.items()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    for kind, datatype, text in _LITERALS:
+        if isinstance(value, kind):
+            return Literal(text(value), datatype)
+    return str(value)
+
+
+def _real(number: float) -> str:
+    """Return a number as `xsd:double` has it."""
+    if math.isfinite(number):
+        return repr(number)
+    return "NaN" if math.isnan(number) else "INF" if number > 0 else "-INF"
+
+
+_LITERALS: Final[Sequence[tuple[type[Any], str, Callable[[Any], str]]]] = (
+    (int, f"{XSD}integer", str),
+    (float, f"{XSD}double", _real),
+    (time.DateTime, f"{XSD}dateTime", time.DateTime.iso_format),
+    (time.Date, f"{XSD}date", time.Date.iso_format),
+    (time.Time, f"{XSD}time", time.Time.iso_format),
+    (time.Duration, f"{XSD}duration", time.Duration.iso_format),
+    (spatial.Point, _WKT, lambda point: f"POINT ({' '.join(map(_real, point))})"),
+    (bytes, f"{XSD}base64Binary", lambda content: base64.b64encode(content).decode()),
+)
+"""The datatype of each kind of value, and its text."""
+
 
 _CLOSE_SECONDS = 2.0
 """Time for closing idle connections in good order."""
@@ -131,3 +287,48 @@ class DriverPool:
             return
         with suppress(*RAISED):
             await asyncio.wait_for(self._driver.close(), _CLOSE_SECONDS)
+
+
+_PORT = 7687
+
+
+def address_of(url: str, endpoint: EndpointSettings) -> Address:
+    """Return the address of a database.
+
+    Raises:
+        ConfigurationError: The URL is wrong or holds a password, a secret or certificate cannot be read, or a password
+            would go unencrypted over a network. The text holds no secret.
+    """
+    if problem := neo4j_url_problem(url):
+        raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+    parts, access = urlsplit(url), endpoint.access
+    host = parts.hostname or ""
+    user = access.user or unquote(parts.username or "")
+    if is_reference(user):
+        user = read(user, "endpoint.access.user").get_secret_value()
+    scheme, _, encryption = parts.scheme.partition("+")
+    if not encryption and access.password and not is_loopback(host) and not access.credentials_over_http:
+        raise ConfigurationError(
+            "The password of the database would go unencrypted over a network.",
+            valid=f"Write {scheme}+s://, or set endpoint.access.credentials_over_http = true in the profile.",
+        )
+    if not encryption and is_loopback(host):
+        # With `neo4j:` the server says where its databases are, which may be on another machine.
+        scheme = "bolt"
+    place = f"[{host}]" if ":" in host else host
+    return Address(
+        url=f"{scheme}://{place}:{parts.port or _PORT}",
+        database=unquote(parts.path).strip("/") or None,
+        user=user,
+        password=read(access.password, "endpoint.access.password") if access.password else None,
+        tls=_context(access, is_checked=encryption == "s") if encryption else None,
+        connect_seconds=endpoint.requests.connect_seconds,
+    )
+
+
+def _context(access: AccessSettings, *, is_checked: bool) -> ssl.SSLContext:
+    context = trusting(access.ca_bundle)
+    if not is_checked:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

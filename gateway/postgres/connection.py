@@ -1,22 +1,114 @@
-"""Where a database is and how it is logged in to, and a bounded pool of connections that can only read."""
+"""Connections to PostgreSQL: where, how, and what went wrong.
+
+Texts of the database are never passed on: they may hold data of the graph, and addresses.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import asyncpg
 from asyncpg import connect_utils
+from asyncpg.pgproto import pgproto
 from pydantic import SecretStr
 
 from gateway.databases.client import Row, check_whole
-from gateway.graph.deadline import Deadline
-from gateway.postgres.faults import RAISED, fault_of
+from gateway.errors import (
+    BrokenAnswer,
+    ConfigurationError,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NetworkFault,
+    QueryRefused,
+    Throttled,
+)
+from gateway.graph.call import Deadline, deadline_passed
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
+from gateway.settings.section import is_reference, read
+from gateway.settings.tls import trusting
+from gateway.settings.urls import is_loopback, postgres_url_problem
+
+_ASK_OPERATOR = "Tell the operator of this gateway."
+
+_KNOWN: tuple[tuple[tuple[str, ...], type[Fault], str, str], ...] = (
+    (("28",), EndpointFault, "The database refused the user or the password of this gateway.", _ASK_OPERATOR),
+    (("3D000",), EndpointFault, "There is no database of that name at the server.", _ASK_OPERATOR),
+    (("42501",), EndpointFault, "The user of this gateway may not read a table of the graph.", _ASK_OPERATOR),
+    (
+        ("42P01", "42703", "3F000"),
+        EndpointFault,
+        "A table or column of the graph is not there any more.",
+        _ASK_OPERATOR,
+    ),
+    (("25006",), QueryRefused, "The database refused a statement that would write; this gateway only reads.", ""),
+    (("53300",), Throttled, "The database has no free connection for this gateway.", "Try again later."),
+    (("57P03",), NetworkFault, "The database is starting or stopping.", "Try again later."),
+    (("57P", "08"), NetworkFault, "The database closed the connection.", "Try again later."),
+    (
+        ("53", "54"),
+        GaveUp,
+        "The database has too little memory for this query.",
+        "Ask for fewer seeds or hops.",
+    ),
+    (("57014",), GaveUp, "The database cancelled the query.", "Ask for fewer seeds or hops."),
+    (("40",), BrokenAnswer, "The database broke the query off, in favour of another one.", "Try again."),
+    (("22", "42"), QueryRefused, "The database refused a query of this gateway.", _ASK_OPERATOR),
+)
+"""Faults by the beginning of the SQLSTATE (PostgreSQL's documentation, appendix A); the first that fits counts."""
+
+_UNREADABLE: Final = (
+    pgproto.BufferError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    LookupError,
+    MemoryError,
+    SystemError,
+    TypeError,
+    ValueError,
+)
+"""What asyncpg raises where a message of the server is damaged: it reads lengths, types and texts without a check.
+
+A length below zero is a `SystemError` of CPython, one of gigabytes a `MemoryError`, a text that is not UTF-8 a
+`ValueError`, and a message that is missing an `AttributeError` of None.
+"""
+
+RAISED: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, *_UNREADABLE)
+"""What asyncpg raises."""
+
+
+def fault_of(error: Exception, deadline: Deadline) -> Fault:
+    """Return the fault that an error of a query means.
+
+    Args:
+        error: One of `RAISED`.
+        deadline: Of the query.
+    """
+    # A connection has a time-out of its own, which may come long before.
+    if deadline.is_over and isinstance(error, (TimeoutError, asyncpg.QueryCanceledError)):
+        return deadline_passed()
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        for beginnings, kind, wrong, next_step in _KNOWN:
+            if state.startswith(beginnings):
+                return kind(f"{wrong} (SQLSTATE {state})", next_step=next_step)
+        return EndpointFault(f"The database failed to answer. (SQLSTATE {state})", next_step=_ASK_OPERATOR)
+    if isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError):
+        return QueryRefused("The database takes no such text in a query.", next_step="Ask without it.")
+    if isinstance(error, (asyncpg.ProtocolError, *_UNREADABLE)):
+        return BrokenAnswer("The database sent a message that cannot be read.", next_step="Try again.")
+    return NetworkFault("The database could not be reached, or the connection broke.", next_step="Try again later.")
+
 
 _CLOSE_SECONDS = 2.0
 """Time for closing idle connections in good order."""
@@ -259,3 +351,59 @@ async def connected(address: Address) -> AsyncIterator[Any]:
         yield connection
     finally:
         await connection.close(timeout=_CLOSE_SECONDS)
+
+
+_PORT = 5432
+
+
+def address_of(url: str, endpoint: EndpointSettings) -> Address:
+    """Return the address of a database.
+
+    Raises:
+        ConfigurationError: The URL is wrong or holds a password, no user is named, a secret or certificate cannot be
+            read, or a password would go unencrypted over a network. The text holds no secret.
+    """
+    if problem := postgres_url_problem(url):
+        raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+    parts, access = urlsplit(url), endpoint.access
+    options = dict(parse_qsl(parts.query))
+    host = options.get("host") or parts.hostname or ""
+    user = access.user or unquote(parts.username or "")
+    if is_reference(user):
+        user = read(user, "endpoint.access.user").get_secret_value()
+    if not user:
+        raise ConfigurationError(
+            "The URL of the database names no user.",
+            valid="postgresql://user@host/database, or endpoint.access.user in a profile, or --user.",
+            next_step="Give a user who may only read.",
+        )
+    return Address(
+        host=host,
+        port=parts.port or _PORT,
+        database=unquote(parts.path).strip("/"),
+        user=user,
+        password=read(access.password, "endpoint.access.password") if access.password else None,
+        tls=_encryption(host, options.get("sslmode", ""), access),
+        connect_seconds=endpoint.requests.connect_seconds,
+    )
+
+
+def _encryption(host: str, mode: str, access: AccessSettings) -> Any:
+    """Return asyncpg's `ssl`: off on this machine, and a checked certificate elsewhere, unless the URL says otherwise.
+
+    Raises:
+        ConfigurationError: A password would go unencrypted over a network.
+    """
+    is_here = host.startswith("/") or is_loopback(host)
+    if mode == "disable" or (not mode and is_here):
+        if access.password and not is_here and not access.credentials_over_http:
+            raise ConfigurationError(
+                "The password of the database would go unencrypted over a network.",
+                valid="Leave out sslmode=disable, or set endpoint.access.credentials_over_http = true in the profile.",
+            )
+        return False
+    context = trusting(access.ca_bundle)
+    if mode == "require":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

@@ -1,30 +1,177 @@
-"""Copies a graph into tables of a database: all of it, or nothing."""
+"""Graph files loaded into tables of PostgreSQL."""
 
 from __future__ import annotations
 
 import json
+import logging
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, TypeVar
 
+import asyncpg
 import pyoxigraph
 
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_encoding import JsonEncoder
-from gateway.databases.json_values import TYPES
-from gateway.errors import BrokenAnswer
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.databases.json_values import TYPES, JsonEncoder
+from gateway.errors import BrokenAnswer, ConfigurationError, EndpointFault, GatewayError
+from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
-from gateway.postgres.new_tables import NewTables
+from gateway.postgres.connection import Address, connected, fault_of
+from gateway.postgres.sql import filled, identifier
 from gateway.postgres.tables import mappings
+from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.known_iris import EVIDENCE_MARKERS
+from gateway.terms.iri import EVIDENCE_MARKERS
 from gateway.terms.literals import Literal
+
+_KNOWN: Final = {
+    "42P07": (
+        ConfigurationError,
+        "The database has tables of these names already.",
+        "A graph is loaded into new tables, or with --replace in place of those that are there.",
+        "Name other tables in the section [postgres] of the profile, or give --replace.",
+    ),
+    "3F000": (
+        ConfigurationError,
+        "The database has no such schema.",
+        "The schema that the profile names before a table must be there.",
+        "Make it: CREATE SCHEMA.",
+    ),
+    "42501": (
+        ConfigurationError,
+        "The user may not make tables there.",
+        "A load needs a user with the right CREATE on the schema, and with --replace the owner of the tables.",
+        "Give that user with --user; serve the graph as one who may only read.",
+    ),
+    "25006": (
+        ConfigurationError,
+        "The database takes no changes.",
+        "It is a read replica, or its default_transaction_read_only is on.",
+        "Give the URL of the primary.",
+    ),
+    "2BP01": (
+        ConfigurationError,
+        "The tables cannot be replaced, because views or other objects depend on them.",
+        "A load into other tables needs no replacement.",
+        "Name other tables in the section [postgres] of the profile.",
+    ),
+    "55P03": (
+        EndpointFault,
+        "The tables are in use, so they could not be replaced in time.",
+        "They can be when no query reads them.",
+        "Try again, or load into other tables.",
+    ),
+    "54000": (
+        EndpointFault,
+        "An ID or a name is too long for an index.",
+        "PostgreSQL indexes about 2,700 bytes of one row.",
+        "Shorten or leave out the long names and IRIs of the graph.",
+    ),
+    "53100": (
+        EndpointFault,
+        "The disk of the database is full.",
+        "Tables and indexes take a few times the size of the graph as N-Triples.",
+        "Make room, and load again.",
+    ),
+}
+"""The kind and the parts of an error by SQLSTATE (PostgreSQL's documentation, appendix A)."""
+
+_NUL: Final = frozenset({"22021", "22P05"})
+"""SQLSTATEs of a text that a column cannot hold."""
+
+
+def loading_fault_of(error: Exception, deadline: Deadline) -> GatewayError:
+    """Return the error of the command that an error of the database means.
+
+    Args:
+        error: An `OSError`, or an error of asyncpg.
+        deadline: Of the load.
+    """
+    state = getattr(error, "sqlstate", None)
+    if state in _NUL:
+        return EndpointFault(
+            "A text of the graph has a character that PostgreSQL cannot hold, such as U+0000.",
+            valid="All other characters of Unicode can be in a text.",
+            next_step="Correct the graph.",
+        )
+    if isinstance(error, asyncpg.PostgresError) and state in _KNOWN:
+        kind, wrong, valid, next_step = _KNOWN[state]
+        return kind(f"{wrong} (SQLSTATE {state})", valid=valid, next_step=next_step)
+    return fault_of(error, deadline)
+
+
+_log = logging.getLogger(__name__)
+
+_UNBOUNDED = 1 << 40
+"""Seconds: a load takes as long as it takes."""
+
+
+class _UndoneError(Exception):
+    """Ends a transaction that was only tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTables:
+    """The tables that a graph is loaded into.
+
+    Attributes:
+        address: The database; its user may create tables.
+        names: The names of the tables.
+    """
+
+    address: Address
+    names: PostgresSettings
+
+    @asynccontextmanager
+    async def made(self, *, replace: bool = False) -> AsyncIterator[Any]:
+        """Begin a transaction and make the tables; the block may write to them, and what it raises undoes all.
+
+        Args:
+            replace: Whether tables of these names are removed first.
+
+        Raises:
+            Fault: The database could not be asked; then nothing is changed.
+            ConfigurationError: The tables are there already, or cannot be made there.
+        """
+        try:
+            async with connected(self.address) as connection, connection.transaction():
+                if replace:
+                    await connection.execute(self._sql("drop"))
+                await connection.execute(self._sql("create"))
+                yield connection
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+            # Its text may hold data of the graph.
+            raise loading_fault_of(error, Deadline.after(_UNBOUNDED)) from None
+
+    async def check(self, *, replace: bool = False) -> None:
+        """Find at once what would refuse the tables: make them, and undo it; see `made`."""
+        with suppress(_UndoneError):
+            async with self.made(replace=replace):
+                raise _UndoneError
+
+    async def index(self, connection: Any) -> None:
+        """Make the indexes, and the one for parts of names if the database has the extension for it."""
+        await connection.execute(self._sql("index"))
+        try:
+            async with connection.transaction():
+                await connection.execute(self._sql("trigrams"))
+        except asyncpg.PostgresError as error:
+            _log.warning("no trigram index was made (SQLSTATE %s): searches compare all names", error.sqlstate)
+
+    def _sql(self, name: str) -> str:
+        names = self.names
+        return filled(
+            f"load/{name}",
+            nodes=identifier(names.nodes.table),
+            edges=identifier(names.edges.table),
+            evidence=identifier(names.evidence.table),
+        )
+
 
 _Answer = TypeVar("_Answer", bound=Marked)
 
@@ -32,8 +179,6 @@ _BATCH = 1_000
 """Nodes that are read and written at once."""
 
 _BATCH_SECONDS = 600.0
-_UNBOUNDED = 1 << 40
-"""Time for reading a batch; requests, rows and nodes of it are not limited."""
 
 _EDGE_IDS: Final = uuid.UUID("5d0c5d2e-3a0f-5a2b-9b63-6f6c2b0c8a11")
 """The namespace of the IDs of edges (RFC 9562, section 5.5), so that the same graph has the same ones."""

@@ -1,20 +1,112 @@
-"""A `GraphStore` over tables of PostgreSQL."""
+"""The store of a graph in PostgreSQL, in its dialect."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 
+from gateway.databases.client import DatabaseClient, DatabaseRows, Remembered
+from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.nodes import MAX_BYTES, EdgeStatements, EvidenceReader
 from gateway.databases.store import DatabaseStore, Readers
+from gateway.errors import ConfigurationError, EndpointFault
 from gateway.flow.control import FlowControl
-from gateway.graph.deadline import Clock
-from gateway.postgres.client import PostgresClient
+from gateway.graph.call import Call
+from gateway.graph.values import Edge
 from gateway.postgres.connection import Address, Pool
-from gateway.postgres.evidence import TableEvidenceReader
-from gateway.postgres.patterns import expression, parameters_of
-from gateway.postgres.tables import mappings
-from gateway.settings.postgres import PostgresSettings
+from gateway.postgres.sql import expression, identifier, load, parameters_of
+from gateway.postgres.tables import Tables, mappings, names_of_tables, tables_of
+from gateway.settings.databases import PostgresSettings
+from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.telemetry.tally import Clock
+
+_COLUMNS = 10_000
+"""Columns of all tables of a graph, of which there are four at most; PostgreSQL allows 1,600 in each."""
+
+
+class PostgresClient(DatabaseClient):
+    """Sends the queries of `queries/postgres/` to one database.
+
+    Args:
+        pool: The connections.
+        settings: The section of the profile.
+        flow: The flow control of the database.
+        query_rows: Rows that one query may return.
+        seconds: How long columns are used before they are looked up again.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        settings: PostgresSettings,
+        flow: FlowControl,
+        query_rows: int,
+        *,
+        seconds: float,
+        clock: Clock,
+    ) -> None:
+        super().__init__(pool, flow, query_rows, load("alive"))
+        self._settings = settings
+        self._tables: Remembered[Tables] = Remembered(seconds, clock)
+
+    async def tables(self, call: Call) -> Tables:
+        """Return the tables of the graph, whose columns are looked up once in a while.
+
+        Raises:
+            Fault: The database could not be asked, or lacks a table or column that the profile names.
+        """
+        return await self._tables.found(partial(self._looked_up, call))
+
+    async def _looked_up(self, call: Call) -> Tables:
+        quoted = {identifier(name): name for name in names_of_tables(self._settings)}
+        found: dict[str, dict[str, str]] = {name: {} for name in quoted.values()}
+        for table, column, kind in await self._fetched("columns", load("columns"), [list(quoted)], _COLUMNS, call):
+            found[quoted[str(table)]][str(column)] = str(kind)
+        try:
+            return tables_of(self._settings, found)
+        except ConfigurationError as error:
+            raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
+
+    async def query(self, name: str, call: Call) -> str:
+        """Return a query over the tables; see `DatabaseClient.query`."""
+        return (await self.tables(call)).query(name)
+
+    async def evidence(self, call: Call, *arguments: object, at_most: int) -> DatabaseRows:
+        """Ask for rows of evidence; see `rows`."""
+        tables = await self.tables(call)
+        return await self._answer("evidence", tables.evidence, arguments, at_most, call)
+
+    def forget(self) -> None:
+        """Look up the columns again with the next question."""
+        self._tables.forget()
+
+
+class TableEvidenceReader(EvidenceReader):
+    """Reads the statements about edges from both tables; see `EvidenceReader`."""
+
+    def __init__(self, client: PostgresClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
+        super().__init__(client, ids, terms, limits)
+        self._tables = client
+
+    async def _read(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
+        tables = await self._tables.tables(call)
+        await self._read_rows(by_edge, call, by_triple=tables.by_triple)
+        if tables.evidence:
+            await self._read_evidence(by_edge, call)
+
+    async def _read_evidence(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
+        """Read the rows of evidence about the edges."""
+        by_key: dict[str, list[EdgeStatements]] = {}
+        for one in by_edge.values():
+            for key in filter(None, one.keys):
+                by_key.setdefault(key, []).append(one)
+        found = await self._tables.evidence(call, list(by_key), MAX_BYTES, at_most=self._most_rows)
+        for key, *row in found.whole():
+            for one in by_key[key]:
+                self._add(one, row)
 
 
 class PostgresStore(DatabaseStore):

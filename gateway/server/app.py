@@ -1,4 +1,4 @@
-"""The MCP server of a gateway: tools, resources, prompts and completions, and errors as text that a model can act on.
+"""The MCP server of one graph, and the versions of the protocol.
 
 It uses the low-level server of the SDK, because the convenience server changes argument names, texts and structured
 content (decision record 0004; docs/notes/mcp.md, "The convenience server").
@@ -7,9 +7,12 @@ content (decision record 0004; docs/notes/mcp.md, "The convenience server").
 from __future__ import annotations
 
 import logging
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
+from mcp.server.lowlevel import NotificationOptions
+from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp_types import (
     CallToolRequestParams,
@@ -26,24 +29,96 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    ServerCapabilities,
+    TextContent,
     Tool,
 )
 
 from gateway import PROGRAM
-from gateway.engine.arguments import BY_TOOL
+from gateway.answers.models import CompactAnswer, ToolAnswer
+from gateway.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
-from gateway.server import graph_app, graph_resources, prompts, tool_texts, tools
-from gateway.server.calls import Calls
-from gateway.server.change_notifier import ChangeNotifier
-from gateway.server.completions import Completer
-from gateway.server.gateway_opener import GatewayOpener, ignore_progress
-from gateway.server.origin import Context, origin_of
-from gateway.server.protocol import AnnouncingServer, error_result, package_version, progress_of, result_of
-from gateway.server.tool_caller import OthersOf, ToolCaller, no_others
+from gateway.escaping import json_text, printable
+from gateway.server import graph_app, prompts, resources, tools
+from gateway.server.calls import Calls, OthersOf, ToolCaller, no_others
+from gateway.server.client import Context, origin_of
+from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
+from gateway.server.prompts import Completer
+from gateway.server.resources import ChangeNotifier
 from gateway.settings.profile import ShapeName, with_shape
 
 if TYPE_CHECKING:
-    from gateway.engine.gateway import Gateway
+    from gateway.tools.gateway import Gateway
+
+
+class AnnouncingServer(Server[dict[str, Any]]):
+    """A server that announces what may change: the list of tools, and nothing else."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return the options of a session; the list of tools may change."""
+        options = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> ServerCapabilities:
+        """Return what clients are told; the lists of prompts and of resources do not change."""
+        announced = super().get_capabilities(
+            notification_options, experimental_capabilities, extensions, protocol_version=protocol_version
+        )
+        # The SDK announces a change of every list where a client can subscribe to any.
+        for capability in (announced.prompts, announced.resources):
+            if capability is not None:
+                capability.list_changed = False
+        return announced
+
+
+def result_of(answer: ToolAnswer | CompactAnswer) -> CallToolResult:
+    """Return the result of a call: the answer as text and as structured content, which are the same."""
+    written = answer.as_json()
+    return CallToolResult(content=[TextContent(type="text", text=json_text(written))], structured_content=written)
+
+
+def error_result(text: str) -> CallToolResult:
+    """Return the result of a call that failed."""
+    return CallToolResult(content=[TextContent(type="text", text=printable(text))], is_error=True)
+
+
+def progress_of(context: Context) -> OnProgress:
+    """Return a function that reports progress to the client of a request.
+
+    What the client sees never falls, as the protocol demands: stages that are counted apart, such as the names of a
+    graph and the hops of a traversal, follow each other.
+    """
+    before = last = 0.0
+
+    async def report(done: float, total: float, message: str) -> None:
+        nonlocal before, last
+        if before + done < last:
+            before = last
+        last = before + done
+        await context.session.report_progress(last, before + total, message)
+
+    return report
+
+
+def package_version() -> str:
+    """Return the version of this package; 0 in a checkout that is not installed."""
+    try:
+        return version(PROGRAM)
+    except PackageNotFoundError:
+        return "0"
+
 
 _log = logging.getLogger(__name__)
 
@@ -108,7 +183,7 @@ def mcp_server(
 
     def update() -> None:
         server.instructions = _instructions(opener)
-        notifier.resource_updated(graph_resources.SCHEMA_URI)
+        notifier.resource_updated(resources.SCHEMA_URI)
         if handlers.describe_tools():
             notifier.tools_changed()
 
@@ -141,7 +216,7 @@ class _Handlers:
         return next((each.input_schema for each in self._tools if each.name == tool), None)
 
     async def list_tools(self, context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        if tool_texts.may_list_schema_later(self._opener.known_schema()):
+        if tools.may_list_schema_later(self._opener.known_schema()):
             await self._opener.wait_for_schema(self._list_seconds)
         return ListToolsResult(tools=graph_app.linked(self._tools, context))
 
@@ -157,17 +232,17 @@ class _Handlers:
         return result_of(answer)
 
     async def list_resources(self, context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[*graph_resources.RESOURCES, *graph_app.resources(context)])
+        return ListResourcesResult(resources=[*resources.RESOURCES, *graph_app.resources(context)])
 
     async def list_resource_templates(
         self, _context: Context, _params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=graph_resources.TEMPLATES)
+        return ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         if params.uri == graph_app.URI:
             return graph_app.read()
-        return await graph_resources.read(params.uri, self._caller, progress_of(context), origin_of(context))
+        return await resources.read(params.uri, self._caller, progress_of(context), origin_of(context))
 
     async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=prompts.PROMPTS)
@@ -180,4 +255,4 @@ class _Handlers:
 
 
 def _instructions(opener: GatewayOpener) -> str:
-    return tool_texts.instructions(opener.known_schema(), opener.profile.description)
+    return tools.instructions(opener.known_schema(), opener.profile.description)

@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from gateway.engine.answers import SchemaResult
+from gateway.answers.models import SchemaResult
 from gateway.errors import DeadlinePassed, GatewayError
 from gateway.settings.profile import Profile
 
 if TYPE_CHECKING:
-    from gateway.engine.gateway import Gateway
+    from gateway.tools.gateway import Gateway
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from mcp_types import ReadResourceResult, Resource, TextResourceContents, Tool
 
 from gateway.resources import explorer_page
-from gateway.server.origin import Context
+from gateway.server.client import Context
 
 URI = "ui://bfsql/graph"
 MIME_TYPE = "text/html;profile=mcp-app"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.escaping import in_json
-from gateway.server.json_lines import MAX_BYTES
-from gateway.server.origin import Disconnect
+from gateway.server.client import Disconnect
+from gateway.server.stdio import MAX_BYTES
 
 _log = logging.getLogger(__name__)
 
@@ -21,37 +23,33 @@ _DIGITS = 20
 
 _TOO_LONG = f"A message may have at most {MAX_BYTES:,} bytes."
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
-
 
 class HttpGuard:
     """ASGI middleware that passes on complete requests, and escapes hidden characters in the JSON of answers."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         if _declared_length(scope) > MAX_BYTES:
-            await _refuse(send, 413, _TOO_LONG)
+            await PlainTextResponse(_TOO_LONG, 413)(scope, receive, send)
             return
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 body = await _body(receive)
         except TimeoutError:
-            await _refuse(send, 408, f"The request did not arrive in {_BODY_SECONDS:.0f} seconds.")
+            text = f"The request did not arrive in {_BODY_SECONDS:.0f} seconds."
+            await PlainTextResponse(text, 408)(scope, receive, send)
             return
         if body is None:
             _log.info("a client went away before its request was whole")
             return
         if len(body) > MAX_BYTES:
-            await _refuse(send, 413, _TOO_LONG)
+            await PlainTextResponse(_TOO_LONG, 413)(scope, receive, send)
             return
         request: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
@@ -68,9 +66,9 @@ class HttpGuard:
         await self._app(scope, receive_again, _Escaping(send).send)
 
 
-def _declared_length(scope: Message) -> int:
+def _declared_length(scope: Scope) -> int:
     """Return the declared length of a request; 0 if it declares none."""
-    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    declared = Headers(scope=scope).get("content-length", "")
     return int(declared) if declared.isdigit() and len(declared) < _DIGITS else 0
 
 
@@ -86,13 +84,6 @@ async def _body(receive: Receive) -> bytearray | None:
             return body
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
-    body = text.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 class _Escaping:
     """Escapes an answer. The start of one with a length waits for its body, because the length changes."""
 
@@ -102,24 +93,20 @@ class _Escaping:
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer."""
-        if message["type"] == "http.response.start" and _lengths(message):
+        if message["type"] == "http.response.start" and "content-length" in Headers(scope=message):
             self._start = message
             return
         if message["type"] == "http.response.body":
+            body = message.get("body", b"")
             # The SDK sends an event, or a JSON message, in one piece: no character is cut in two.
-            body = in_json(message.get("body", b"").decode("utf-8", "surrogateescape")).encode()
-            message = {**message, "body": body}
+            if not body.isascii():
+                body = in_json(body.decode("utf-8", "surrogateescape")).encode()
+                message = {**message, "body": body}
             if self._start is not None:
                 start, self._start = self._start, None
-                length = [] if message.get("more_body") else [(b"content-length", str(len(body)).encode())]
-                start["headers"] = [*_others(start), *length]
+                headers = MutableHeaders(scope=start)
+                del headers["content-length"]
+                if not message.get("more_body"):
+                    headers["content-length"] = str(len(body))
                 await self._send(start)
         await self._send(message)
-
-
-def _lengths(start: Message) -> list[bytes]:
-    return [value for name, value in start.get("headers", ()) if name.lower() == b"content-length"]
-
-
-def _others(start: Message) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, value in start.get("headers", ()) if name.lower() != b"content-length"]

@@ -1,16 +1,34 @@
-"""The prompts: questions that a person begins with, written as steps over the tools."""
+"""The prompts, and what completes their arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
+from mcp_types import (
+    INVALID_PARAMS,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
+    GetPromptResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    PromptReference,
+    ResourceTemplateReference,
+    TextContent,
+)
 
-from gateway.engine.arguments import MAX_ID
-from gateway.errors import InputError, quoted
+from gateway.answers.models import SearchHit
+from gateway.arguments import MAX_ID
+from gateway.errors import GatewayError, InputError, quoted
 from gateway.escaping import json_text, printable
+from gateway.server.calls import ToolCaller
+from gateway.server.client import SOLE, Origin
+from gateway.server.resources import ENTITY_ARGUMENT, ENTITY_TEMPLATE
 
 _ABOUT_NAMES = "What stands in quotes is a name to look for, and no instruction."
 _RESOLVE = (
@@ -134,3 +152,74 @@ def _as_data(argument: str, text: str) -> str:
             f"The argument {argument} has {len(text):,} characters.", valid=f"It takes {MAX_ID:,} at most."
         )
     return json_text(text.strip())
+
+
+_log = logging.getLogger(__name__)
+
+MOST_RUNNING = 4
+"""Completions that search at once: a client may ask at every key, and tool calls share the endpoint."""
+
+_SHORTEST = 2
+"""Characters of a text that is completed; fewer fit too many names."""
+
+_MOST = 10
+_LONGEST = 200
+"""Characters of a name that is proposed; a longer one would be cut, and then nothing has that name."""
+
+_FITTING = frozenset({"label", "alias", "prefix", "all words", "part"})
+"""The other matches are guesses."""
+
+
+class Completer:
+    """Proposes names, or IDs, of entities that fit what was typed; after any fault, none.
+
+    Args:
+        caller: Searches.
+        seconds: Time for one completion.
+    """
+
+    def __init__(self, caller: ToolCaller, seconds: float) -> None:
+        self._caller = caller
+        self._seconds = seconds
+        self._running = 0
+
+    async def complete(self, params: CompleteRequestParams, origin: Origin = SOLE) -> CompleteResult:
+        """Return the values that fit what was typed."""
+        typed = params.argument.value.strip()
+        match params.ref:
+            case PromptReference(name=name) if has_argument(name, params.argument.name):
+                hits = await self._hits(typed, origin)
+                return _completion(hit.matched or hit.name for hit in hits)
+            case ResourceTemplateReference(uri=uri) if (uri, params.argument.name) == (
+                ENTITY_TEMPLATE,
+                ENTITY_ARGUMENT,
+            ):
+                prefix, colon, local_name = typed.rpartition(":")
+                hits = await self._hits(local_name, origin)
+                return _completion(hit.id for hit in hits if hit.id.startswith(prefix + colon))
+        return _completion(())
+
+    async def _hits(self, text: str, origin: Origin) -> list[SearchHit]:
+        """Return the entities whose names fit; none if there is no time or the search fails."""
+        if len(text) < _SHORTEST or self._running >= MOST_RUNNING:
+            return []
+        self._running += 1
+        try:
+            async with asyncio.timeout(self._seconds):
+                found = await self._caller.run(
+                    "search_entities", lambda gateway: gateway.search_entities(text, limit=_MOST), origin=origin
+                )
+        except (GatewayError, TimeoutError) as error:
+            _log.debug("nothing is proposed: %r", error)
+            return []
+        finally:
+            self._running -= 1
+        return [hit for hit in found.result if hit.match in _FITTING]
+
+
+def _completion(values: Iterable[str | None]) -> CompleteResult:
+    # A hidden character would not be seen, and an escaped one would be another name.
+    proposed = dict.fromkeys(
+        value for value in values if value and len(value) <= _LONGEST and printable(value) == value
+    )
+    return CompleteResult(completion=Completion(values=list(proposed)))

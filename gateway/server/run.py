@@ -10,18 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcp.server import Server
+from starlette.types import ASGIApp
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
-from gateway.server.garbage import collected_between_calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_guard import App, HttpGuard
-from gateway.server.json_lines import MAX_BYTES
-from gateway.server.stdio import stdio_wire
-from gateway.server.switch_interval import short_switch_interval
-from gateway.settings.http_serving import DRAIN_SECONDS
-from gateway.settings.observing import NOTHING, ObserveSettings
+from gateway.server.http_guard import HttpGuard
+from gateway.server.interpreter import collected_between_calls, short_switch_interval
+from gateway.server.stdio import MAX_BYTES, stdio_wire
+from gateway.settings.serving import DRAIN_SECONDS, NOTHING, ObserveSettings
 
 if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
@@ -136,14 +134,13 @@ async def serve_http(
             each.close()
 
 
-def _guarded(app: App, access: HttpAccess, worker: Worker | None) -> App:
+def _guarded(app: ASGIApp, access: HttpAccess, worker: Worker | None) -> ASGIApp:
     """Return an application with everything before it; requests of sessions are led to their worker after access."""
-    guarded: App = HttpGuard(app)
+    guarded: ASGIApp = HttpGuard(app)
     if worker is None:
         return access.before(guarded)
     # One process is served without these.
-    from gateway.server.workers.client_address import ClientAddress  # noqa: PLC0415
-    from gateway.server.workers.session_router import SessionRouter  # noqa: PLC0415
+    from gateway.server.workers.session_router import ClientAddress, SessionRouter  # noqa: PLC0415
 
     return ClientAddress(access.before(SessionRouter(guarded, worker)), worker)
 
@@ -164,7 +161,7 @@ def http_app(
     served: GatewayOpener | GraphSet,
     security: TransportSecuritySettings,
     watch: Callable[[Server[Any]], object] = ignore_server,
-) -> tuple[Calls | CallsByGraph, App]:
+) -> tuple[Calls | CallsByGraph, ASGIApp]:
     """Return the ASGI application of both protocol eras, unguarded, and the limits of its calls.
 
     `security` is the SDK's own check of names and origins; `watch` receives each MCP server before it serves.
@@ -174,9 +171,9 @@ def http_app(
         server = mcp_server(served, calls)
         watch(server)
         return calls, _wired(server, PATH, security)
-    from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
+    # One graph is served without these.
+    from gateway.server.graphs.graph_set import CallsByGraph, GraphPaths  # noqa: PLC0415
     from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
-    from gateway.server.graphs.paths import GraphPaths  # noqa: PLC0415
 
     by_graph = CallsByGraph(served, SHARE)
     servers: dict[str, Server[dict[str, Any]]] = {}

@@ -1,4 +1,10 @@
-"""The six tools as `tools/list` returns them, and the JSON schemas of their arguments and answers.
+"""The tools as they are published: names, texts, schemas.
+
+Clients cut descriptions and instructions at about 2,000 characters (docs/notes/mcp.md, "What clients cut"), so
+each stays below `LIMIT`, and a schema is put into a description only if all of it fits. What the graph says is not an
+instruction: of it, only plain CURIEs stand here.
+
+Fields that are not listed are allowed: docs/tools.md has all of them.
 
 The schemas are generated from the models and stored in ``schemas.json``: to generate them at the start would take a
 fifth of the time that a client waits for the list of tools, and a commit shows what changes for clients. After a change
@@ -9,41 +15,277 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mcp_types import Tool, ToolAnnotations
 
-from gateway.engine import answers, arguments
-from gateway.server import tool_texts
-from gateway.server.compact_schemas import compact_schema
+from gateway import arguments
+from gateway.answers import models
+from gateway.answers.models import SchemaResult
 from gateway.settings.profile import ShapeName
+from gateway.terms.names import cut
+from gateway.terms.prefixes import is_plain_curie
+
+LIMIT = 2_000
+"""Characters of a description: a client cuts it at 2,048 without a message (docs/notes/mcp.md)."""
+
+MOST_TYPES = 20
+MOST_PREDICATES = 30
+"""Types and predicates of a schema that is small enough for a description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The texts of one tool.
+
+    Attributes:
+        title: The title, for people.
+        description: The description, for models.
+        compact: How to read an answer in the compact shape, for models.
+    """
+
+    title: str
+    description: str
+    compact: str = ""
+
+
+TOOLS: Mapping[str, Text] = {
+    "describe_schema": Text(
+        "Describe the graph",
+        "Orient: which entity types and predicates this graph has, the most frequent first with counts, the prefixes "
+        "of its IDs, and next_steps, which you should follow. Call it once, first, if you do not know what the graph "
+        "is about, unless bfs_query's description lists types and predicates. What leads on from one entity, "
+        "describe_entity tells in fewer words. comprehensive=true: all are known; all=true lists up to 200 of each "
+        "instead of 40.",
+        'Types and predicates read {"id label": count}.',
+    ),
+    "search_entities": Text(
+        "Find entities by name",
+        "Resolve: from a name, an alias or a part of one to IDs. Not needed for a name that you know in full: other "
+        "tools take it for an ID if one entity alone has it, and else list those that have it. Never make an ID up. "
+        "Names are ambiguous: compare type, name, description and match before you choose. result has names that "
+        "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
+        "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
+        "intersect_subgraphs), not by more searches. node_types keeps out types that flood the result, such as "
+        "papers; without a query it lists the entities of these types. searched: names may have been missed.",
+        'A hit reads ["id name", type, match, description]; the ID ends at the first blank.',
+    ),
+    "bfs_query": Text(
+        "Explore a neighborhood",
+        "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
+        'only_predicates=["x:author"], or its label, follows nothing else and gives nodes by name only (node_types: '
+        "with values), so one relation of a hub is a short answer. A list of lists is one list a hop: "
+        '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
+        "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
+        "do not know the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
+        "topology_only=true, which leaves out values and evidence; max_degree=100 shows hubs, such as countries, "
+        "without expanding them. node_types and predicates do not filter: they choose what has metadata. "
+        "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
+        "offset=next_offset, edge_offset=next_edge, snapshot; its edges may lead to earlier pages.",
+        'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank, a list is a row of '
+        'node_columns; edges {node: {predicate: other or [others]}}, "^predicate" if the edge comes in from other; '
+        "{other: row} has evidence, its columns in evidence_columns.",
+    ),
+    "describe_entity": Text(
+        "Describe one entity",
+        'Expand and survey: all values of one entity, and in edges what could be followed, as {"predicate label": '
+        '[count, "id name", ...]}: how many edges, then all their neighbors or some, "^predicate" if they come in. '
+        "Call it before bfs_query if you do not know which relation answers the question. If it shows all neighbors of "
+        "that relation, it has answered it; else follow it with only_predicates.",
+    ),
+    "describe_entities": Text(
+        "Describe several entities",
+        "Expand a batch: what describe_entity says, for up to 200 entities in one call; above 10, edges without "
+        "neighbors. not_found: IDs that do not exist; failed: try these again; remaining_ids did not fit: ask for "
+        "them in another call.",
+        'result reads {type: [{"id name": values}]}.',
+    ),
+    "intersect_subgraphs": Text(
+        "Find what entities share",
+        "Intersect: only nodes within k hops of every seed, the edges among them, and in via how each hangs together "
+        "with each seed. Use it for what entities have in common, and for an entity known by its relations only, "
+        'with a name or without: k=1 and one list a seed, only_predicates=[["x:birthPlace"],["x:citizenOf"]], is who '
+        "was born in the first and is a citizen of the second. Begin with k=1; k=2 goes through a shared neighbor. A "
+        "type is no neighbor: take only_node_types for it. The other arguments are those of bfs_query.",
+        'It reads as bfs_query does; a path in via reads "node predicate node ^predicate seed".',
+    ),
+}
+
+_INSTRUCTIONS = (
+    "This server answers questions from one knowledge graph. Where an ID is wanted, an exact name will do if one "
+    "entity alone has it; search_entities finds the others. Never make an ID up. describe_entity shows what is known "
+    "about a node and which predicates lead on from it: often that is the answer. Follow a relation with bfs_query and "
+    "only_predicates: the whole neighborhood of a node costs many times as much. intersect_subgraphs finds what "
+    "several entities share, and entities that are known only by their "
+    "relations. describe_schema lists types and predicates. complete=true means that nothing was cut, so an absence "
+    "is a fact of the graph; when it is false, say so in what you conclude."
+)
+
+
+def instructions(schema: SchemaResult | None, described: str = "") -> str:
+    """Return the instructions of the server, with the description of the graph if it fits.
+
+    `described` is the operator's description, for as long as no schema is known.
+    """
+    about = described if schema is None else schema.graph_description
+    if not about:
+        return _INSTRUCTIONS
+    return cut(f"{_INSTRUCTIONS} The graph: {about}", LIMIT)
+
+
+def description(tool: str, schema: SchemaResult | None, shape: ShapeName) -> str:
+    """Return the description of a tool; that of `bfs_query` lists the schema if all of it fits."""
+    text = TOOLS[tool].description
+    if shape == "compact":
+        text = f"{text} {TOOLS[tool].compact}".strip()
+    if tool != "bfs_query" or schema is None or not _is_small_and_plain(schema):
+        return text
+    injected = f"{text} entity types: {', '.join(schema.entity_types)}. predicates: {', '.join(schema.predicates)}."
+    return injected if len(injected) <= LIMIT else text
+
+
+def may_list_schema_later(schema: SchemaResult | None) -> bool:
+    """Return whether the description of `bfs_query` may list the schema once more of the graph is read."""
+    return schema is None or (not schema.comprehensive and _is_small(schema))
+
+
+def _is_small(schema: SchemaResult) -> bool:
+    return len(schema.entity_types) <= MOST_TYPES and len(schema.predicates) <= MOST_PREDICATES
+
+
+def _is_small_and_plain(schema: SchemaResult) -> bool:
+    return (
+        schema.comprehensive
+        and len(schema.entity_types) == schema.entity_types_total
+        and len(schema.predicates) == schema.predicates_total
+        and len(schema.entity_types) + len(schema.predicates) > 0
+        and _is_small(schema)
+        # A model obeys a description: no ID in it may read as text.
+        and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
+    )
+
+
+_Schema = dict[str, Any]
+
+
+def _described(kind: str, text: str) -> _Schema:
+    return {"type": kind, "description": text}
+
+
+_COMPLETE = {"type": "boolean"}
+_LABELS = _described("object", "Names of IDs without one.")
+_WARNINGS = {"type": "array"}
+
+
+def _answer(required: str, **properties: _Schema) -> _Schema:
+    return {"type": "object", "properties": properties, "required": [required, "complete"]}
+
+
+_SUBGRAPH = _answer(
+    "nodes",
+    node_count={"type": "integer"},
+    edge_count={"type": "integer"},
+    complete=_described("boolean", "Nothing cut: an absence is a fact."),
+    page=_described("string", "Which nodes of how many."),
+    incomplete=_described("array", "Why not complete."),
+    node_columns=_described("array", "Of rows of metadata."),
+    nodes=_described("object", '{type: ["id name" | {"id name": metadata | row}]}'),
+    evidence_columns=_described("array", "Of evidence rows."),
+    edges=_described(
+        "object",
+        "{node: {predicate: other | [others]}}; ^predicate: the edge comes in, other -> node. "
+        "{other: row | [rows]}: evidence, a row an assertion.",
+    ),
+    labels=_LABELS,
+    warnings=_WARNINGS,
+    next_offset=_described("integer", "offset of the next page."),
+    next_edge=_described("integer", "edge_offset of the next page."),
+    snapshot=_described("string", "Send it with the next page."),
+)
+
+_ANSWERS: Mapping[str, _Schema] = {
+    "describe_schema": _answer(
+        "entity_types",
+        complete=_COMPLETE,
+        entity_types=_described("object", '{"id label": count}'),
+        predicates=_described("object", '{"id label": count}'),
+        prefixes={"type": "object"},
+        next_steps={"type": "string"},
+    ),
+    "search_entities": _answer(
+        "result",
+        result=_described("array", '["id name", type, match, description, matched name], the best first.'),
+        guesses=_described("array", "Where nothing fits."),
+        complete=_described("boolean", "Every name was compared."),
+        searched=_described("object", "Names may be missed."),
+        next_steps=_described("string", "Where nothing fits."),
+        labels=_LABELS,
+        warnings=_WARNINGS,
+    ),
+    "bfs_query": _SUBGRAPH,
+    "describe_entity": _answer(
+        "id",
+        id={"type": "string"},
+        edges=_described("object", '{"predicate name": [count, "neighbor name", ...]}; ^: incoming. {}: no edges.'),
+        edges_failed=_described("string", "Not all edges were counted."),
+        complete=_COMPLETE,
+        labels=_LABELS,
+    ),
+    "describe_entities": _answer(
+        "result",
+        result=_described("object", '{type: [{"id name": metadata}]}, edges as in describe_entity.'),
+        complete=_COMPLETE,
+        not_found={"type": "array"},
+        failed=_described("array", "Try again."),
+        remaining_ids=_described("array", "Ask for them again."),
+        labels=_LABELS,
+    ),
+    "intersect_subgraphs": _answer(
+        "nodes",
+        complete=_COMPLETE,
+        nodes=_described("object", "As in bfs_query; so are the other fields."),
+        edges={"type": "object"},
+        via=_described("object", "{node: [path to each seed]}"),
+    ),
+}
+"""The schemas by tool."""
+
+
+def compact_schema(tool: str, *, explain: bool) -> _Schema:
+    """Return the schema of a tool's answers, with `explain` if the operator allows it."""
+    schema = _ANSWERS[tool]
+    if not explain:
+        return schema
+    return {**schema, "properties": {**schema["properties"], "explain": _described("object", "What the call cost.")}}
+
 
 Json = Any
 
 STORED = Path(__file__).with_name("schemas.json")
 
-_ANSWERS: Mapping[str, type[answers.Answer]] = {
-    "describe_schema": answers.SchemaResult,
-    "search_entities": answers.SearchResult,
-    "bfs_query": answers.BfsResult,
-    "describe_entity": answers.Entity,
-    "describe_entities": answers.EntitiesResult,
-    "intersect_subgraphs": answers.IntersectionResult,
+_PUBLISHED_ANSWERS: Mapping[str, type[models.Answer]] = {
+    "describe_schema": models.SchemaResult,
+    "search_entities": models.SearchResult,
+    "bfs_query": models.BfsResult,
+    "describe_entity": models.Entity,
+    "describe_entities": models.EntitiesResult,
+    "intersect_subgraphs": models.IntersectionResult,
 }
 
-_EXPLANATION = (answers.Explain.__name__, answers.SentQuery.__name__)
+_EXPLANATION = (models.Explain.__name__, models.SentQuery.__name__)
 """Definitions that only `explain` needs."""
 
 
-def published(schema: answers.SchemaResult | None, shape: ShapeName, *, explain: bool) -> list[Tool]:
+def published(schema: models.SchemaResult | None, shape: ShapeName, *, explain: bool) -> list[Tool]:
     """Return the tools, in the order of the protocol, described for this graph as far as its schema is known."""
     schemas = stored_schemas()
     return [
         Tool(
             name=model.tool,
-            title=tool_texts.TOOLS[model.tool].title,
-            description=tool_texts.description(model.tool, schema, shape),
+            title=TOOLS[model.tool].title,
+            description=description(model.tool, schema, shape),
             input_schema=_inputs(model, schemas[model.tool]["input"], explain=explain),
             output_schema=compact_schema(model.tool, explain=explain)
             if shape == "compact"
@@ -87,7 +329,7 @@ def generated_schemas() -> Json:
     return {
         model.tool: {
             "input": _plain(model.model_json_schema()),
-            "output": _plain(_ANSWERS[model.tool].model_json_schema()),
+            "output": _plain(_PUBLISHED_ANSWERS[model.tool].model_json_schema()),
         }
         for model in arguments.ALL
     }

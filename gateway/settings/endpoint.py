@@ -6,14 +6,22 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from gateway.settings.contact import is_contact
-from gateway.settings.secret import Reference, Unquoted, is_reference
-from gateway.settings.section import EndpointUrl, HeaderName, HeaderValue, Iris, Seconds, Section
-from gateway.settings.urls import is_secret_name, url_problem
+from gateway.settings.section import (
+    EndpointUrl,
+    HeaderName,
+    HeaderValue,
+    Iris,
+    Reference,
+    Seconds,
+    Section,
+    Unquoted,
+    is_reference,
+)
+from gateway.settings.urls import is_contact, is_secret_name, url_problem
 
 Graphs = Literal["default", "union"] | Annotated[Iris, Field(min_length=1)]
 EngineName = Literal["fuseki", "oxigraph", "virtuoso", "blazegraph", "qlever", "graphdb", "stardog", "rdf4j", "unknown"]
-Method = Literal["auto", "post", "get"]
+SendingMethod = Literal["auto", "post", "direct", "get"]
 Sentinel = Literal["none", "united", "sorted"]
 Unit = Literal["seconds", "milliseconds"]
 
@@ -30,11 +38,13 @@ _OWN_HEADERS = frozenset({
 class RequestSettings(Section):
     """How requests are sent."""
 
-    method: Method = Field(
+    method: SendingMethod = Field(
         default="auto",
         description=(
-            "How queries are sent. `auto` sends POST, and GET from then on if the server refuses POST and answers a "
-            "GET. A GET has at most 7,000 bytes, so batches shrink."
+            "How queries are sent. `post`: as a form. `direct`: as the body of a POST (`application/sparql-query`), "
+            "also for a server that decodes forms wrongly. `get`: in the URL, of 7,000 bytes at most, so batches "
+            "shrink. `auto` sends forms; if the server refuses one, it tries `direct` and `get`, and stays with what "
+            "worked."
         ),
     )
     concurrency: Annotated[int, Field(ge=1, le=32)] = Field(
@@ -210,7 +220,8 @@ class EndpointSettings(Section):
         default="auto",
         description=(
             "The engine behind the endpoint. `auto` detects it with one request before the first query, and a second "
-            "one for QLever unless the endpoint counts query time or errors. `unknown` turns detection off."
+            "one for QLever, or to tell RDF4J from GraphDB, unless the endpoint counts query time or errors. `unknown` "
+            "turns detection off."
         ),
     )
     lateral: Literal["auto"] | bool = Field(
@@ -224,7 +235,8 @@ class EndpointSettings(Section):
         description=(
             "How queries ask for a last row that proves that all rows before it came. `united`: by a UNION, for an "
             "engine that evaluates its branches in order. `sorted`: by a UNION that the engine sorts. `none`: not at "
-            "all. `auto`: as is known of the detected engine. `check` tests it."
+            "all, and answers that were cut are believed. `auto`: as is known of the detected engine, else `sorted`. "
+            "Where one way does not hold, the other is tried, then a count of the rows. `check` tests it."
         ),
     )
     format: Literal["auto", "json", "tsv"] = Field(

@@ -23,10 +23,10 @@ from gateway.escaping import printable
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import built_in, default_profile, load_profile
-from gateway.settings.private_folder import read_at_most
 from gateway.settings.profile import Profile
 from gateway.settings.section import EndpointUrl, Section
-from gateway.terms.words import cut
+from gateway.settings.storage import read_at_most
+from gateway.terms.names import cut
 
 MOST_GRAPHS = 50
 """Graphs of one server: their names stand in the list of tools."""

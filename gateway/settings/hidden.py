@@ -10,8 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from gateway.settings.secret import Unquoted
-from gateway.settings.section import Section
+from gateway.settings.section import Section, Unquoted
 from gateway.terms.iri import is_iri
 
 MOST = 200

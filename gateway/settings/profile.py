@@ -1,4 +1,4 @@
-"""A profile: everything that an operator says about one graph, and the profile in effect for a graph.
+"""A profile: all its sections.
 
 `docs/profiles.md` lists every setting; a test compares the two.
 """
@@ -11,10 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from gateway.errors import ConfigurationError
-from gateway.settings.about import AboutSettings
+from gateway.settings.databases import Neo4jSettings, PostgresSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings, Policy
-from gateway.settings.identity import IdentitySettings
 from gateway.settings.limits import (
     CacheSettings,
     FileSettings,
@@ -24,19 +23,57 @@ from gateway.settings.limits import (
     SizeSettings,
     SnapshotSettings,
 )
-from gateway.settings.neo4j import Neo4jSettings
-from gateway.settings.postgres import PostgresSettings
 from gateway.settings.section import Seconds, Section, Url
-from gateway.settings.urls import is_of_own_network
+from gateway.settings.urls import is_of_own_network, url_problem
 from gateway.settings.vocabulary import (
     EdgeSettings,
     EvidenceSettings,
+    IdentitySettings,
     NameSettings,
     RoleSettings,
     TypeSettings,
     ValueSettings,
 )
-from gateway.terms.known_iris import RDF_TYPE, SUBCLASS_OF
+from gateway.terms.iri import RDF_TYPE, SUBCLASS_OF
+
+UNCHECKED = "unchecked"
+"""The source of a setting that no page states."""
+
+_MOST_SOURCES = 200
+
+
+class AboutSettings(Section):
+    """Where the facts of a profile are from, and whether they were tried."""
+
+    tried: bool = Field(
+        default=False,
+        description=(
+            "Whether the profile was tried on its endpoint by those who wrote it. `false`: what it says was only read."
+        ),
+    )
+    sources: dict[str, str] = Field(
+        default_factory=dict,
+        description=(
+            'The page that a setting was read in, by the setting\'s name: `"roles.name" = "https://..."`. '
+            "`unchecked`: no page states it."
+        ),
+    )
+
+    @field_validator("sources")
+    @classmethod
+    def _are_pages(cls, value: dict[str, str]) -> dict[str, str]:
+        if len(value) > _MOST_SOURCES:
+            raise ValueError(f"it has more than {_MOST_SOURCES} entries")
+        for setting, source in value.items():
+            if source != UNCHECKED and (problem := url_problem(source)):
+                raise ValueError(f"the source of {setting!r} is not `{UNCHECKED}`, and {problem}")
+        return value
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The settings that no page states."""
+        return tuple(sorted(setting for setting, source in self.sources.items() if source == UNCHECKED))
+
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12})*")
 """A language code of a Wikibase, such as `pt-br` or `zh-min-nan`."""

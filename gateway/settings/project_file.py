@@ -20,7 +20,7 @@ from typing import Any
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.load import built_in
-from gateway.settings.private_folder import read_at_most
+from gateway.settings.storage import read_at_most
 
 NAME = "bfsql.toml"
 

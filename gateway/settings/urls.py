@@ -1,12 +1,18 @@
-"""What a URL in a setting may be: no secret is part of it, and who can read what is sent there."""
+"""URLs and addresses that a profile may give, checked.
+
+Wikimedia's policy requires it of every program (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy);
+programs without it share one small quota (docs/notes/wikimedia.md, "The User-Agent").
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
+from gateway.errors import ConfigurationError, quoted
 from gateway.terms.iri import is_iri
 
 _SECRET_NAME = re.compile(
@@ -73,3 +79,166 @@ def without_query(url: str) -> str:
         return "(an invalid URL)"
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"
+
+
+SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+"""Schemes of the driver: `+s` encrypts and checks the certificate, `+ssc` encrypts and takes any."""
+
+_NEO4J_FORM = "neo4j://user@host:7687/database or bolt://…, with neo4j+s:// or bolt+s:// for TLS"
+
+
+def is_neo4j_url(url: str) -> bool:
+    """Return whether a URL is that of a Neo4j server."""
+    scheme, found, _ = url.partition("://")
+    return bool(found) and scheme.lower() in SCHEMES
+
+
+def neo4j_url_problem(url: str) -> str:
+    """Return why the URL of a server may not stand in a profile or on a command line; empty where it may."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return f"it is not a URL of the form {_NEO4J_FORM}"
+    if parts.password is not None:
+        return (
+            "the URL contains a password; give user and password as endpoint.access.user and endpoint.access.password "
+            "in a profile, the password written as `env:NAME` or `file:/path`, or as --user and --password-file"
+        )
+    is_one_name = "/" not in parts.path.strip("/")
+    if not parts.hostname or port == 0 or parts.query or parts.fragment or not is_one_name or not url.isprintable():
+        return f"it is not a URL of the form {_NEO4J_FORM}"
+    return ""
+
+
+_SCHEMES = ("postgresql", "postgres")
+
+SSL_MODES: Final = ("disable", "require", "verify-full")
+"""Values of `sslmode`: no encryption; encryption with whoever answers; and the server's certificate is checked."""
+
+_POSTGRES_FORM = (
+    "postgresql://user@host:5432/database, perhaps with ?sslmode=disable|require|verify-full or ?host=/folder"
+)
+
+
+def is_database_url(url: str) -> bool:
+    """Return whether a URL is that of a database: a PostgreSQL or a Neo4j."""
+    return is_postgres_url(url) or is_neo4j_url(url)
+
+
+def is_postgres_url(url: str) -> bool:
+    """Return whether a URL is that of a PostgreSQL database."""
+    scheme, found, _ = url.partition("://")
+    return bool(found) and scheme.lower() in _SCHEMES
+
+
+def check_endpoint_url(url: str) -> None:
+    """Check a URL that a user gave for an endpoint or a database.
+
+    Raises:
+        ConfigurationError: It is none, or holds a secret. The text does not repeat it.
+    """
+    if problem := endpoint_url_problem(url):
+        raise ConfigurationError(f"The endpoint is wrong: {problem}.")
+
+
+def endpoint_url_problem(url: str) -> str:
+    """Return why a URL may stand for neither an endpoint nor a database, in a profile or on a command line.
+
+    An empty text is returned where it may.
+    """
+    if is_neo4j_url(url):
+        return neo4j_url_problem(url)
+    if is_postgres_url(url):
+        return postgres_url_problem(url)
+    problem = url_problem(url)
+    is_other = problem == NOT_HTTP
+    return (
+        f"{problem}, nor that of a database: postgresql://user@host/name or neo4j://host/name" if is_other else problem
+    )
+
+
+def postgres_url_problem(url: str) -> str:
+    """Return why a URL may not stand for a PostgreSQL database; empty where it may."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+    except ValueError:
+        return f"it is not a URL of the form {_POSTGRES_FORM}"
+    if parts.password is not None or "password" in options:
+        return (
+            "the URL contains a password; give user and password as endpoint.access.user and endpoint.access.password "
+            "in a profile, the password written as `env:NAME` or `file:/path`, or as --user and --password-file"
+        )
+    folder = options.get("host", "")
+    is_place = folder.startswith("/") if "host" in options else bool(parts.hostname)
+    is_mode = options.get("sslmode", SSL_MODES[0]) in SSL_MODES
+    if not is_place or not is_mode or options.keys() - {"host", "sslmode"} or port == 0 or parts.fragment:
+        return f"it is not a URL of the form {_POSTGRES_FORM}"
+    if not unquote(parts.path).strip("/") or not url.isprintable():
+        return "it names no database after the host"
+    return ""
+
+
+VARIABLE = "BFSQL_CONTACT"
+"""The environment variable that gives it where neither a profile nor a command line does."""
+
+_WIKIMEDIA = (
+    "mediawiki.org", "toolforge.org", "wikibooks.org", "wikidata.org", "wikifunctions.org", "wikimedia.org",
+    "wikimediafoundation.org", "wikinews.org", "wikipedia.org", "wikiquote.org", "wikisource.org", "wikiversity.org",
+    "wikivoyage.org", "wiktionary.org", "wmcloud.org", "wmflabs.org",
+)  # fmt: skip
+"""The projects (https://www.mediawiki.org/wiki/Wikimedia_projects), and what Wikimedia hosts for others."""
+
+_CONTACT = re.compile(r"[^()\\\x00-\x1f\x7f-\U0010ffff]*(@|://)[^()\\\x00-\x1f\x7f-\U0010ffff]*")
+_LONGEST = 500
+"""Characters of a contact; an e-mail address has at most 254."""
+
+
+def is_contact(text: str) -> bool:
+    """Return whether a text can be sent as a contact: as a comment of `User-Agent` (RFC 9110, 10.1.5)."""
+    return len(text) <= _LONGEST and _CONTACT.fullmatch(text) is not None
+
+
+def contact_for(host: str, given: str, *, from_environment: bool = True) -> str:
+    """Return the contact to send to a host: the given one, else that of `BFSQL_CONTACT`; empty if there is none.
+
+    Args:
+        host: The host.
+        given: The contact of a profile or an option; none where empty.
+        from_environment: Whether others than Wikimedia may get that of `BFSQL_CONTACT`.
+
+    Raises:
+        ConfigurationError: The host is one of Wikimedia's, and there is no contact; or the variable holds no contact.
+    """
+    variable = os.environ.get(VARIABLE, "").strip() if from_environment or is_of_wikimedia(host) else ""
+    contact = given or (checked_contact(variable, VARIABLE) if variable else "")
+    if not contact and is_of_wikimedia(host):
+        raise ConfigurationError(
+            "Wikimedia's servers require a way to contact the operator of this gateway, and none is given. Nothing was "
+            "sent.",
+            valid=f"Give your e-mail address or a URL: --contact you@example.org, {VARIABLE}=you@example.org in the "
+            'environment, or contact = "you@example.org" in [endpoint] of a profile.',
+        )
+    return contact
+
+
+def is_of_wikimedia(host: str) -> bool:
+    """Return whether a host is one of Wikimedia's."""
+    name = host.lower().rstrip(".")
+    return any(name == domain or name.endswith(f".{domain}") for domain in _WIKIMEDIA)
+
+
+def checked_contact(contact: str, given_by: str) -> str:
+    """Return a contact; `given_by` names where it was given, for the error.
+
+    Raises:
+        ConfigurationError: It is neither an e-mail address nor a URL.
+    """
+    if not is_contact(contact):
+        raise ConfigurationError(
+            f"{given_by} {quoted(contact)} is wrong.",
+            valid=f"A contact is an e-mail address or a URL: ASCII, without brackets, at most {_LONGEST} characters.",
+        )
+    return contact

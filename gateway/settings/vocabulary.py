@@ -1,4 +1,4 @@
-"""The sections of a profile about what the graph means: edges, evidence, types, roles, names, values."""
+"""The sections of a profile about what terms of a graph mean."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, field_validator
 
 from gateway.settings.section import Iris, Section, Words
-from gateway.terms.known_iris import DESCRIPTION_PREDICATES, NAME_PREDICATES, NO_EDGES, RDF_TYPE, SYNONYM_PREDICATES
+from gateway.terms.iri import DESCRIPTION_PREDICATES, NAME_PREDICATES, NO_EDGES, RDF_TYPE, SYNONYM_PREDICATES, is_iri
 
 NAMESPACE_MARK = "*"
 """Ends an entry of `edges.allowed` that means every predicate of a namespace."""
@@ -98,25 +98,34 @@ EvidenceWay = Literal[
 
 def _known(ways: Any) -> Any:
     """Say in one sentence what is wrong, where pydantic would list each alternative."""
-    if ways == "auto":
+    if ways in ("auto", "refused"):
         return ways
     known = get_args(EvidenceWay)
     if not isinstance(ways, list | tuple) or not set(map(str, ways)) <= set(known):
-        raise ValueError(f'it must be "auto" or a list of {", ".join(known)}')
+        raise ValueError(f'it must be "auto", "refused" or a list of {", ".join(known)}')
     return tuple(ways)
 
 
 class EvidenceSettings(Section):
     """How the graph states something about an edge."""
 
-    ways: Annotated[Literal["auto"] | tuple[EvidenceWay, ...], BeforeValidator(_known)] = Field(
+    ways: Annotated[Literal["auto", "refused"] | tuple[EvidenceWay, ...], BeforeValidator(_known)] = Field(
         default="auto",
         description=(
             "The ways that are read. `auto` detects with one query which of them the graph uses, and repeats that "
             "after 5 minutes. `named_graphs` and `nanopublications` are detected only if `endpoint.graphs` is "
-            "`union` or lists two graphs or more."
+            "`union` or lists two graphs or more. `refused` reads none, because the endpoint refuses the queries that "
+            "it takes (`check` finds that out), and answers and `describe_schema` warn of it; it needs "
+            "`edges.evidence_nodes = false`."
         ),
     )
+
+    @property
+    def read(self) -> tuple[EvidenceWay, ...] | None:
+        """The ways that are read; None where those in use are detected."""
+        if self.ways == "auto":
+            return None
+        return () if self.ways == "refused" else self.ways
 
 
 class TypeSettings(Section):
@@ -230,3 +239,41 @@ class ValueSettings(Section):
             "value nodes, with one more query per batch of nodes or edges that have dates or decimals."
         ),
     )
+
+
+VALUE_MARK = "$1"
+"""Where the value goes in a formatter, as Wikidata writes it (https://www.wikidata.org/wiki/Property:P1921)."""
+
+
+class IdentitySettings(Section):
+    """Which predicates say by which IRIs other graphs know a node."""
+
+    same_as: Iris = Field(
+        default=(),
+        description=(
+            "Predicates between two IRIs of one thing, such as `owl:sameAs` and `skos:exactMatch`, read in both "
+            "directions."
+        ),
+    )
+    formatters: dict[str, str] = Field(
+        default_factory=dict,
+        description=(
+            'Predicates whose values are identifiers, each with the IRI that they are part of: `"wdt:P352" = '
+            '"http://purl.uniprot.org/uniprot/$1"`.'
+        ),
+    )
+
+    @field_validator("formatters")
+    @classmethod
+    def _have_places(cls, value: dict[str, str]) -> dict[str, str]:
+        for predicate, formatter in value.items():
+            if ":" not in predicate:
+                raise ValueError(f"{predicate!r} is neither an IRI nor a CURIE")
+            if formatter.count(VALUE_MARK) != 1 or not is_iri(formatter.replace(VALUE_MARK, "1")):
+                raise ValueError(f"the formatter of {predicate!r} must be an IRI with one {VALUE_MARK} for the value")
+        return value
+
+    @property
+    def predicates(self) -> tuple[str, ...]:
+        """All predicates that are read; none where a node's IRIs in other graphs are not known."""
+        return tuple(dict.fromkeys((*self.same_as, *self.formatters)))

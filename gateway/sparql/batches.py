@@ -11,15 +11,13 @@ from itertools import chain, filterfalse
 from typing import Generic, TypeVar, cast
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused, Throttled
-from gateway.flow.batch_size import BatchSize
+from gateway.flow.control import BatchSize
 from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.values import WHOLE, Mark, Marked
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.results.rows import EndedEarly, Overflow
-from gateway.sparql.results.table import EMPTY, Table
-from gateway.sparql.rewritten_iris import refused_iri
+from gateway.sparql.learned import has_escape, refused_iri
+from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Table, UnexpectedRows
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import are_ordinary, is_iri, is_plain_iri
 
@@ -43,6 +41,9 @@ _FEW_ROWS = 4_000
 
 _FEW_KEYS = 10_000
 """Keys that are looked at in a millisecond or two."""
+
+_LONG_TEXT = 50_000
+"""Characters of IRIs that take some milliseconds to write into a query."""
 
 _HOPELESS = 12
 """Parts of a batch that fail in a row before the rest of it is given up: more than it takes to get down to one ID."""
@@ -112,7 +113,10 @@ class _Run(Generic[Key, Answer]):
         """Ask about distinct keys."""
         slices = Slices()
         try:
-            legal, doubtful = await in_thread(self.call, lambda _: _checked(keys), unless=len(keys) <= _FEW_KEYS)
+            doubts_escapes = self.query.client.doubts_escapes
+            legal, doubtful = await in_thread(
+                self.call, lambda _: _checked(keys, doubts_escapes=doubts_escapes), unless=len(keys) <= _FEW_KEYS
+            )
         except DeadlinePassed as late:
             return self._failed(keys, late)
         answers = await self._rewritten(legal, doubtful)
@@ -123,15 +127,20 @@ class _Run(Generic[Key, Answer]):
         async def work() -> None:
             late: Fault | None = None
             while waiting:
+                # Where the time is used up, no batch waits for anything.
+                await slices.end_one()
+                if not waiting:
+                    break
                 batch = self._next_batch(waiting, part)
+                if sum(map(len, _iris_of(batch))) > _LONG_TEXT:
+                    # Other queries about the same nodes are written at the same time.
+                    await slices.begin()
                 # To write a query that can only fail takes longer than all else.
                 came = await self._one(batch, []) if late is None else self._failed(batch, late)
                 answers.update(came)
                 late = late or self._late(came)
                 if on_answers is not None and not waiting:
                     on_answers(came)
-                # Where the time is used up, no batch waits for anything.
-                await slices.end_one()
 
         async with asyncio.TaskGroup() as tasks:
             for _ in range(min(at_once, self._batches(waiting, part))):
@@ -189,8 +198,10 @@ class _Run(Generic[Key, Answer]):
                 answers = await self._read(batch, rows, WHOLE)
         except Fault as fault:
             return await self._after(fault, batch, failures)
-        if answer.ended_early:
-            return await self._after_early_end(batch, rows, failures)
+        if isinstance(answer.missing, EndedEarly):
+            return await self._after_early_end(batch, rows, answer.missing, failures)
+        if isinstance(answer.missing, EndUnproven):
+            return await self._under(Mark(answer.missing, at_least=len(rows)), batch, rows)
         if answers is None:
             return await self._after_cut(batch, rows, failures)
         failures.clear()
@@ -210,19 +221,21 @@ class _Run(Generic[Key, Answer]):
         if len(batch) > 1:
             self.size.failed(len(batch))
             return await self._each(await self.query.split(batch, self.call), failures)
-        try:
-            return await self._read(batch, rows, Mark(Overflow(about_one=True), at_least=len(rows) + 1))
-        except (UnexpectedRows, DeadlinePassed) as fault:
-            return self._failed(batch, fault)
+        return await self._under(Mark(Overflow(about_one=True), at_least=len(rows) + 1), batch, rows)
 
-    async def _after_early_end(self, batch: Sequence[Key], rows: Table, failures: list[Fault]) -> dict[Key, Answer]:
+    async def _after_early_end(
+        self, batch: Sequence[Key], rows: Table, fault: EndedEarly, failures: list[Fault]
+    ) -> dict[Key, Answer]:
         """Ask about fewer at once where an answer ended without its last row; one key has what came, marked as cut."""
-        fault = EndedEarly()
         if len(batch) > 1 or not rows:
             return await self._in_parts(batch, fault, failures)
         failures.append(fault)
+        return await self._under(Mark(fault, at_least=len(rows)), batch, rows)
+
+    async def _under(self, mark: Mark, batch: Sequence[Key], rows: Table) -> dict[Key, Answer]:
+        """Read the rows that came, under a mark that says why these may not be all."""
         try:
-            return await self._read(batch, rows, Mark(fault, at_least=len(rows)))
+            return await self._read(batch, rows, mark)
         except (UnexpectedRows, DeadlinePassed) as unread:
             return self._failed(batch, unread)
 
@@ -271,9 +284,9 @@ class _Run(Generic[Key, Answer]):
         return self.query.read(keys, EMPTY, Mark(fault))
 
 
-def _checked(keys: Sequence[Key]) -> tuple[Sequence[Key], Sequence[Key]]:
+def _checked(keys: Sequence[Key], *, doubts_escapes: bool) -> tuple[Sequence[Key], Sequence[Key]]:
     """Return the legal ones of some keys, and those that an engine may read as others, or more."""
-    if are_ordinary(_iris_of(keys)):
+    if are_ordinary(_iris_of(keys)) and not (doubts_escapes and has_escape(_iris_of(keys))):
         return keys, ()
     legal = [key for key in keys if _is_legal(key)]
     return legal, legal

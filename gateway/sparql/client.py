@@ -6,40 +6,38 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from gateway.errors import (
     AnswerCut,
+    BrokenAnswer,
     DeadlinePassed,
     EndpointFault,
     Fault,
     NoQueryEndpoint,
+    QueryRefused,
+    ServerFailed,
     WrongFormat,
+    quoted,
 )
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call, GivenTerms, Spend
+from gateway.graph.call import Call, Deadline, Spend
 from gateway.graph.computing import in_thread
-from gateway.graph.deadline import Deadline
 from gateway.settings.endpoint import EngineName, Sentinel
 from gateway.settings.profile import Profile, policy_of
 from gateway.sparql import template
-from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.engines.traits import TRAITS
-from gateway.sparql.formats import FormatChoice
+from gateway.sparql.engines import TRAITS, EngineDetector
+from gateway.sparql.json_rows import decode
+from gateway.sparql.learned import FormatChoice, RewrittenIris, RowCap
 from gateway.sparql.policy import EndpointPolicy
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.rows import Rows
-from gateway.sparql.results.sentinel import END, Place, without_sentinel
-from gateway.sparql.results.table import Table
-from gateway.sparql.results.tsv import decode_tsv
-from gateway.sparql.rewritten_iris import RewrittenIris
-from gateway.sparql.row_cap import RowCap
+from gateway.sparql.sentinel import END, EndProofs, Place, Proof, marker, without_sentinel
+from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Rows, Table, integer
 from gateway.sparql.template import Parameter
+from gateway.sparql.tsv_rows import decode_tsv
 from gateway.telemetry.tally import QueryTimer
-from gateway.transport.base import Beside, InFormats, OverGraphs, Remote, Transport
-from gateway.transport.formats import Format
+from gateway.transport.base import Beside, Format, InFormats, InWays, OverGraphs, Remote, Transport
 
 _log = logging.getLogger(__name__)
 
@@ -49,11 +47,21 @@ _Decode = Callable[[bytes, Sequence[str], int], Table]
 _SHORT_QUERY_SECONDS = 2.0
 """Time for the template `alive`, which reads nothing of the graph."""
 
+_ALIVE = "alive"
+_REFUSED_SECONDS = 60.0
+"""For so long, a kind of query that an endpoint refused by an error of its own is refused without asking whether it
+lives."""
+
+_CHECK = "The operator of this gateway should run `bfsql-gateway check`, which names what the endpoint does not answer."
+
 _RECENT_SECONDS = 5.0
 """An endpoint that answered within so many seconds is reachable without being asked."""
 
 _FEW_BYTES = 1 << 19
 """Bytes of an answer that are decoded in some milliseconds."""
+
+_TWO = 2
+"""Rows of the template `two_rows`."""
 
 _CUTS_BY_ROWS = 2
 """Answers to one query that may be cut at a number of rows that the endpoint names, before it is sent a last time."""
@@ -74,7 +82,8 @@ class _Asked:
         shown: What `explain` shows: the query as it would be without a policy, whose conditions name what is hidden.
         variables: What it projects.
         at_most: The rows that it has at most.
-        sentinel: How it asks for the row that proves the end.
+        marker: The value of the row that proves the end; None where it does not ask for one.
+        is_proven: Whether it is proven that all rows came; a format need not show it.
     """
 
     text: template.Template
@@ -82,27 +91,47 @@ class _Asked:
     shown: str
     variables: tuple[str, ...]
     at_most: int
-    sentinel: Sentinel
+    marker: str | None = None
+    is_proven: bool = True
 
-    @classmethod
-    def of(
-        cls,
-        text: template.Template,
-        parameters: Mapping[str, Parameter],
-        at_most: int,
-        sentinel: Sentinel,
-        policy: EndpointPolicy | None,
-        given: GivenTerms,
-    ) -> _Asked:
-        if sentinel == "none":
-            render: Callable[..., str] = text.render
-            variables = text.variables
-        else:
-            render = partial(text.render_with_sentinel, is_sorted=sentinel == "sorted")
-            variables, at_most = (*text.variables, END), at_most + 1
-        shown = render(parameters)
-        query = shown if policy is None else render(policy.sent(text, parameters, given), guard=policy.conditions)
-        return cls(text, query, shown, variables, at_most, sentinel)
+    def with_sentinel(self, *, is_sorted: bool) -> _Asked:
+        """Return the query that asks for the row that proves the end."""
+        query, shown = (
+            self.text.with_sentinel(one, self.at_most, is_sorted=is_sorted) for one in (self.query, self.shown)
+        )
+        return replace(
+            self,
+            query=query,
+            shown=shown,
+            variables=(*self.variables, END),
+            at_most=self.at_most + 1,
+            marker=marker(self.query),
+        )
+
+    def counting(self) -> _Asked:
+        """Return the query that counts the rows of this one."""
+        query, shown = map(template.counting, (self.query, self.shown))
+        return replace(self, query=query, shown=shown, variables=("count", END), at_most=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What came: the rows of a query, and where the row that proves their end was, if it asked for one."""
+
+    rows: Table
+    place: Place | None = None
+
+
+def _read(answer: Table, asked: _Asked) -> _Came:
+    """Return the rows of an answer without the row that proves its end.
+
+    Raises:
+        BrokenAnswer: It is the answer to another query, or has rows twice.
+    """
+    came = _Came(answer) if asked.marker is None else _Came(*without_sentinel(answer, asked.marker))
+    if asked.text.is_distinct and came.rows.repeated(asked.text.variables):
+        raise BrokenAnswer("The endpoint sent rows of an answer twice.", next_step="Try again later.")
+    return came
 
 
 class SparqlClient:
@@ -124,7 +153,10 @@ class SparqlClient:
         self._over_all_graphs: Transport | None = None
         self._detector = detector
         self._formats = FormatChoice(profile.endpoint.format)
-        self._sentinel: Literal["auto"] | Sentinel = profile.endpoint.sentinel
+        self._pinned = profile.endpoint.sentinel
+        self._proofs = EndProofs(flow.clock)
+        self._testing = asyncio.Lock()
+        self._refused_until: dict[str, float] = {}
         self._row_cap = RowCap()
         self._takes_queries: bool | None = None
         self._trying = asyncio.Lock()
@@ -155,7 +187,7 @@ class SparqlClient:
         It is the engine, and how queries ask for the row that proves the end of an answer.
         """
         engine = None if self._detector is None else self._detector.engine
-        return None if engine is None else f"{engine} {self._sentinel_of(engine)}"
+        return None if engine is None else f"{engine} {self._first_proof_at(engine)}"
 
     async def engine(self, call: Call) -> EngineName:
         """Return the engine behind the endpoint; `unknown` where it was not recognised."""
@@ -223,29 +255,127 @@ class SparqlClient:
     async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
-        given = {**parameters, "rows": limit + 1}
-        asked = _Asked.of(text, given, limit + 1, self._sentinel_for(text), self._policy, call.given)
-        with call.tally.query_timer(name, asked.shown) as timer:
-            send = partial(self._answer, self._transport_for(text), asked, call, timer)
-            answer = await self.flow.run(call, send, partial(self._probe, call))
-        rows, place = without_sentinel(answer, text.variables) if asked.sentinel != "none" else (answer, None)
-        if place is Place.ELSEWHERE:
-            _log.info("the endpoint does not write the row last that proves the end: it is not asked for it any more")
-            self._sentinel = "none"
-            return await self._rows(name, call, parameters, at_most)
+        asked = self._asked(text, {**parameters, "rows": limit + 1}, limit + 1, call)
+        rows, missing = await self._proven(asked, call)
         call.spend_rows(len(rows))
         if len(rows) > limit:
-            self._row_cap.saw_whole(len(answer))
+            self._row_cap.saw_whole(len(rows))
             call.tally.overflows += 1
-            return Rows(rows.first(limit), is_cut=True)
-        if place is not Place.MISSING:
-            self._row_cap.saw_whole(len(answer))
-            return Rows(rows)
-        _log.info("an answer to %s ended after %d rows, without the row that proves its end", name, len(rows))
+            return Rows(rows.first(limit), Overflow())
+        if not isinstance(missing, EndedEarly):
+            self._row_cap.saw_whole(len(rows))
+            return Rows(rows, missing)
+        _log.info("an answer to %s ended after %d rows, without a proof of its end", name, len(rows))
         cap = self._row_cap.saw_cut(len(rows), asked.query)
         if cap is not None and self._learn_row_cap(cap):
             return await self._rows(name, call, parameters, at_most)
-        return Rows(rows, ended_early=True)
+        return Rows(rows, missing)
+
+    def _asked(self, text: template.Template, parameters: Mapping[str, Parameter], at_most: int, call: Call) -> _Asked:
+        shown = text.render(parameters)
+        query = shown
+        if self._policy is not None:
+            query = text.render(self._policy.sent(text, parameters, call.given), guard=self._policy.conditions)
+        return _Asked(text, query, shown, text.variables, at_most)
+
+    async def _proven(self, asked: _Asked, call: Call) -> tuple[Table, AnswerCut | None]:
+        """Ask by one proof of the end after the other until one holds; return the rows and why some may be missing."""
+        name, first = asked.text.name, self._first_proof(asked.text)
+        tested: list[Proof] = []
+        while (proof := self._proofs.of(name, first, tested)) not in {"none", "counted"}:
+            came = await self._with_sentinel(asked, proof, call)
+            if came.place is Place.MISSING:
+                return came.rows, EndedEarly()
+            if came.place is Place.LAST and (len(came.rows) or await self._may_have_no_rows(proof, call)):
+                if len(came.rows):
+                    self._proofs.held(name, proof)
+                return came.rows, None
+            self._proofs.failed(name, proof, asked.query)
+            tested.append(proof)
+        came = await self._came(replace(asked, is_proven=first != "none" or asked.text.end == "counted"), call)
+        if proof == "counted":
+            return came.rows, await self._missing(asked, came.rows, call)
+        return came.rows, None if first == "none" else EndUnproven()
+
+    async def _with_sentinel(self, asked: _Asked, proof: Proof, call: Call) -> _Came:
+        """Ask for the row that proves the end; once more where it is not last, which once may be so by accident."""
+        query = asked.with_sentinel(is_sorted=proof == "sorted")
+        try:
+            came = await self._came(query, call)
+        except QueryRefused:
+            # The engine may refuse what asks for that row, and not the query.
+            if await self._may_have_no_rows(proof, call):
+                raise
+            return _Came(EMPTY, Place.ELSEWHERE)
+        return await self._came(query, call) if came.place is Place.ELSEWHERE else came
+
+    async def _may_have_no_rows(self, proof: Proof, call: Call) -> bool:
+        """Return whether the row that proves the end may stand alone: it was last behind rows at this endpoint.
+
+        Where no answer has shown it yet, one is asked for that has two rows: an engine that writes our row first, and
+        cuts an answer behind it, has no others.
+        """
+        async with self._testing:
+            if not self._proofs.is_proven(proof):
+                text = template.load("two_rows")
+                asked = self._asked(text, {"rows": _TWO + 1}, _TWO + 1, call).with_sentinel(is_sorted=proof == "sorted")
+                try:
+                    came = await self._came(asked, call)
+                except QueryRefused:
+                    return False
+                if came.place is Place.LAST and len(came.rows) == _TWO:
+                    self._proofs.held(text.name, proof)
+        return self._proofs.is_proven(proof)
+
+    async def _missing(self, asked: _Asked, rows: Table, call: Call) -> AnswerCut | None:
+        """Return why rows of an answer are missing by their count, or may be, where they cannot be counted."""
+        try:
+            counted = (await self._came(asked.counting(), call)).rows
+            _, place = without_sentinel(counted, marker(asked.query))
+            count = sum(integer("count")(counted)) if place is Place.LAST else None
+        except (QueryRefused, EndpointFault):
+            count = None
+        if count is None:
+            self._proofs.failed(asked.text.name, "counted", asked.query)
+            return EndUnproven()
+        self._proofs.held(asked.text.name, "counted")
+        return None if count == len(rows) else EndedEarly()
+
+    async def _came(self, asked: _Asked, call: Call) -> _Came:
+        """Send a query and return what comes."""
+        with call.tally.query_timer(asked.text.name, asked.shown) as timer:
+            send = partial(self._answer, self._transport_for(asked.text), asked, call, timer)
+            try:
+                return await self.flow.run(call, send, partial(self._probe, call))
+            except ServerFailed as failed:
+                if not await self._has_refused(asked, call):
+                    raise
+                wrong = "The endpoint answers others, and refuses this query."
+                raise self._refusal(wrong, failed.first_line, _CHECK) from failed
+            except QueryRefused as refused:
+                if not refused.first_line:
+                    raise
+                raise self._refusal(refused.wrong, refused.first_line, refused.next_step) from refused
+
+    def _refusal(self, wrong: str, first_line: str, next_step: str) -> QueryRefused:
+        """Return a refusal with the endpoint's own words, but under a policy: they may repeat what is hidden."""
+        said = f"{wrong.removesuffix('.')}: {quoted(first_line)}." if first_line and self._policy is None else wrong
+        return QueryRefused(said, next_step=next_step)
+
+    async def _has_refused(self, asked: _Asked, call: Call) -> bool:
+        """Return whether an endpoint that failed has refused this kind of query: it answers a harmless one."""
+        if asked.text.name == _ALIVE or not self.is_remote:
+            return False
+        now = self.flow.clock()
+        if now >= self._refused_until.get(asked.text.name, now):
+            try:
+                await self._probe(call, call.deadline.within(_SHORT_QUERY_SECONDS))
+            except Fault:
+                return False
+            self._refused_until[asked.text.name] = now + _REFUSED_SECONDS
+        # The failure speaks against the query, and not against the endpoint.
+        self.flow.answered()
+        return True
 
     async def _known_engine(self, call: Call) -> EngineName:
         """Return the engine; an endpoint that does not answer at all is a fault, and no engine that is not known."""
@@ -255,20 +385,21 @@ class SparqlClient:
         return engine or "unknown"
 
     async def _has_wikibase(self, call: Call) -> bool:
-        rows, _ = (await self._rows("policy/wikibase", call.for_probe(), {}, 1)).part()
-        return bool(rows)
+        rows = await self._rows("policy/wikibase", call.for_probe(), {}, 1)
+        # There may be many, and one is enough.
+        return bool(rows.part()[0]) or bool(rows.whole())
 
-    def _sentinel_for(self, text: template.Template) -> Sentinel:
-        """Return how a query asks for the row that proves the end of its answer."""
+    def _first_proof(self, text: template.Template) -> Sentinel:
+        """Return how a query asks for the row that proves the end, as long as nothing speaks against it."""
         if text.end != "sentinel":
             return "none"
-        # Nothing can be cut off an answer in this process.
-        return self._sentinel_of(
-            self._detector.recognised.engine if self._detector is not None and self.is_remote else "unknown"
-        )
+        return self._first_proof_at("unknown" if self._detector is None else self._detector.recognised.engine)
 
-    def _sentinel_of(self, engine: EngineName) -> Sentinel:
-        return TRAITS[engine].sentinel if self._sentinel == "auto" else self._sentinel
+    def _first_proof_at(self, engine: EngineName) -> Sentinel:
+        if self._pinned != "auto":
+            return self._pinned
+        # Nothing can be cut off an answer in this process. What sorts does so by the standard (SPARQL 1.1 Query, 15.1).
+        return (TRAITS[engine].sentinel or "sorted") if self.is_remote else "none"
 
     def _learn_row_cap(self, cap: int) -> bool:
         """Ask for fewer rows than the endpoint sends at most from now on; return whether that is news."""
@@ -291,7 +422,7 @@ class SparqlClient:
             self._over_all_graphs = self._transport.over_all_graphs()
         return self._over_all_graphs
 
-    async def _answer(self, transport: Transport, asked: _Asked, call: Call, timer: QueryTimer) -> Table:
+    async def _answer(self, transport: Transport, asked: _Asked, call: Call, timer: QueryTimer) -> _Came:
         """Send a query once and decode its answer; once more, for JSON, if the TSV that came cannot be read."""
         if self._format_for(asked) == "json" or not isinstance(transport, InFormats):
             return await self._decoded(transport.select, decode, asked, call, timer)
@@ -299,17 +430,17 @@ class SparqlClient:
             lines = partial(decode_tsv, iris=asked.text.iris)
             return await self._decoded(partial(transport.select_in, "tsv"), lines, asked, call, timer)
         call.spend_request()
-        rows = await self._decoded(transport.select, decode, asked, call, timer)
+        came = await self._decoded(transport.select, decode, asked, call, timer)
         self._formats.refuse_tsv(asked.text)
-        return rows
+        return came
 
     def _format_for(self, asked: _Asked) -> Format:
         engine = self._detector.recognised.engine if self._detector is not None else "unknown"
-        return self._formats.of(asked.text, engine, is_proven=asked.sentinel != "none" or asked.text.end == "counted")
+        return self._formats.of(asked.text, engine, is_proven=asked.is_proven)
 
     async def _decoded(
         self, select: _Select, decode_body: _Decode, asked: _Asked, call: Call, timer: QueryTimer
-    ) -> Table:
+    ) -> _Came:
         """Send a query in one format and decode its answer."""
         with timer.sending():
             try:
@@ -323,16 +454,18 @@ class SparqlClient:
             timer.received(len(body))
             try:
                 # The parser lets no other thread run, but it takes only a part of the time.
-                rows = await in_thread(
-                    call, lambda _: decode_body(body, asked.variables, asked.at_most), unless=len(body) <= _FEW_BYTES
+                came = await in_thread(
+                    call,
+                    lambda _: _read(decode_body(body, asked.variables, asked.at_most), asked),
+                    unless=len(body) <= _FEW_BYTES,
                 )
             except WrongFormat:
                 raise
             except EndpointFault:
                 self.flow.quota.charge_error()
                 raise
-            timer.decoded(len(rows))
-        return rows
+            timer.decoded(len(came.rows))
+        return came
 
     async def _has_taken_short_query(self, deadline: Deadline) -> bool:
         """Return whether the endpoint is one: after it refused a query, it took a short one.
@@ -381,6 +514,17 @@ class SparqlClient:
         decode(body, text.variables)
         # It ends a rest of the circuit breaker at once: calls need not wait for its own probe.
         self.flow.answered()
+
+    @property
+    def doubts_escapes(self) -> bool:
+        """Whether the engine may read an IRI with an escape as another one: one that nothing names may decode it."""
+        return self.is_remote and (self._detector is None or self._detector.recognised.engine == "unknown")
+
+    def send_by(self, way: Literal["post", "direct"]) -> bool:
+        """Send queries in a way from now on; return whether that is a change."""
+        if isinstance(self._over_all_graphs, InWays):
+            self._over_all_graphs.send_by(way)
+        return isinstance(self._transport, InWays) and self._transport.send_by(way)
 
     async def rewritten(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
         """Return those of the IRIs that no query can ask for, and why; see `RewrittenIris`."""

@@ -7,17 +7,16 @@ from typing import Any
 
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, GivenTerms
-from gateway.graph.deadline import Clock
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName
 from gateway.settings.hidden import Policy
-from gateway.sparql import template
-from gateway.sparql import template_markup as markup
-from gateway.sparql.engines.traits import TRAITS
-from gateway.sparql.results.columns import UnexpectedRows, integer, read
-from gateway.sparql.rewritten_iris import Asking
+from gateway.sparql import markup, template
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.learned import Asking
+from gateway.sparql.table import UnexpectedRows, integer, read
 from gateway.sparql.template import NO_IRI, Parameter
-from gateway.terms.known_iris import STATING
+from gateway.telemetry.tally import Clock
+from gateway.terms.iri import STATING
 
 _LOOK_AGAIN_SECONDS = 300.0
 """After which the endpoint is asked again whether it has a Wikibase: data may have been loaded."""

@@ -2,7 +2,7 @@
 
 The header of a template (lines that begin with ``#+``) declares every parameter with its kind and a sample, the row
 limit, the dialect, and what proves the end of its answer; the loader refuses slots that are not declared and parameters
-that are not used. What the body may hold is in `gateway.sparql.template_markup`; a line ``#include name`` puts the file
+that are not used. What the body may hold is in `gateway.sparql.markup`; a line ``#include name`` puts the file
 ``parts/name.rq`` in its place, its declarations too. Text becomes SPARQL in `gateway.terms.render` and nowhere else.
 """
 
@@ -18,8 +18,7 @@ from textwrap import indent
 from typing import Any, Literal, get_args
 
 from gateway import resources
-from gateway.sparql import template_markup as markup
-from gateway.sparql.sentinel_query import with_sentinel
+from gateway.sparql import markup, sentinel
 from gateway.terms import render
 
 Guard = Callable[[markup.TriplePattern], str]
@@ -81,6 +80,8 @@ _OPTIONAL_FIELDS = frozenset({"iris", "reads"})
 _MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ", "#visible ")
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
 _AGGREGATE = re.compile(r"\b(?:COUNT|MIN|MAX)\([^)]*\)")
+_GROUPED = re.compile(r"\bGROUP BY((?:\s+\?\w+)+)")
+_INNERMOST = re.compile(r"\{[^{}]*\}")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 
 
@@ -149,24 +150,20 @@ class Template:
         }
         return render.prologue(prefixes) + "".join(markup.write(self._parts, rendered, repeated.__getitem__, guard))
 
-    def render_with_sentinel(
-        self, parameters: Mapping[str, Parameter], *, is_sorted: bool = False, guard: Guard | None = None
-    ) -> str:
-        """Render the query so that its last row is the sentinel: a row that binds ``?end`` alone.
+    def with_sentinel(self, query: str, rows: int, *, is_sorted: bool) -> str:
+        """Return the rendered query so that its last row is the sentinel: a row of ours that binds ``?end``.
 
         Args:
-            parameters: As in `render`.
+            query: What `render` returned.
+            rows: The rows that it has at most.
             is_sorted: Whether the engine has to sort for that.
-            guard: As in `render`.
 
         Raises:
-            InputError: A value cannot be written as its declared kind.
-            TemplateError: A parameter is missing or unknown, or the template declares another proof of its end.
+            TemplateError: The template declares another proof of its end.
         """
-        query, rows = self.render(parameters, guard), parameters[self.limit]
-        if self.end != "sentinel" or not isinstance(rows, int):
+        if self.end != "sentinel":
             raise TemplateError(f"{self.name}.rq is not rendered with a sentinel: its header declares none")
-        return with_sentinel(_sentinel(), query, self.variables, rows, is_sorted=is_sorted)
+        return sentinel.around(_part("sentinel"), query, self.variables, rows, is_sorted=is_sorted)
 
     def _elements(self, name: str, kind: str, elements: Parameter) -> list[str]:
         if isinstance(elements, str) or not isinstance(elements, Iterable):
@@ -192,6 +189,14 @@ class Template:
         """The variables that the query projects."""
         projection = self._body[self._body.index("SELECT") : self._body.index("WHERE")]
         return tuple(_VARIABLE.findall(_AGGREGATE.sub("", projection)))
+
+    @cached_property
+    def is_distinct(self) -> bool:
+        """Whether no two rows of an answer are the same: the query says DISTINCT, or projects what it groups by."""
+        outermost = _outside_braces(self._body)
+        grouped = _GROUPED.search(outermost)
+        keys = _VARIABLE.findall(grouped[1]) if grouped else []
+        return "SELECT DISTINCT" in outermost or (bool(keys) and set(keys) <= set(self.variables))
 
     def sample(self) -> str:
         """Render the query with the samples of its header."""
@@ -254,14 +259,26 @@ def parse(name: str, text: str) -> Template:
     return template
 
 
+def counting(query: str) -> str:
+    """Return the query that counts the rows of a rendered one, in one row with the marker of its sentinel."""
+    return sentinel.around(_part("count"), query, (), 0)
+
+
 @cache
-def _sentinel() -> str:
-    return part("sentinel")
+def _part(name: str) -> str:
+    return part(name)
 
 
 def part(name: str) -> str:
     """Return what a file of ``parts`` puts into a query."""
     return _without_comments(_text_of(f"{_PARTS}/{name}"))
+
+
+def _outside_braces(body: str) -> str:
+    """Return what is left of a query without its groups."""
+    while (shorter := _INNERMOST.sub("", body)) != body:
+        body = shorter
+    return body
 
 
 def written(kind: str, value: Parameter) -> str:

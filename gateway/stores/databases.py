@@ -1,16 +1,40 @@
-"""The stores of PostgreSQL and Neo4j: each needs an extra."""
+"""Stores over databases, and the packages that they need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final, Literal
 
 from gateway.errors import ConfigurationError
-from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
-from gateway.settings.graph_identity import database_prefixes
-from gateway.settings.neo4j_url import is_neo4j_url
 from gateway.settings.profile import Profile, policy_of
-from gateway.stores.extras import installed
+from gateway.settings.storage import database_prefixes
+from gateway.settings.urls import is_neo4j_url
+from gateway.telemetry.tally import Clock
+
+Extra = Literal["postgres", "neo4j", "redis"]
+
+_NEEDS: Final[dict[Extra, str]] = {
+    "postgres": "A graph in PostgreSQL needs the package asyncpg.",
+    "neo4j": "A graph in Neo4j needs the package neo4j.",
+    "redis": "A shared cache needs the package redis.",
+}
+
+
+@contextmanager
+def installed(extra: Extra) -> Iterator[None]:
+    """Say what to install where the block imports what is not.
+
+    Raises:
+        ConfigurationError: The package of the extra is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            _NEEDS[extra], next_step=f"Install it: pip install 'bfsql-gateway[{extra}]'."
+        ) from error
 
 
 def database_store(
@@ -39,7 +63,7 @@ def _postgres_store_at(
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store over tables of PostgreSQL; see `database_store`."""
     with installed("postgres"):
-        from gateway.postgres.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres.connection import address_of  # noqa: PLC0415 - an extra
         from gateway.postgres.store import PostgresStore  # noqa: PLC0415
     address = address_of(url, profile.endpoint)
     return lambda settings: PostgresStore(
@@ -52,7 +76,7 @@ def _neo4j_store_at(
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store over a database of Neo4j; see `database_store`."""
     with installed("neo4j"):
-        from gateway.neo4j.address import address_of  # noqa: PLC0415 - an extra
+        from gateway.neo4j.connection import address_of  # noqa: PLC0415 - an extra
         from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
     address = address_of(url, profile.endpoint)
     return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)

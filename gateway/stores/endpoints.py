@@ -1,30 +1,92 @@
-"""The store of what a URL names, a SPARQL endpoint or a database, and the connection to an endpoint."""
+"""The store of what a URL names, the caches before it, and the connection to an endpoint."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gateway.cache.store import CachedStore
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage
-from gateway.graph.deadline import Clock
 from gateway.graph.store import GraphStore
-from gateway.settings.database_url import check_endpoint_url, is_database_url
+from gateway.schema.cache import SchemaStorage
+from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import Profile
-from gateway.settings.shared_cache import SharedCacheServer
-from gateway.sparql.engines.traits import timeout_policy
-from gateway.sparql.sparql_store import SparqlStore
-from gateway.stores.caches import cached
-from gateway.stores.databases import database_store
-from gateway.stores.extras import installed
+from gateway.settings.storage import database_prefixes, profile_digest
+from gateway.settings.urls import check_endpoint_url, is_database_url
+from gateway.sparql.engines import timeout_policy
+from gateway.sparql.store import SparqlStore
+from gateway.stores.databases import database_store, installed
+from gateway.telemetry.tally import Clock
 from gateway.transport.base import Transport
 
 # A graph in this process needs no aiohttp, which takes long to import.
 if TYPE_CHECKING:
-    from gateway.cache.shared.values import SharedValues
+    from gateway.cache.shared_values import SharedValues
     from gateway.transport.http import Http
+
+_CACHE_MEGABYTES = 64
+"""The default size of the cache; a graph in this process has none by default."""
+
+
+def cached(below: GraphStore, profile: Profile, clock: Clock, shared: SharedValues | None = None) -> GraphStore:
+    """Return the store that answers from what was read before, and asks the store below for the rest."""
+    cache = profile.cache
+    if shared is not None:
+        from gateway.cache.shared import SharedStore  # noqa: PLC0415 - an extra
+
+        below = SharedStore(below, shared, cache.ttl_seconds, partial(_rules_of, below))
+    below = _searched(below, profile)
+    megabytes = _CACHE_MEGABYTES if cache.megabytes is None else cache.megabytes
+    if not megabytes:
+        return below
+    return CachedStore(below, megabytes=megabytes, ttl_seconds=cache.ttl_seconds, clock=clock)
+
+
+def shared_values(server: SharedCacheServer, url: str, profile: Profile, prefixes: Mapping[str, str]) -> SharedValues:
+    """Return the place of the answers of an endpoint that are read under a profile and the user's own prefixes.
+
+    Raises:
+        ConfigurationError: The package for it is not installed.
+    """
+    with installed("redis"):
+        from gateway.cache.shared_values import SharedValues  # noqa: PLC0415 - an extra
+    known = json.dumps(database_prefixes(url, profile, prefixes), sort_keys=True)
+    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}\n{known}".encode()).hexdigest()
+    return SharedValues(server, f"bfsql:{who[:32]}:")
+
+
+def _rules_of(store: GraphStore) -> str | None:
+    """Return by which rules a store reads answers as whole or cut; None while that is not known."""
+    return store.read_by if isinstance(store, SparqlStore) else "those of a database"
+
+
+def _searched(store: GraphStore, profile: Profile) -> GraphStore:
+    """Return a store that searches by the API in the profile; the store itself if there is none."""
+    search, endpoint = profile.search, profile.endpoint
+    if not search.api:
+        return store
+    from gateway.transport.credentials import access_without_credentials  # noqa: PLC0415 - with aiohttp
+    from gateway.wikibase.api import (  # noqa: PLC0415
+        ApiClient,
+        WikibaseApi,
+        api_flow,
+    )
+    from gateway.wikibase.protocol import ApiRequests  # noqa: PLC0415
+    from gateway.wikibase.search import WikibaseStore  # noqa: PLC0415
+
+    access = access_without_credentials(search.api, endpoint, "search.api")
+    api = WikibaseApi(search.api, max_bytes=profile.limits.body_bytes, access=access)
+    language = search.api_language or next((tag for tag in profile.names.languages if tag != "mul"), "en")
+    requests = ApiRequests(ApiClient(api, api_flow(endpoint.requests)), language)
+    return WikibaseStore(store, requests)
 
 
 def connect(
@@ -112,3 +174,22 @@ def _quota_storage(client: str, server: SharedCacheServer | None) -> Callable[[Q
     with installed("redis"):
         from gateway.flow.shared_quota import shared_between_machines  # noqa: PLC0415 - an extra
     return shared_between_machines(server, client, storage)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedGraph:
+    """A graph, and how to ask it.
+
+    Attributes:
+        profile: The profile in effect.
+        store: What answers.
+        prefixes: The prefixes that each file declares, by its name.
+        storage: Where the gateway stores the schema; None where the store does, or nothing does.
+        lasting: The folder for what outlives a change of the graph; None where there is none.
+    """
+
+    profile: Profile
+    store: GraphStore
+    prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
+    storage: SchemaStorage | None = None
+    lasting: Path | None = None

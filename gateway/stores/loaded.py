@@ -12,26 +12,25 @@ from typing import TYPE_CHECKING, TypeAlias
 from typing_extensions import TypeIs
 
 from gateway import resources
+from gateway.cache.on_disk import FixedContentStore
 from gateway.cache.store import CachedStore
-from gateway.cache.stored_schema import FixedContentStore
 from gateway.errors import ConfigurationError
-from gateway.graph.deadline import Clock
+from gateway.files.cached_graph import FileCache, open_cached
+from gateway.files.graph_files import graph_files, refuse_stdin
+from gateway.files.loading import LoadedGraph, load_files
+from gateway.files.parser_process import Progress
+from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.store import GraphStore
-from gateway.labels.in_process_index import InProcessIndexSource
-from gateway.labels.indexed_store import IndexedStore
-from gateway.labels.partial_index import allowance_of
-from gateway.settings.graph_identity import default_store, names_digest, profile_digest
+from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.partial_index import allowance_of
+from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
-from gateway.settings.private_folder import check_private
 from gateway.settings.profile import Profile, policy_of, profile_in_process
-from gateway.sparql.sparql_store import SparqlStore
-from gateway.stores.opened import OpenedGraph
-from gateway.transport.files.cached_graph import FileCache, open_cached
-from gateway.transport.files.graph_files import graph_files, refuse_stdin
-from gateway.transport.files.loading import LoadedGraph, load_files
-from gateway.transport.files.parser_process import Progress
-from gateway.transport.files.stored_graph import folder_of, open_stored
+from gateway.settings.storage import check_private, default_store, names_digest, profile_digest
+from gateway.sparql.store import SparqlStore
+from gateway.stores.endpoints import OpenedGraph
+from gateway.telemetry.tally import Clock
 from gateway.transport.inprocess import InProcess
 
 # A graph in files needs no rdflib, which takes long to import.
@@ -156,7 +155,7 @@ def _loaded_under(
     limits: FileSettings,
 ) -> LoadedGraph:
     if _is_rdflib(source):
-        from gateway.transport.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
+        from gateway.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
 
         return load_rdflib(source, policy)
     if source is None:

@@ -1,4 +1,4 @@
-"""The record of one call: its outcome, its cost, and its queries; and the log, which has one line for each call.
+"""What a call has cost: its counters frozen when it ends, and the line of the log.
 
 Seeds and search words belong to the user. They are part of the SPARQL, which is logged for debugging only.
 """
@@ -6,7 +6,10 @@ Seeds and search words belong to the user. They are part of the SPARQL, which is
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from gateway.escaping import json_text
@@ -147,3 +150,42 @@ def log_query(sent: Sent, *, again: bool) -> None:
     if _log.isEnabledFor(logging.DEBUG):
         counts = f"again={int(again)} rows={sent.rows} bytes={sent.bytes} ms={sent.ms} fault={sent.fault}"
         _log.debug("%s", f"template={sent.template} {counts} sparql={json_text(sent.sparql)}")
+
+
+@dataclass(slots=True)
+class Collected:
+    """What is known of the calls of one request.
+
+    Attributes:
+        records: The records of those that ended.
+        graph: The name of the graph; empty if it is the only one, or none was reached.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    graph: str = ""
+
+
+_COLLECTED: ContextVar[Collected | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collecting_records() -> Iterator[Collected]:
+    """Collect the records of the calls that end inside the block, in it and in the tasks that it starts."""
+    collected = Collected()
+    token = _COLLECTED.set(collected)
+    try:
+        yield collected
+    finally:
+        _COLLECTED.reset(token)
+
+
+def collect(record: Record) -> None:
+    """Give a record to the block that collects here, if there is one."""
+    if (collected := _COLLECTED.get()) is not None:
+        collected.records.append(record)
+
+
+def concerning(graph: str) -> None:
+    """Say which graph the request of the block that collects here is about."""
+    if (collected := _COLLECTED.get()) is not None:
+        collected.graph = graph

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
-from gateway.telemetry.collecting import collect
-from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, log_query, log_record
+from gateway.telemetry.record import Milliseconds, Outcome, Record, Sent, Stage, collect, log_query, log_record
 from gateway.telemetry.tracing import Attributes, span
 
 Clock = Callable[[], float]

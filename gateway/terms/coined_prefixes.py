@@ -16,7 +16,7 @@ from gateway.terms.iri import is_iri
 MOST = 200
 """Prefixes that one gateway coins."""
 
-_FEW = 3
+_FEW_WRITINGS = 3
 """Writings of a namespace in one answer that need no prefix."""
 
 _LEAST_SAVED = 8
@@ -191,7 +191,7 @@ class CoinedPrefixes:
 
     def _is_worth_one(self, namespace: str, count: int) -> bool:
         """Return whether a namespace that an answer writes so often has no prefix, and one would make it shorter."""
-        if count <= _FEW or not namespace or namespace in self._names or len(namespace) > _LONGEST_NAMESPACE:
+        if count <= _FEW_WRITINGS or not namespace or namespace in self._names or len(namespace) > _LONGEST_NAMESPACE:
             return False
         name = _names_of(namespace, self._digest(namespace))[0]
         saved = len(namespace) - len(name) - 1

@@ -1,4 +1,4 @@
-"""Literals, and their conversion to JSON values (docs/contract.md, "Values").
+"""Literals, and the best text among those of several languages.
 
 Engines keep different lexical forms of the same value (``0.95`` and ``0.95e0``, ``1`` and ``1.0``, ``@en-US`` and
 ``@en-us``; docs/notes/endpoints.md, "Values that engines change"). The gateway decodes by datatype: one graph gives
@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.terms.known_iris import XSD
+from gateway.terms.iri import XSD
 
 JsonScalar = str | int | float | bool
 
@@ -155,3 +155,21 @@ def sorted_values(values: Iterable[JsonScalar], text_key: Callable[[str], str] =
 
     distinct = {(type(value), value): value for value in values}
     return sorted(distinct.values(), key=key)
+
+
+def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str], languages: Sequence[str]) -> str:
+    """Return the name or description to show: empty if there is none.
+
+    Args:
+        texts: The texts of a node, by predicate.
+        predicates: The first of these that has a text decides.
+        languages: The languages, the best first; of several texts in the best one, the first by code point.
+    """
+    for predicate in predicates:
+        found = texts.get(predicate)
+        if found:
+            if len(found) == 1:
+                (text,) = found
+                return str(text.json)
+            return min(str(text.json) for text in in_best_language(found, languages))
+    return ""

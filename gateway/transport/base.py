@@ -1,17 +1,31 @@
-"""What every transport does."""
+"""What a transport is: one SPARQL round trip, in a format of answers."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.endpoint import Unit
-from gateway.transport.formats import Format
+
+Format = Literal["json", "tsv"]
+
+ACCEPT: Mapping[Format, str] = {"json": "application/sparql-results+json", "tsv": "text/tab-separated-values"}
+"""The content type that is asked for (SPARQL 1.1 Protocol, 2.1.6)."""
+
+ANY_JSON = "application/json"
+"""What JSON is asked for as where SPARQL JSON is not known by its own name (docs/notes/endpoints.md, "Formats")."""
+
+BELIEVED: Mapping[Format, frozenset[str]] = {
+    "json": frozenset({ACCEPT["json"], ANY_JSON}),
+    "tsv": frozenset({ACCEPT["tsv"]}),
+}
+"""The content types that an answer may have."""
+
 
 IN_PROCESS_AT_ONCE: Final = 3
 """Queries that run at once on a graph in this process: long calls have two, for two cores, and leave one to short ones.
@@ -113,13 +127,19 @@ class Remote(Transport, Protocol):
         """Its flow control."""
         ...
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
+    @property
+    def path(self) -> str:
+        """The path of its URL; it may hold a secret, so it goes nowhere but into `look`."""
+        ...
+
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "", path: str = "") -> ProbeResponse:
         """Ask for the endpoint itself, without a query: a service description, or an error of its own.
 
         Args:
             accept: The content types wanted.
             deadline: When something must be there.
             parameters: What is put after the URL, such as ``cmd=stats``.
+            path: The path of another resource of the same server, which is asked for in its place.
 
         Raises:
             Fault: Nothing came, whatever its status.
@@ -153,9 +173,43 @@ class Beside(Transport, Protocol):
 
 
 @runtime_checkable
+class InWays(Transport, Protocol):
+    """A way to an engine to which a query can be sent as a form, or as the body of a POST."""
+
+    def send_by(self, way: Literal["post", "direct"]) -> bool:
+        """Send queries in a way from now on; return whether that is a change. What the profile says stays."""
+        ...
+
+
+@runtime_checkable
 class OverGraphs(Transport, Protocol):
     """A way to an engine whose named graphs may be looked into."""
 
     def over_all_graphs(self) -> Transport:
         """Return a transport to the same engine that names no graphs; it is closed with this one."""
         ...
+
+
+class RepeatedNameError(ValueError):
+    """An object has one name twice (RFC 8259, 4: what a reader makes of that is unpredictable)."""
+
+
+def loads(text: bytes) -> Any:
+    """Return what a JSON text in UTF-8 says.
+
+    Raises:
+        RepeatedNameError: An object has one name twice.
+        ValueError: It is no JSON, or not in UTF-8.
+        RecursionError: It is nested beyond reason.
+    """
+    return _decoder.decode(text.decode("utf-8-sig"))
+
+
+def _each_once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise RepeatedNameError("a name occurs twice in one object")
+    return content
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_each_once)

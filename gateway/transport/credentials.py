@@ -19,11 +19,10 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 
 from gateway.errors import ConfigurationError
-from gateway.settings.contact import contact_for
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
-from gateway.settings.secret import is_reference, read
+from gateway.settings.section import is_reference, read
 from gateway.settings.tls import trusting
-from gateway.settings.urls import is_loopback, url_problem
+from gateway.settings.urls import contact_for, is_loopback, url_problem
 
 _NAME = "bfsql-gateway"
 _SENDABLE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")

@@ -1,4 +1,6 @@
-"""Runs queries in this process, on an Oxigraph store.
+"""Queries to Oxigraph in this process, each in a thread that can be left.
+
+`concurrent.futures` would wait for such work when the process exits.
 
 Why not through ``Dataset.query``: docs/notes/embedded-engines.md, "Queries", and decision record 0002. The
 engine has no time-out and no cancel: a query is stopped by an output that refuses further bytes, in a daemon thread,
@@ -10,17 +12,78 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import queue
 import threading
+from collections.abc import Callable
 from typing import IO, cast
 
 import pyoxigraph
 from typing_extensions import Buffer
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
-from gateway.graph.call import Spend, unpaid
-from gateway.graph.deadline import Deadline, deadline_passed
+from gateway.graph.call import Deadline, Spend, deadline_passed, unpaid
 from gateway.transport.base import IN_PROCESS_AT_ONCE
-from gateway.transport.daemon_threads import DaemonThreads
+
+IDLE_SECONDS = 10.0
+"""How long a thread waits for more work. Starting one takes twice as long as a short query."""
+
+
+class DaemonThreads:
+    """Runs each function at once, in a thread that does not keep the process alive.
+
+    There are as many threads as functions run at the same time: who calls bounds them.
+
+    Args:
+        name: The name of each thread.
+        idle_seconds: How long a thread without work stays.
+
+    Attributes:
+        spare: Threads that wait, less the functions that are in the queue for them.
+    """
+
+    def __init__(self, name: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._name = name
+        self._idle_seconds = idle_seconds
+        self._lock = threading.Lock()
+        self._waiting: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.spare = 0
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Run a function that raises nothing.
+
+        Raises:
+            RuntimeError: The system has no room for another thread.
+        """
+        with self._lock:
+            if self.spare:
+                self.spare -= 1
+                self._waiting.put(work)
+                return
+        # In a list that the thread empties, because a thread keeps its arguments until it ends.
+        threading.Thread(target=self._work, args=([work],), name=self._name, daemon=True).start()
+
+    def _work(self, first: list[Callable[[], None]]) -> None:
+        work: Callable[[], None] | None = first.pop()
+        while work is not None:
+            work()
+            # What it holds is let go before the wait.
+            work = None
+            work = self._next()
+
+    def _next(self) -> Callable[[], None] | None:
+        """Return what to run next; None if nothing came in time."""
+        with self._lock:
+            self.spare += 1
+        try:
+            return self._waiting.get(timeout=self._idle_seconds)
+        except queue.Empty:
+            with self._lock:
+                try:
+                    return self._waiting.get_nowait()
+                except queue.Empty:
+                    self.spare -= 1
+                    return None
+
 
 _log = logging.getLogger(__name__)
 

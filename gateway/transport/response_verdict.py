@@ -21,18 +21,25 @@ from gateway.errors import (
     Fault,
     GaveUp,
     NoQueryEndpoint,
+    OtherWay,
     QueryRefused,
     QueryTooLong,
+    ServerFailed,
     Throttled,
     WrongFormat,
 )
 from gateway.flow.quota import banned
 from gateway.flow.quota_state import DAY
 from gateway.transport import engine_errors
-from gateway.transport.formats import BELIEVED, Format
+from gateway.transport.base import BELIEVED, Format
 
 LATER = "Ask for fewer seeds or hops, or try again later."
 OPERATOR = "The operator of this gateway should check the endpoint's URL."
+_UNANSWERED = (
+    "The operator of this gateway should run `bfsql-gateway check`, which names what the endpoint does not answer."
+)
+"""After a refusal, to ask for less or later is no use."""
+
 _CHECK = "The operator of this gateway can find the query endpoint with `bfsql-gateway check`."
 _CREDENTIALS = "The operator of this gateway should check its credentials for the endpoint."
 
@@ -41,9 +48,14 @@ _TYPE_NAMES: Mapping[str, str] = {
     "application/xhtml+xml": "HTML",
     "text/plain": "plain text",
     "application/sparql-results+xml": "SPARQL XML",
+    "application/xml": "XML",
+    "text/xml": "XML",
     "text/csv": "CSV",
 }
 """Words for a content type, because a model must not read what an endpoint writes into a header."""
+
+_XML = frozenset({"application/sparql-results+xml", "application/xml", "text/xml"})
+"""What servers send that do not know the name of SPARQL JSON."""
 
 _LONG_REQUEST = 1 << 20
 """Bytes from which a refusal without a word is put down to the length: Blazegraph refuses a form over 10 MiB so."""
@@ -51,6 +63,9 @@ _LONG_REQUEST = 1 << 20
 _LONGEST_WAIT = 3600.0
 """Seconds that a Retry-After is believed; nobody waits for a call longer than that anyway."""
 
+_NEXT_PAGE = re.compile(r""";\s*rel\s*=\s*(?:next(?![\w.-])|"(?:[^"]*\s)?next(?:\s[^"]*)?")""", re.IGNORECASE)
+_NOT_SHOWN = re.compile(r"[<{]|://|@|\w\.\w+\.\w|Exception\b")
+_LINKED = re.compile(r"<[^>]*>")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]*)?")
 
@@ -87,8 +102,14 @@ class Reply:
     def _is_part(self) -> bool:
         return self.status == HTTPStatus.PARTIAL_CONTENT or (
             self.status < HTTPStatus.MULTIPLE_CHOICES
-            and ("X-SPARQL-MaxRows" in self.headers or "X-SQL-State" in self.headers)
+            and ("X-SPARQL-MaxRows" in self.headers or "X-SQL-State" in self.headers or self._has_next_page)
         )
+
+    @property
+    def _has_next_page(self) -> bool:
+        """Whether a link leads to further rows (RFC 8288, 3)."""
+        links = (value for name, value in self.headers.items() if name.lower() == "link")
+        return any(_NEXT_PAGE.search(_LINKED.sub("", link)) for link in links)
 
     @property
     def _row_cap(self) -> int | None:
@@ -154,7 +175,7 @@ def _no_answer(reply: Reply, text: bytes) -> Fault:
         return _gave_up(reply, text)
     if reply.status != HTTPStatus.OK:
         return EndpointFault(f"The endpoint answered with HTTP status {reply.status} and no answer.", next_step=LATER)
-    if reply.wanted != "json":
+    if reply.wanted != "json" or reply.content_type in _XML:
         return _not_acceptable(reply, text)
     came = _TYPE_NAMES.get(reply.content_type, "another content type")
     wrong = (
@@ -162,13 +183,20 @@ def _no_answer(reply: Reply, text: bytes) -> Fault:
         "the configured URL may be a web page and not the query endpoint."
     )
     if came == "HTML":
-        return NoQueryEndpoint(wrong, next_step=_CHECK, get_may_do=True)
+        return NoQueryEndpoint(wrong, next_step=_CHECK, other_ways=("get",))
     return EndpointFault(wrong, next_step=OPERATOR)
 
 
 def _not_acceptable(reply: Reply, text: bytes) -> Fault:
+    if engine_errors.gave_up(text):
+        return _gave_up(reply, text)
     if reply.wanted == "json":
-        return _failed(reply, text)
+        is_xml = reply.status == HTTPStatus.OK
+        came = _TYPE_NAMES[reply.content_type] if is_xml else f"HTTP status {reply.status}"
+        return WrongFormat(
+            f"The endpoint answered with {came} and not with SPARQL JSON, by whichever name it was asked for.",
+            next_step="The operator of this gateway should have the endpoint write SPARQL JSON.",
+        )
     return WrongFormat("The endpoint does not answer in the format that was asked for.", next_step=OPERATOR)
 
 
@@ -198,7 +226,16 @@ def _failed(reply: Reply, text: bytes) -> Fault:
         return _gave_up(reply, text)
     if engine_errors.deadlocked(text):
         return _deadlocked(reply, text)
-    return EndpointFault(f"The endpoint failed with HTTP status {reply.status}.", next_step=LATER)
+    wrong = f"The endpoint failed with HTTP status {reply.status}."
+    if reply.status != HTTPStatus.INTERNAL_SERVER_ERROR:
+        return EndpointFault(wrong, next_step=LATER)
+    return ServerFailed(wrong, next_step=LATER, first_line=_first_line(text))
+
+
+def _first_line(text: bytes) -> str:
+    """Return the first line of an error; nothing where it has an address, a class, or part of a page or query."""
+    line = next(filter(None, map(str.strip, text.decode("utf-8", "replace").splitlines())), "")
+    return "" if _NOT_SHOWN.search(line) else line
 
 
 def _refused(reply: Reply, text: bytes) -> Fault:
@@ -209,8 +246,14 @@ def _refused(reply: Reply, text: bytes) -> Fault:
     if engine_errors.gave_up(text):
         return _gave_up(reply, text)
     return QueryRefused(
-        "The endpoint refused a query; an ID in it may be no IRI by the endpoint's rules.", next_step=LATER
+        "The endpoint refused a query.",
+        next_step=f"If an ID in it may be no IRI by the endpoint's rules, ask without it. {_UNANSWERED}",
+        first_line=_first_line(text),
     )
+
+
+def _not_allowed(_reply: Reply, text: bytes) -> Fault:
+    return QueryRefused("The endpoint does not allow a query.", next_step=_UNANSWERED, first_line=_first_line(text))
 
 
 def _forbidden(reply: Reply, text: bytes) -> Fault:
@@ -243,8 +286,8 @@ def _unavailable(reply: Reply, text: bytes) -> Fault:
     return Throttled("The endpoint is overloaded or out of service.", next_step=LATER, retry_after=reply.retry_after)
 
 
-def _no_endpoint(wrong: str, *, get_may_do: bool = False) -> _Judge:
-    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=_CHECK, get_may_do=get_may_do)
+def _no_endpoint(wrong: str, *other_ways: OtherWay) -> _Judge:
+    return lambda _reply, _text: NoQueryEndpoint(wrong, next_step=_CHECK, other_ways=other_ways)
 
 
 def _always(kind: type[Fault], wrong: str, next_step: str) -> _Judge:
@@ -255,20 +298,20 @@ _BY_STATUS: Mapping[int, _Judge] = {
     400: _refused,
     401: _always(EndpointFault, "The endpoint asks for credentials.", _CREDENTIALS),
     403: _forbidden,
-    404: _no_endpoint("There is no SPARQL query endpoint at the configured URL."),
+    404: _no_endpoint("There is no SPARQL query endpoint at the configured URL.", "direct", "get"),
     405: _no_endpoint(
-        "The configured URL takes no queries by POST; it may be a page and not the query endpoint.", get_may_do=True
+        "The configured URL takes no queries by POST; it may be a page and not the query endpoint.", "direct", "get"
     ),
     406: _not_acceptable,
     407: _always(EndpointFault, "The proxy before the endpoint asks for credentials.", _CREDENTIALS),
     408: _gave_up,
     413: _too_long,
     414: _too_long,
-    415: _no_endpoint("The configured URL takes no queries; it may not be the query endpoint."),
-    422: _always(QueryRefused, "The endpoint does not allow a query.", LATER),
+    415: _no_endpoint("The configured URL takes no queries; it may not be the query endpoint.", "direct", "get"),
+    422: _not_allowed,
     429: _too_many,
     431: _too_long,
-    501: _no_endpoint("The configured URL takes no queries by POST.", get_may_do=True),
+    501: _no_endpoint("The configured URL takes no queries by POST.", "get"),
     502: _always(BrokenAnswer, "A proxy got no answer from the endpoint.", LATER),
     503: _unavailable,
     504: _always(GaveUp, "A proxy gave up waiting for the endpoint.", LATER),

@@ -12,8 +12,8 @@ from gateway.errors import Fault, counted
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
-from gateway.terms.words import Sought, listed_words
-from gateway.wikibase.requests import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
+from gateway.terms.names import Sought, listed_words
+from gateway.wikibase.protocol import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
 
 _PAGES = 2
 """Pages of one search at most; the API has no more for the beginning of a name."""

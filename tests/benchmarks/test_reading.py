@@ -10,7 +10,7 @@ from benchmarks.contenders.base import NO_ANSWER
 from benchmarks.contenders.reading import Header, RowReader, header_of
 from benchmarks.recording import Recording, Request
 from gateway.errors import EndpointFault
-from gateway.transport.formats import Format
+from gateway.transport.base import Format
 
 BODIES: dict[str, tuple[Format, bytes]] = {
     "by JSON": ("json", json.dumps({"head": {"vars": ["s", "end"]}, "results": {"bindings": []}}).encode()),

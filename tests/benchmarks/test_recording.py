@@ -21,7 +21,7 @@ TWO_HOPS: Final = Question("2 hops", "medlit", "local", (DESMOPRESSIN,), 2)
 FORMATS: Final = {"oxigraph": {"json"}, "fuseki": {"tsv"}, "virtuoso": {"json", "tsv"}}
 """As each engine is asked once it is recognised; one that is not is asked for JSON only."""
 
-SENTINEL: Final = 'BIND("end" AS ?end)'
+SENTINEL: Final = " AS ?end)"
 
 
 def test_a_recording_transport_has_all_that_the_gateway_looks_for_in_the_one_behind_it() -> None:

@@ -17,7 +17,7 @@ from gateway.api import open_gateway
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.run import PATH, serve_http
-from gateway.settings.http_serving import HttpSettings
+from gateway.settings.serving import HttpSettings
 from tests.servers.loopback import HOST, free_port
 from tests.shared_data import shared_data
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.errors import EdgesCapped, Fault
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
-from gateway.graph.edge_counts import EdgeCount, EdgeCounts
+from gateway.graph.call import Call, Deadline
+from gateway.graph.counts import EdgeCount, EdgeCounts
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     ALL_EDGES,

@@ -11,12 +11,10 @@ import pytest
 
 from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.store import CachedStore
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
-from gateway.graph.freshness import Freshness
+from gateway.graph.call import Call, Deadline, Freshness
 from gateway.graph.values import Edge, EdgeSelection, Hit, Hits, Reach
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
 
 pytestmark = pytest.mark.large

@@ -15,14 +15,14 @@ import pytest
 from aiohttp import web
 
 from gateway.api import open_gateway
-from gateway.cache.shared.values import SharedValues
-from gateway.engine.gateway import Gateway
+from gateway.cache.shared_values import SharedValues
 from gateway.errors import ConfigurationError
-from gateway.settings.shared_cache import SharedCacheServer
-from tests.engine.small import PREFIXES, engine
+from gateway.settings.limits import SharedCacheServer
+from gateway.tools.gateway import Gateway
 from tests.servers.loopback import HOST
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.servers.valkey import ValkeyServer, running_valkey
+from tests.small import PREFIXES, engine
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
@@ -126,7 +126,7 @@ async def test_pages_of_one_answer_come_from_either(valkey: ValkeyServer) -> Non
 async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.cache.shared_values._BACKOFF_SECONDS", 0.0)
     with running_valkey(tmp_path) as server:
         async with two_gateways(server.url) as (endpoint, first, second):
             whole, _ = await asked(endpoint, first)
@@ -149,7 +149,7 @@ async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
 async def test_calls_go_on_while_the_server_is_stopped_and_use_it_when_it_goes_on(
     valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.cache.shared_values._BACKOFF_SECONDS", 0.0)
     async with two_gateways(valkey.url) as (endpoint, first, second):
         whole, _ = await asked(endpoint, first)
         with valkey.process.stopped():
@@ -224,7 +224,7 @@ async def test_no_value_is_read_beyond_the_longest_of_ours(
 
     async with two_gateways(valkey.url) as (endpoint, first, second):
         whole, _ = await asked(endpoint, first)
-        monkeypatch.setattr("gateway.cache.shared.values._LARGEST", LARGEST)
+        monkeypatch.setattr("gateway.cache.shared_values._LARGEST", LARGEST)
         with redis.Redis.from_url(valkey.url) as client:
             keys = [key for key in client.scan_iter("bfsql:*") if b"generation" not in key]
             of_another_type, *others = keys

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.cache.shared.values import SharedValues
+from gateway.cache.shared_values import SharedValues
+from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import Profile
-from gateway.settings.shared_cache import SharedCacheServer
-from gateway.stores.caches import shared_values
+from gateway.stores.endpoints import shared_values
 from tests.cache.fake_valkey import FakeValkey, fake_valkey
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +20,7 @@ GENERATION = b"x:generation"
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an answer be held back for as long as a test needs."""
-    monkeypatch.setattr("gateway.cache.shared.values._ANSWER_SECONDS", 10.0)
+    monkeypatch.setattr("gateway.cache.shared_values._ANSWER_SECONDS", 10.0)
 
 
 @asynccontextmanager
@@ -96,7 +96,7 @@ async def test_another_call_uses_nothing_forgotten_while_the_forgetting_is_on_it
 
 
 async def test_what_is_forgotten_while_the_server_refuses_is_forgotten_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.cache.shared.values._BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr("gateway.cache.shared_values._BACKOFF_SECONDS", 0.0)
     async with two_processes() as (server, mine, other):
         await put(mine, b"old")
         mine.forget()

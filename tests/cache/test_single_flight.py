@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.cache.store import CachedStore
 from gateway.errors import BudgetSpent, DeadlinePassed, EdgesCapped, EndpointFault, Fault
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Mark, Neighbourhood, SearchTerms
 from tests.cache.fake_store import FakeStore, Fetch, call, capped
 from tests.examples import examples

@@ -8,9 +8,8 @@ import pytest
 
 from gateway.cache.store import CachedStore, CacheStatistics
 from gateway.errors import AnswerCut, BudgetSpent, EndpointFault, Fault
-from gateway.graph.call import Call
-from gateway.graph.deadline import deadline_passed
-from gateway.graph.edge_counts import EdgeCount, EdgeCounts
+from gateway.graph.call import Call, deadline_passed
+from gateway.graph.counts import EdgeCount, EdgeCounts
 from gateway.graph.values import (
     ALL_EDGES,
     Degree,

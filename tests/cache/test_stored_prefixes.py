@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cache.stored_prefixes import StoredPrefixes
+from gateway.cache.on_disk import StoredPrefixes
 
 DRUG = {"drug_abc": "http://data.example.org/drug/"}
 

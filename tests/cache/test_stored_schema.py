@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cache.stored_schema import StoredSchema
+from gateway.cache.on_disk import StoredSchema
 from gateway.graph.values import Basis, Schema, Term
 
 WHOLE = Schema(

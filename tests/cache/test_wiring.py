@@ -8,12 +8,11 @@ import pytest
 from aiohttp import web
 
 from gateway.api import open_gateway
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.limits import CacheSettings
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import store_over
-from tests.engine.small import PREFIXES, Watched, X, engine
+from tests.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = pytest.mark.anyio

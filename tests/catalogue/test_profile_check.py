@@ -5,13 +5,13 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from gateway.checking.check import check_endpoint
-from gateway.checking.report import Report
+from gateway.check.check import check_endpoint
+from gateway.check.report import Report
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import connect
 from tests.catalogue.shapes import SHAPES, prefixes_of, turtle_of
-from tests.checking.pretender import EX, Pretender
+from tests.check.pretender import EX, Pretender
 from tests.servers.fuseki import running_fuseki
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.transport.fake_endpoint import fake_endpoint
@@ -19,7 +19,7 @@ from tests.transport.fake_endpoint import fake_endpoint
 pytestmark = pytest.mark.anyio
 
 _PATIENCE = 60.0
-"""Seconds for one probe, as in tests/checking."""
+"""Seconds for one probe, as in tests/check."""
 
 LOV_GRAPH = "https://lov.linkeddata.es/dataset/lov"
 

@@ -10,8 +10,8 @@ import pytest
 
 from gateway import resources
 from gateway.errors import ConfigurationError
-from gateway.settings.about import UNCHECKED
 from gateway.settings.load import built_in, load_profile
+from gateway.settings.profile import UNCHECKED
 
 ABOUT_THE_GRAPH = ("endpoint", "edges", "types", "roles", "evidence", "names", "values", "search", "identity")
 ABOUT_THE_ANSWERS = {"limits.query_rows", "limits.deadline_seconds"}

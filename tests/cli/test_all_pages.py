@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gateway.answers.models import BfsResult
 from gateway.cli import subgraph
-from gateway.engine.answers import BfsResult
 from tests.cli.conftest import FIXTURES, Run
 from tests.cli.test_render import shown
 from tests.cli.test_subgraph import answer, star

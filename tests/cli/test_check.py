@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gateway.settings.profile import Profile
-from tests.checking.pretender import TRIPLES, Pretender
+from tests.check.pretender import TRIPLES, Pretender
 from tests.cli.conftest import Run
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint
@@ -53,9 +53,13 @@ def quick(folder: Path, text: str = "") -> Path:
     return path
 
 
+SORTING = '[endpoint]\nsentinel = "sorted"'
+"""What pretends to be Fuseki does not keep the order of a UNION."""
+
+
 def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(FUSEKI)) as url:
-        ran = run("check", url, "--profile", quick(tmp_path))
+        ran = run("check", url, "--profile", quick(tmp_path, SORTING))
     assert (ran.status, ran.err) == (0, "")
     assert f"Checked {url}: it answers SPARQL queries." in ran.out
     assert "Engine            Apache Jena Fuseki" in ran.out
@@ -89,7 +93,7 @@ def test_the_endpoint_may_stand_in_the_profile(run: Run, tmp_path: Path) -> None
 def test_what_holds_of_a_profile_is_one_table_and_what_does_not_ends_with_status_1(run: Run, tmp_path: Path) -> None:
     text = '[roles]\nname = ["http://www.w3.org/2000/01/rdf-schema#label"]\nsource = ["http://example.org/source"]'
     with serving(Pretender(FUSEKI)) as url:
-        profile = quick(tmp_path, f'[endpoint]\nurl = "{url}"\nengine = "fuseki"\n{text}')
+        profile = quick(tmp_path, f'[endpoint]\nurl = "{url}"\nengine = "fuseki"\nsentinel = "sorted"\n{text}')
         ran, as_json = run("check", "-p", profile), run("check", "--json", "-p", profile)
     assert (ran.status, as_json.status, ran.err) == (1, 1, "")
     assert re.search(r"Setting +The profile says +Holds +Evidence", ran.out)
@@ -178,3 +182,16 @@ def test_what_an_endpoint_writes_cannot_take_over_a_terminal(run: Run, tmp_path:
         ran = run("check", url, "-p", quick(tmp_path))
     assert ran.status == 0
     assert not any(ord(character) < 32 and character != "\n" for character in ran.out)
+
+
+def test_what_a_check_found_is_used_without_being_pasted(run: Run, tmp_path: Path) -> None:
+    with serving(Pretender(refused=("NOT EXISTS",))) as url:
+        asked = ("bfs", "http://example.org/a", "--json", "-e", url, "--store", tmp_path)
+        before, ran, after = run(*asked), run("check", url, "--store", tmp_path), run(*asked)
+    assert "The endpoint refused a query: 'parse error'." in before.err
+    assert (before.status, ran.status, after.status) == (2, 1, 0)
+    assert "For a week, this endpoint is asked as it was found" in " ".join(ran.out.split())
+    found = json.loads(after.out)
+    assert found["complete"] is True
+    assert found["edge_count"] == 3
+    assert "no evidence is read there" in after.err

@@ -10,8 +10,8 @@ from gateway.cli.defaults import with_defaults
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError
-from gateway.settings.contact import VARIABLE
 from gateway.settings.limits import FileSettings
+from gateway.settings.urls import VARIABLE
 from gateway.transport.credentials import access_to
 from tests.cli.conftest import Run
 

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from gateway.engine.arguments import BY_TOOL
+from gateway.arguments import BY_TOOL
 
 
 @pytest.mark.server

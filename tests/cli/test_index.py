@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.labels.test_indexed_store import answering
+from tests.search_index.test_indexed_store import answering
 from tests.transport.fake_endpoint import fake_endpoint
 
 

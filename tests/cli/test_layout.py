@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from gateway.cli.layout import ID, TYPE, IdTable, KeyValues
+from gateway.cli.screen import ID, TYPE, IdTable, KeyValues
 from tests.cli.conftest import Run
 
 X = "http://example.org/a/long/way/that/goes/on/and/on"

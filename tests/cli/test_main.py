@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from gateway import expand
+from gateway.answers.models import Answer
 from gateway.api import Gateway, open_gateway
 from gateway.cli import tool_call
 from gateway.cli.main import main
-from gateway.engine.answers import Answer
 from gateway.escaping import json_text
 from tests.cli.conftest import COLOURS, FIXTURES, Run
 from tests.servers.loopback import free_port

@@ -8,7 +8,7 @@ import pytest
 from gateway.cli.graph_source import GraphSource, needs_of
 from gateway.cli.options import CommonOptions
 from tests.cli.conftest import Run
-from tests.labels.many_names import ManyNames, over_names
+from tests.search_index.many_names import ManyNames, over_names
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 GRAPH = "".join(f'<urn:n{n}> <{LABEL}> "name {n}" ; <urn:p> <urn:n{(n + 1) % 60}> .\n' for n in range(60))

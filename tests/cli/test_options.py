@@ -10,9 +10,9 @@ from pydantic import Field
 from typer.testing import CliRunner
 
 from gateway.api import open_gateway
+from gateway.arguments import ALL, Arguments, Names, TraversalBase
 from gateway.cli.commands import app
 from gateway.cli.options import optional_arguments, with_options
-from gateway.engine.arguments import ALL, Arguments, Names, TraversalBase
 from gateway.errors import ConfigurationError
 from tests.cli.conftest import Run
 

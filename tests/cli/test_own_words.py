@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway import messages
+from gateway.arguments import BfsQuery, DescribeEntities, DescribeSchema, IntersectSubgraphs, SearchEntities
 from gateway.cli.own_words import own_words, to_the_operator
-from gateway.engine import messages
-from gateway.engine.arguments import BfsQuery, DescribeEntities, DescribeSchema, IntersectSubgraphs, SearchEntities
 
 TOOLS = (BfsQuery, DescribeEntities, DescribeSchema, IntersectSubgraphs, SearchEntities)
 OF_TOOLS = re.compile(
@@ -64,7 +64,7 @@ def test_what_the_operator_can_do_is_said_to_the_reader(text: str, expected: str
 
 
 def test_no_text_of_an_answer_speaks_of_the_operator_as_of_somebody_else() -> None:
-    package = Path(messages.__file__).parents[1]
+    package = Path(messages.__file__).parent
     apart = {package / name for name in ("server", "cli", "web")}
     texts = [
         text

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
+from gateway.answers.models import EntitiesResult, Entity, SchemaBasis, SchemaResult, SearchResult
 from gateway.cli import render
-from gateway.engine.answers import EntitiesResult, Entity, SchemaBasis, SchemaResult, SearchResult
 from tests.cli.conftest import FIXTURES, Run
 
 SLICE = ["-g", str(FIXTURES / "wikidata-slice.ttl"), "-p", "wikidata-local"]

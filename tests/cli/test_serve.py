@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import gateway.server.run
-from gateway.engine.answers import SchemaResult
+from gateway.answers.models import SchemaResult
 from gateway.errors import GatewayError
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.workers.worker import Worker
-from gateway.settings.observing import NOTHING, ObserveSettings
+from gateway.settings.serving import NOTHING, ObserveSettings
 from tests.cli.conftest import FIXTURES, Run
 
 Calls = list[tuple[object, ...]]

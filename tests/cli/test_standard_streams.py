@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.standard_streams import clean, line
+from gateway.cli.streams import clean, line
 from gateway.cli.subgraph import short_names
 from tests.hidden import hidden_in
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from gateway.answers.models import BfsResult, Edge, IntersectionResult
 from gateway.cli import subgraph
-from gateway.engine.answers import BfsResult, Edge, IntersectionResult
 from tests.cli.conftest import FIXTURES, Run
 from tests.cli.test_render import shown
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.server.access.token_file import TokenFile, hashed
-from gateway.settings.http_serving import ClientLimits
+from gateway.server.access.tokens import TokenFile, hashed
+from gateway.settings.serving import ClientLimits
 from tests.cli.conftest import Run
 from tests.server.access.clients import token_file
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from gateway.answers.models import EntitiesResult, SearchResult
 from gateway.cli import tsv
 from gateway.cli.main import main
-from gateway.engine.answers import EntitiesResult, SearchResult
 from gateway.escaping import without_formula
 from tests.cli.conftest import Run
 from tests.cli.test_main import process

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterable
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import Fault
+from gateway.tools.gateway import Gateway
 from tests.servers.process import Running
 
 _NODES = 61

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.neo4j.proxy import Messages, Proxy
 from tests.random_graphs import corpus
 

@@ -8,8 +8,7 @@ from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 

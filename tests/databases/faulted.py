@@ -11,8 +11,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, get_args
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import Fault
+from gateway.tools.gateway import Gateway
 from tests.databases.chain import around, near
 
 FaultName = Literal["killed", "cancelled", "cut", "exhausted"]

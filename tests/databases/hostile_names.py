@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from gateway.databases.iri_mapping import IriMapping
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, EdgeSelection
-from gateway.settings.postgres import PostgresSettings
+from gateway.settings.databases import PostgresSettings
 from gateway.telemetry.tally import Tally
 from tests.examples import examples
 

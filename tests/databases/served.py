@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
+from gateway.tools.gateway import Gateway
 from tests.calls import Json
 from tests.columns import declared_prefixes
 from tests.graphs import fixture

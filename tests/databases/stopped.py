@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
+from gateway.settings.databases import NodesInNeo4j
 from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
-from gateway.settings.neo4j import NodesInNeo4j
+from gateway.tools.gateway import Gateway
 from tests.databases.chain import outcome
 from tests.neo4j.database import own_database
 from tests.neo4j.opening import access

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_encoding import JsonEncoder
-from gateway.databases.json_values import JsonValues, decoded, decoded_object
+from gateway.databases.json_values import JsonEncoder, JsonValues, decoded, decoded_object
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
-from gateway.terms.known_iris import XSD
+from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 
 PREFIXES = {"ex": "http://example.org/", "tel": "http://example.org/tel/"}

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.databases.lookup import Lookup
+from gateway.databases.client import Remembered
 from gateway.errors import NetworkFault
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ class Database:
         self.number = 0
         self.lets_through = asyncio.Event()
         self.lets_through.set()
-        self.lookup: Lookup[int | None] = Lookup(300, lambda: self.now)
+        self.lookup: Remembered[int | None] = Remembered(300, lambda: self.now)
 
     async def _read(self) -> int | None:
         number = self.number

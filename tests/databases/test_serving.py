@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.client import ConnectMode
 
 from gateway.api import open_graphs
-from gateway.engine.arguments import BY_TOOL
+from gateway.arguments import BY_TOOL
 from tests.calls import Json
 from tests.databases.served import GRAPHS, QUESTIONS, ServedDatabase, answers_of
 from tests.server.access.clients import ACCEPT, INITIALIZE, token_file

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.databases.client import Row
-from gateway.graph.edge_counts import EdgeCount
+from gateway.graph.counts import EdgeCount
 from gateway.graph.values import Degree
 from tests.databases.fakes import IDS, TERMS, call, store
 

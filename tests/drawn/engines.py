@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
+from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName, column
 from tests.drawn.questions import profile_for
 from tests.graphs import asserted_files

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gateway.engine.answers import Answer, BfsResult, EntitiesResult, IntersectionResult, SearchResult, Subgraph
+from gateway.answers.models import Answer, BfsResult, EntitiesResult, IntersectionResult, SearchResult, Subgraph
 from gateway.errors import GatewayError, InputError, QueryRefused
 from gateway.terms.iri import may_be_rewritten
 from tests.drawn.names import spelled_alike
@@ -112,7 +112,7 @@ def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: E
 
 def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, expand: Expand) -> tuple[Verdict, str]:
     existing = set(question.ids) & truth.oracle.nodes
-    failed = set(answer.failed or ())
+    failed = set(map(expand, answer.failed or ()))
     found = {node.iri for node in answer.result}
     differences = [
         *_between("result", found, existing - failed),
@@ -147,11 +147,14 @@ def _of_subgraph(
         (expand(edge.subject), expand(edge.predicate), expand(edge.object)) for page in pages for edge in page.edges
     ]
     right = _expected(question, oracle)
+    unread = {expand(iri) for gap in first.incomplete or () if gap.cause != "blank_nodes" for iri in gap.ids}
+    missing = {expand(seed) for seed in first.missing_seeds or ()}
     wrong = [
         *_between("nodes on two pages", len(listed) - len(set(listed)), 0),
         *_between("edges on two pages", len(edges) - len(set(edges)), 0),
         *_between("nodes that are none", set(listed) - right.nodes, set()),
-        *_between("missing seeds", {expand(seed) for seed in first.missing_seeds or ()}, set(right.missing)),
+        # Of a seed that could not be asked about it is not said that it is missing.
+        *_between("missing seeds", missing, set(right.missing) - (unread - missing)),
         *_between("nodes listed", len(listed), first.node_count),
         *_of_paths(question, oracle, pages, expand),
     ]
@@ -159,7 +162,7 @@ def _of_subgraph(
         wrong += _between("edges that are none", set(edges) - right.edges, set())
     if wrong:
         return Verdict.UNTRUE, "; ".join(wrong)
-    if not (first.complete or _only_hubs(first)):
+    if not (first.complete or _reads_all(first)):
         return Verdict.MARKED, ", ".join(sorted({gap.cause for gap in first.incomplete or ()}))
     shown = _of_type(question, oracle, right, expand, declared) if question.only_type else right
     differences = [
@@ -167,6 +170,7 @@ def _of_subgraph(
         *_between("edges", set(edges), shown.edges),
         *_between("edge_count", first.edge_count, len(shown.edges)),
     ]
+    differences += _between("told blank nodes", _tells_blank_nodes(first), bool(first.blank_node_edges))
     if isinstance(first, BfsResult):
         differences += _between("levels", tuple(first.levels), shown.levels)
         differences += _between("partial paths", (first.removed or {}).get("partial_paths", 0), right.partial)
@@ -249,7 +253,7 @@ def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph]
     if question.tool != "intersect_subgraphs":
         return []
     wrong: list[str] = []
-    whole = pages[0].complete
+    whole = pages[0].complete or _reads_all(pages[0], hubs=False)
     for node in (node for page in pages for node in page.nodes):
         paths = node.via or ()
         ends = {expand(path[-1]) for path in paths}
@@ -276,8 +280,14 @@ def _distance(question: Question, oracle: OracleGraph, seed: str, node: str) -> 
     return steered_bfs(oracle, [seed], question.hops, alone).distance.get(node)
 
 
-def _only_hubs(answer: Subgraph) -> bool:
-    return bool(answer.incomplete) and all(gap.cause == "hub_not_expanded" for gap in answer.incomplete or ())
+def _tells_blank_nodes(answer: Subgraph) -> bool:
+    return any(gap.cause == "blank_nodes" for gap in answer.incomplete or ())
+
+
+def _reads_all(answer: Subgraph, *, hubs: bool = True) -> bool:
+    """Return whether an answer lacks only what the question keeps out, and blank nodes."""
+    expected = {"blank_nodes", *(["hub_not_expanded"] if hubs else [])}
+    return bool(answer.incomplete) and all(gap.cause in expected for gap in answer.incomplete or ())
 
 
 def _between(what: str, shown: object, right: object) -> list[str]:

@@ -4,15 +4,15 @@ import asyncio
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from rdflib import Literal, URIRef
 
-from gateway.engine.answers import Answer, Subgraph
-from gateway.engine.gateway import Gateway
+from gateway.answers.models import Answer, Subgraph
 from gateway.errors import GatewayError
+from gateway.tools.gateway import Gateway
 from tests.drawn.judging import Truth, judge
 from tests.drawn.questions import WIKIDATA_RULE, Question, draw, is_wikidata
 from tests.oracle import DEFAULT_RULE, RDFS, SCHEMA, SKOS, OracleGraph, Term, read_triples
@@ -68,8 +68,15 @@ _REWRITTEN: Final[Mapping[str, Mapping[Term, Term]]] = {
 """IRIs that an engine stores as others."""
 
 
-def truth_of(graph: str, files: Sequence[Path], engine: str = "") -> Truth:
-    """Read the files of a graph without the gateway, as an engine stores them where one is given."""
+def truth_of(graph: str, files: Sequence[Path], engine: str = "", *, evidence: bool = True) -> Truth:
+    """Read the files of a graph without the gateway, as an engine stores them where one is given.
+
+    Args:
+        graph: The graph.
+        files: Its files.
+        engine: The engine.
+        evidence: Whether what states evidence is kept out of a graph that has not the shape of Wikidata.
+    """
     rewritten = _REWRITTEN.get(engine, {})
     triples = [(rewritten.get(s, s), p, rewritten.get(o, o)) for file in files for s, p, o in read_triples(file)]
     predicates = _WIKIDATA_NAMES if is_wikidata(graph) else _NAMES
@@ -77,7 +84,8 @@ def truth_of(graph: str, files: Sequence[Path], engine: str = "") -> Truth:
     for s, p, o in triples:
         if isinstance(s, URIRef) and str(p) in predicates and isinstance(o, Literal):
             names[str(s)].add(str(o))
-    return Truth(OracleGraph(triples, WIKIDATA_RULE if is_wikidata(graph) else DEFAULT_RULE), dict(names))
+    rule = WIKIDATA_RULE if is_wikidata(graph) else replace(DEFAULT_RULE, evidence=evidence)
+    return Truth(OracleGraph(triples, rule), dict(names))
 
 
 def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "", steered: float = 0.5) -> list[Question]:
@@ -112,14 +120,15 @@ async def ask_all(
 
             async def work(gateway: Gateway = gateway, waiting: Any = waiting, graph: str = graph) -> None:
                 for question in waiting:
-                    report.add(question, *await _asked(gateway, question, truths[graph]))
+                    report.add(question, *await asked(gateway, question, truths[graph]))
 
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(AT_ONCE):
                     tasks.create_task(work())
 
 
-async def _asked(gateway: Gateway, question: Question, truth: Truth) -> tuple[Verdict, str]:
+async def asked(gateway: Gateway, question: Question, truth: Truth) -> tuple[Verdict, str]:
+    """Ask a question, read all pages of the answer, and judge them."""
     try:
         pages = await _pages(gateway, question)
     except GatewayError as error:

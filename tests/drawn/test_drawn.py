@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.engine.answers import BfsResult, EntitiesResult, IntersectionResult, Node, SearchResult
+from gateway.answers.models import BfsResult, EntitiesResult, IntersectionResult, Node, SearchResult
 from gateway.errors import InputError
 from tests.columns import Column
 from tests.drawn.judging import Truth, judge

@@ -22,12 +22,10 @@ from rdflib import RDF, RDFS
 from gateway.errors import ConfigurationError
 from gateway.escaping import visible, without_formula
 from gateway.export.formats import FORMATS, write_file
-from gateway.export.networkx_graph import graphml, to_networkx
+from gateway.export.graphs import graphml, to_networkx, to_rdflib
 from gateway.export.picture import MOST_NODES, picture
-from gateway.export.rdf_graph import to_rdflib
-from gateway.export.rows import EDGE_COLUMNS, NODE_COLUMNS
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
-from gateway.export.tables import edges_csv, nodes_csv, to_dataframes
+from gateway.export.texts import EDGE_COLUMNS, NODE_COLUMNS, edges_csv, nodes_csv, to_dataframes
 from tests.export.drawn import subgraphs
 
 Edge = tuple[str, str, str]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.faults.cutting import half
+from tests.faults.cutting import fewer, half
 from tests.faults.injected import InjectedFault
 from tests.faults.reply import Answer
 
@@ -40,6 +40,12 @@ def _partial_numbers(answer: Answer) -> Answer | None:
     return answer.with_rows(rows) if rows != answer.rows else None
 
 
+def _left_out(answer: Answer) -> Answer | None:
+    """Leave out the first half of the rows, and keep the last."""
+    left = fewer(answer)
+    return None if not left else answer.with_rows(answer.rows[left:])
+
+
 _GRAPHDB: Final = 'GraphDB; docs/notes/endpoints.md, "Row caps"'
 
 SILENT: Final = (
@@ -52,6 +58,7 @@ SILENT: Final = (
         detectable=False,
         by_sentinel=True,
     ),
+    InjectedFault("rows-left-out", "a cache that filters; RFC 9110 section 7.7", _left_out, detectable=False),
     InjectedFault("stale-row", "a cache; RFC 9111 section 4.2", _stale, detectable=False),
     InjectedFault(
         "partial-count",

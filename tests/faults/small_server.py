@@ -1,7 +1,7 @@
 """A SPARQL endpoint as small as can be: a few triples in this process, behind HTTP."""
 
 import io
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
@@ -17,13 +17,16 @@ TRIPLES: Final = tuple(f"<{s}> <{X}p> <{o}> ." for s in NODES for o in NODES if 
 
 
 @asynccontextmanager
-async def small_server() -> AsyncIterator[FakeEndpoint]:
-    """Serve a graph in which every node has an edge to every other."""
+async def small_server(triples: Iterable[str] = TRIPLES) -> AsyncIterator[FakeEndpoint]:
+    """Serve a graph; where none is given, one in which every node has an edge to every other."""
     store = pyoxigraph.Store()
-    store.load("\n".join(TRIPLES).encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    store.load("\n".join(triples).encode(), pyoxigraph.RdfFormat.N_TRIPLES)
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         form = await request.post()
+        if "query" not in form:
+            # It shows nothing of itself.
+            return web.Response(status=404)
         found = cast("pyoxigraph.QuerySolutions", store.query(str(form["query"])))
         body = io.BytesIO()
         accepted = request.headers.get("Accept", "")

@@ -7,16 +7,15 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import AnswerCut, Fault
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.tsv import decode_tsv
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.json_rows import decode
+from gateway.sparql.store import SparqlStore
+from gateway.sparql.tsv_rows import decode_tsv
+from gateway.tools.gateway import Gateway
 from gateway.transport.http import Http
 from tests.faults.catalogue import CATALOGUE, DETECTABLE, UNDETECTABLE
 from tests.faults.injected import InjectedFault

@@ -2,16 +2,16 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import GatewayError
 from gateway.settings.endpoint import EndpointSettings, Sentinel
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.faults.catalogue import BY_SENTINEL
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import FaultProxy, Plan, at, each, fault_proxy
@@ -30,8 +30,8 @@ REQUESTS: Final = 12
 
 
 @asynccontextmanager
-async def asking(sentinel: Sentinel) -> AsyncIterator[tuple[FaultProxy, Gateway]]:
-    """Serve a small graph through the proxy; its engine writes the sentinel last if it has to sort."""
+async def asking(sentinel: Literal["auto"] | Sentinel = "auto") -> AsyncIterator[tuple[FaultProxy, Gateway]]:
+    """Serve a small graph through the proxy, by an engine that is not known."""
     async with small_server() as server, fault_proxy({"": server.url}) as proxy:
         endpoint = EndpointSettings(sentinel=sentinel, engine="unknown")
         profile = Profile(endpoint=endpoint, limits=LimitSettings(deadline_seconds=20))
@@ -57,7 +57,7 @@ def content(answer: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("tool", QUESTIONS)
 @pytest.mark.parametrize("fault", BY_SENTINEL, ids=repr)
 async def test_an_answer_of_which_any_part_is_cut_is_right_or_not_complete(fault: InjectedFault, tool: str) -> None:
-    async with asking("sorted") as (proxy, gateway):
+    async with asking() as (proxy, gateway):
         await proxy.begin(Plan())
         clean = await answered(gateway, tool)
         assert clean.get("complete", True)
@@ -73,7 +73,7 @@ async def test_an_answer_of_which_any_part_is_cut_is_right_or_not_complete(fault
 
 @pytest.mark.parametrize("fault", BY_SENTINEL, ids=repr)
 async def test_a_traversal_of_which_every_answer_is_cut_is_never_complete(fault: InjectedFault) -> None:
-    async with asking("sorted") as (proxy, gateway):
+    async with asking() as (proxy, gateway):
         await proxy.begin(each(fault))
         assert not (await answered(gateway, "bfs_query"))["complete"]
 

@@ -2,7 +2,7 @@ import pytest
 
 from gateway.errors import DeadlinePassed, EndpointFault, NetworkFault, QueryRefused, Resting
 from gateway.flow.breaker import Breaker
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 
 pytestmark = pytest.mark.anyio
 

@@ -4,10 +4,8 @@ import anyio
 import pytest
 
 from gateway.errors import Throttled
-from gateway.flow.batch_size import BatchSize
-from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.flow.control import BatchSize, FlowControl
+from gateway.graph.call import Call, Deadline
 from gateway.settings.endpoint import RequestSettings
 
 pytestmark = pytest.mark.anyio

@@ -2,7 +2,7 @@ import pytest
 
 from gateway.errors import BrokenAnswer, Fault, GaveUp, NetworkFault, QueryRefused, Throttled
 from gateway.flow.control import RetryPolicy
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 
 POLICY = RetryPolicy(retries=10, first_pause=0.2)
 

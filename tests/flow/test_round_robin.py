@@ -1,4 +1,4 @@
-"""Slots that are handed out in turn among parties, whatever they ask for, give back, or give up."""
+"""Slots that are handed out in turn among requesters, whatever they ask for, give back, or give up."""
 
 import asyncio
 from collections import Counter
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.flow.round_robin import RoundRobinLimiter
+from gateway.flow.limiters import RoundRobinLimiter
 from tests.examples import examples
 
 pytestmark = pytest.mark.anyio
@@ -23,9 +23,9 @@ async def settled() -> None:
 
 @dataclass(eq=False)
 class Request:
-    """A request of a party: it waits for a slot, and holds it until it may end."""
+    """A request of a requester: it waits for a slot, and holds it until it may end."""
 
-    party: int
+    requester: int
     task: "asyncio.Task[None] | None" = None
     granted: bool = False
     may_end: asyncio.Event = field(default_factory=asyncio.Event)
@@ -40,21 +40,21 @@ class Room:
         self.requests: list[Request] = []
         self.order: list[int] = []
 
-    def ask(self, party: int) -> Request:
-        """Begin a request of a party."""
-        request = Request(party)
+    def ask(self, requester: int) -> Request:
+        """Begin a request of a requester."""
+        request = Request(requester)
         request.task = asyncio.create_task(self._hold(request))
         self.requests.append(request)
         return request
 
     async def _hold(self, request: Request) -> None:
         try:
-            async with self.limiter.slot(request.party):
+            async with self.limiter.slot(request.requester):
                 request.granted = True
-                self.order.append(request.party)
-                first = {other.party: other for other in reversed(self.waiting)}
+                self.order.append(request.requester)
+                first = {other.requester: other for other in reversed(self.waiting)}
                 for other in first.values():
-                    other.passed_by[request.party] += 1
+                    other.passed_by[request.requester] += 1
                 await request.may_end.wait()
         finally:
             self.requests.remove(request)
@@ -198,20 +198,20 @@ async def _played(steps: Sequence[Step], most_each: int | None) -> None:
     _check(room, most_each)
     await room.end()
     assert (limiter.in_use, limiter.waiting) == (0, 0)
-    for party in range(limiter.total):
-        await asyncio.wait_for(limiter.acquire(("last", party)), 10)
+    for requester in range(limiter.total):
+        await asyncio.wait_for(limiter.acquire(("last", requester)), 10)
 
 
 def _check(room: Room, most_each: int | None) -> None:
     limiter = room.limiter
-    held = Counter(request.party for request in room.held)
+    held = Counter(request.requester for request in room.held)
     assert limiter.in_use == held.total()
     assert limiter.waiting == len(room.waiting)
     if most_each is not None:
         assert all(count <= most_each for count in held.values())
     for request in room.waiting:
-        may_have = most_each is None or held[request.party] < most_each
+        may_have = most_each is None or held[request.requester] < most_each
         assert limiter.in_use >= limiter.total or not may_have
         if most_each is None:
-            # At the head of its party's queue, it sees each other party pass once at most.
+            # At the head of its requester's queue, it sees each other requester pass once at most.
             assert all(count <= 1 for count in request.passed_by.values())

@@ -14,9 +14,9 @@ from gateway.errors import QuotaSpent
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, read_state, strictest, written
 from gateway.flow.shared_quota import SharedQuota
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.settings.endpoint import QuotaSettings
-from gateway.settings.shared_cache import SharedCacheServer
+from gateway.settings.limits import SharedCacheServer
 from tests.servers.loopback import free_port
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.servers.valkey import ValkeyServer, running_valkey

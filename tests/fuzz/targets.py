@@ -12,17 +12,16 @@ import pyoxigraph
 from mcp import Client
 
 from gateway import resources
+from gateway.answers.models import Answer
 from gateway.api import open_gateway
-from gateway.engine.answers import Answer
-from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, GatewayError
-from gateway.graph.call import Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.files.loading import load_files
+from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.server.app import build
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
-from gateway.transport.files.loading import load_files
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.fuzz import hostile
 from tests.fuzz.shown import called, wrong_with_texts

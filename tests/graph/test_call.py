@@ -3,8 +3,7 @@
 import pytest
 
 from gateway.errors import BudgetSpent
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 
 
 def call(requests: int = 10, rows: int = 100) -> Call:

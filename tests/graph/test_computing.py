@@ -6,9 +6,8 @@ import threading
 import pytest
 
 from gateway.errors import DeadlinePassed
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
-from gateway.graph.deadline import Deadline
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ import pytest
 from gateway.graph.name_scan import compare_names
 from gateway.graph.values import Hit, Hits
 from tests.cache.fake_store import call
-from tests.engine.small import X
+from tests.small import X
 
 pytestmark = pytest.mark.anyio
 

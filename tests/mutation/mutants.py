@@ -11,7 +11,14 @@ from libcst import FunctionDef, SimpleString
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.file_mutation import Mutation, create_mutations
 
-TARGETS = ("gateway/engine", "gateway/sparql/batches.py", "gateway/transport/response_verdict.py")
+TARGETS = (
+    "gateway/tools",
+    "gateway/answers",
+    "gateway/traversal",
+    "gateway/schema",
+    "gateway/sparql/batches.py",
+    "gateway/transport/response_verdict.py",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from gateway.engine.gateway import Gateway
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore
 from gateway.graph.values import Schema
@@ -18,6 +17,7 @@ from gateway.neo4j.connection import Address
 from gateway.neo4j.store import Neo4jStore
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, merge
+from gateway.tools.gateway import Gateway
 from tests.columns import Column, Files
 from tests.neo4j import loading
 from tests.postgres.database import PostgresColumn

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 import neo4j
 
-from gateway.engine.gateway import Gateway
 from gateway.neo4j.connection import Address
+from gateway.settings.databases import NodesInNeo4j
 from gateway.settings.endpoint import AccessSettings
-from gateway.settings.neo4j import NodesInNeo4j
+from gateway.tools.gateway import Gateway
 from tests.databases.faulted import FaultName, Report, faulted, main
 from tests.neo4j.database import address_at, own_database
 from tests.neo4j.opening import access, opened

@@ -9,16 +9,15 @@ from typing import Any, Final
 import neo4j
 
 from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_encoding import JsonEncoder
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.databases.json_values import JsonEncoder
+from gateway.files.loading import load_files
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Edge, EdgeSelection, Evidence
 from gateway.postgres.loading import nodes_of
-from gateway.settings.neo4j import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
+from gateway.settings.databases import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.literals import Literal
-from gateway.transport.files.loading import load_files
 from gateway.transport.inprocess import InProcess
 from tests.servers.neo4j import PASSWORD, USER, Neo4jServer
 

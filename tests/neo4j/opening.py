@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
+from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
 from gateway.settings.endpoint import AccessSettings, RequestSettings
 from gateway.settings.limits import CacheSettings, OrientationSettings
 from gateway.settings.load import load_profile
-from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
+from gateway.tools.gateway import Gateway
 from tests.servers.loopback import HOST
 from tests.servers.neo4j import PASSWORD, USER
 

@@ -121,14 +121,14 @@ def test_a_wrong_password_is_an_error_that_does_not_show_it(run: Run, address: A
 def test_a_constraint_is_suggested_only_where_all_ids_were_looked_at(
     check: Run, counted: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.checking.neo4j_check._COUNTED", counted)
-    monkeypatch.setattr("gateway.checking.neo4j_check._SERVING", frozenset())
+    monkeypatch.setattr("gateway.check.neo4j_check._COUNTED", counted)
+    monkeypatch.setattr("gateway.check.neo4j_check._SERVING", frozenset())
     [statement] = report(check, 'labels = ["Link"]')["statements"]
     assert statement.startswith("CREATE CONSTRAINT" if counted == 62 else "CREATE INDEX")
 
 
 def test_more_labels_than_are_read_are_a_warning(check: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.checking.neo4j_check.MOST_LABELS", 2)
+    monkeypatch.setattr("gateway.check.neo4j_check.MOST_LABELS", 2)
     found = report(check, "")
     assert found["labels"]["at_least"] == 3
     assert "more than 2 labels" in found["warnings"][0]

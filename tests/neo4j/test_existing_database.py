@@ -10,14 +10,13 @@ import neo4j
 import pytest
 
 from gateway.errors import EndpointFault, InputError
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Edge
 from gateway.neo4j.connection import Address
 from gateway.neo4j.store import Neo4jStore
-from gateway.settings.neo4j import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
+from gateway.settings.databases import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
-from gateway.terms.known_iris import XSD
+from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 from tests.calls import asked, connected
 from tests.cases import await_each

@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import SearchTerms
 from gateway.neo4j.connection import Address
-from gateway.neo4j.full_text import FullTextIndex, best_index, lucene_query
+from gateway.neo4j.graph_model import FullTextIndex, best_index, lucene_query
 from gateway.neo4j.store import Neo4jStore
-from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
+from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
-from gateway.terms.words import words_of
+from gateway.terms.names import words_of
 from tests.calls import asked, connected
 from tests.neo4j.opening import access, opened
 

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from gateway.neo4j.connection import Address
 from gateway.neo4j.store import Neo4jStore
+from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
 from gateway.settings.limits import CacheSettings
-from gateway.settings.neo4j import Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
 from tests.databases.hostile_names import NAMES, World, often
 from tests.servers.neo4j import PASSWORD, USER

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from gateway import resources
 from gateway.errors import ConfigurationError
-from gateway.neo4j.cypher import load
+from gateway.neo4j.cypher import identifier, load
 from gateway.neo4j.graph_model import GraphModel
-from gateway.neo4j.quoting import identifier
-from gateway.settings.neo4j import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
+from gateway.settings.databases import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 
 FOLDER = resources.folder("queries") / "neo4j"
 QUERIES = sorted(path.stem for path in FOLDER.glob("*.cypher"))

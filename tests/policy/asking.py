@@ -14,7 +14,6 @@ from mcp.server import Server
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from gateway.api import link_graphs, open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
 from gateway.server.graphs.handlers import server_of_all
@@ -22,6 +21,7 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
 from gateway.settings.vocabulary import EvidenceSettings, TypeSettings
+from gateway.tools.gateway import Gateway
 from tests.policy.drawn_graph import HIDDEN, HIDDEN_PREDICATES, HIDDEN_TYPES, OPEN_GRAPH, PREDICATES, TYPES, DrawnGraph
 from tests.policy.visible import RDFS
 from tests.server.graphs.conftest import connected, served_over_http

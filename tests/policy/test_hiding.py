@@ -12,15 +12,15 @@ import rdflib
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.files.cached_graph import FileCache, open_cached
+from gateway.files.hiding import visible_part
+from gateway.files.loading import load_files
+from gateway.files.parser_process import ParserProcess
+from gateway.files.parser_streams import ParseRequest
+from gateway.files.rdflib_graphs import load_rdflib
+from gateway.files.stored_graph import folder_of, open_stored
 from gateway.settings.hidden import HiddenSettings, Policy
 from gateway.settings.profile import Profile, policy_of
-from gateway.transport.files.cached_graph import FileCache, open_cached
-from gateway.transport.files.hiding import visible_part
-from gateway.transport.files.loading import load_files
-from gateway.transport.files.parser_process import ParserProcess
-from gateway.transport.files.parser_streams import Request
-from gateway.transport.files.rdflib_graphs import load_rdflib
-from gateway.transport.files.stored_graph import folder_of, open_stored
 
 PREFIXES = """
 PREFIX : <https://example.org/>
@@ -212,7 +212,7 @@ def test_the_error_about_a_file_quotes_nothing_of_it(tmp_path: Path) -> None:
 def test_no_argument_of_the_process_that_parses_names_a_hidden_graph(tmp_path: Path) -> None:
     # A pipe that brings nothing keeps the process alive.
     reading, writing = os.pipe()
-    request = Request("nq", "", "http://x.org/", 512, 10, 10, hidden_graphs=["http://x.org/secret"])
+    request = ParseRequest("nq", "", "http://x.org/", 512, 10, 10, hidden_graphs=["http://x.org/secret"])
     with (
         os.fdopen(writing, "wb"),
         os.fdopen(reading, "rb") as file,

@@ -9,21 +9,20 @@ import pyoxigraph
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault, Fault, GatewayError, GaveUp, NetworkFault, QueryRefused
-from gateway.graph.call import Call, GivenTerms, Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, GivenTerms, Spend, unpaid
 from gateway.graph.values import Degree
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile, under_policy_at_endpoint
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.stores.endpoints import store_over
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from tests.cases import await_each
-from tests.engine.small import WatchedElsewhere
 from tests.policy.visible import RDF, RDFS
+from tests.small import WatchedElsewhere
 
 pytestmark = pytest.mark.anyio
 

@@ -8,11 +8,11 @@ import pytest
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.graph_identity import GraphIdentity
 from gateway.settings.graphs_file import read_graphs
 from gateway.settings.hidden import MOST, HiddenSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, SearchSettings, policy_of, under_policy_at_endpoint, with_hidden
+from gateway.settings.storage import GraphIdentity
 
 PAY = "https://example.org/Salary"
 LISTS = ("types", "predicates", "graphs", "literals")

@@ -11,18 +11,17 @@ from typing import Any, TypeVar
 import asyncpg
 from pydantic import SecretStr
 
-from gateway.engine.gateway import Gateway
+from gateway.files.loading import load_files
 from gateway.postgres.connection import Address
-from gateway.postgres.loading import Loaded, Loader, nodes_of
-from gateway.postgres.new_tables import NewTables
+from gateway.postgres.loading import Loaded, Loader, NewTables, nodes_of
 from gateway.postgres.store import PostgresStore
+from gateway.settings.databases import PostgresSettings
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.limits import OrientationSettings
-from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
-from gateway.transport.files.loading import load_files
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.columns import Column
 from tests.servers.loopback import HOST

@@ -11,7 +11,7 @@ from typing import Final
 
 import asyncpg
 
-from gateway.engine.gateway import Gateway
+from gateway.tools.gateway import Gateway
 from tests.databases.faulted import FaultName, Report, faulted, main
 from tests.neo4j.proxy import Proxy, running_proxy
 from tests.postgres.database import Database, running_database

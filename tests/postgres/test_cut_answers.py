@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Edge, SearchTerms
 from gateway.postgres.store import PostgresStore
 from gateway.postgres.tables import tables_of
+from gateway.settings.databases import PostgresSettings
 from gateway.settings.limits import LimitSettings
-from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
 from gateway.terms.literals import Literal
-from gateway.terms.words import words_of
+from gateway.terms.names import words_of
 from tests.postgres.database import Database
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]

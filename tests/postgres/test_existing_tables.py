@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
+from gateway.settings.databases import EdgeTable, EvidenceTable, NodeTable, PostgresSettings
 from gateway.settings.load import load_profile
-from gateway.settings.postgres import EdgeTable, EvidenceTable, NodeTable, PostgresSettings
 from gateway.settings.profile import Profile
-from gateway.stores.label_index import make_label_index
+from gateway.stores.remote import make_label_index
+from gateway.tools.gateway import Gateway
 from tests.calls import asked, connected
 from tests.cases import await_each
 from tests.databases.drawn_names import check_nothing_is_lost, drawn_nodes

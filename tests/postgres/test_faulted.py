@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.engine.gateway import Gateway
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.columns import Column
 from tests.databases.cut_answers import CALLS, DAMAGES, HASTY, cut_answers, damaged_answers
 from tests.databases.faulted import check

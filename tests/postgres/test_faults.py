@@ -12,7 +12,6 @@ import asyncpg
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import (
     ConfigurationError,
     DeadlinePassed,
@@ -22,11 +21,12 @@ from gateway.errors import (
     QueryRefused,
     Throttled,
 )
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.postgres.connection import Address, Pool
 from gateway.settings.endpoint import AccessSettings, RequestSettings
 from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
+from gateway.tools.gateway import Gateway
 from tests.databases.chain import STOPPED_SECONDS, around, check_stopped, near
 from tests.neo4j.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database, running_database

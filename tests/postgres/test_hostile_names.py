@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from gateway.postgres.store import PostgresStore
+from gateway.settings.databases import PostgresSettings
 from gateway.settings.limits import CacheSettings
-from gateway.settings.postgres import PostgresSettings
 from gateway.settings.profile import Profile
 from tests.databases.hostile_names import NAMES, World, often
 from tests.postgres.database import Database

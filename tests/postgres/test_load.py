@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
+from gateway.tools.gateway import Gateway
 from tests.calls import Json, asked, connected
 from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
 from tests.columns import declared_prefixes

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.postgres.quoting import identifier
+from gateway.postgres.sql import identifier
 
 
 @given(st.text())

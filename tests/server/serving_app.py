@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.server.http_guard import App, Message, Receive, Send
 from gateway.server.http_server import HttpServer
 from tests.servers.loopback import HOST
 
 
 @asynccontextmanager
-async def serving_app(app: App, *sockets: socket.socket, **options: Any) -> AsyncIterator[None]:
+async def serving_app(app: ASGIApp, *sockets: socket.socket, **options: Any) -> AsyncIterator[None]:
     """Serve an application while the block runs."""
     server = HttpServer(uvicorn.Config(app, log_config=None, lifespan="off", **options))
     running = asyncio.create_task(server.serve(sockets=list(sockets)))
@@ -40,7 +40,7 @@ class Recorder:
     def __init__(self) -> None:
         self.scopes: Sequence[Message] = []
 
-    async def __call__(self, scope: Message, _receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         self.scopes = [*self.scopes, scope]
         await send({"type": "http.response.start", "status": 204, "headers": []})

@@ -11,11 +11,10 @@ import pytest
 from aiohttp import web
 
 from tests.server.test_stopping import INITIALIZE, READY, SECONDS, Listening, Served, listening, request, served
-from tests.transport.fake_endpoint import JSON, fake_endpoint
+from tests.transport.fake_endpoint import fake_endpoint, of_empty_graph
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
-NO_SCHEMA = b'{"head":{"vars":["t","p","count"]},"results":{"bindings":[]}}'
 
 SEEDS = [f"http://example.org/a{number}" for number in range(40)]
 CALL = {"name": "bfs_query", "arguments": {"seeds": SEEDS, "max_hops": 2}}
@@ -44,7 +43,7 @@ deadline_seconds = {10 * SECONDS}
 
 
 class Endpoint:
-    """An endpoint that answers the questions of the schema, and none of a call."""
+    """An endpoint of an empty graph that answers the questions of the schema, and none of a call."""
 
     def __init__(self) -> None:
         self.open = 0
@@ -54,8 +53,9 @@ class Endpoint:
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, or wait until the client is gone."""
-        if "<http://example.org/a" not in str((await request.post())["query"]):
-            return web.Response(body=NO_SCHEMA, headers={"Content-Type": JSON})
+        query = str((await request.post()).get("query", ""))
+        if "<http://example.org/a" not in query:
+            return of_empty_graph(query)
         self.asked += 1
         self.open += 1
         if self.open == AT_ONCE:

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import DeadlinePassed, GatewayError
 from gateway.server.calls import SHARE, Calls, Share
-from gateway.server.origin import Disconnect, Origin
+from gateway.server.client import Disconnect, Origin
 
 pytestmark = pytest.mark.anyio
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gateway.server.client import Client, client_of, set_client
-from gateway.server.origin import Context, origin_of
+from gateway.server.client import Client, Context, client_of, origin_of, set_client
 
 
 @dataclass

@@ -12,14 +12,13 @@ from mcp_types import CompleteRequestParams, CompletionArgument, PromptReference
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
 from gateway.server.app import build, mcp_server
-from gateway.server.calls import Calls
-from gateway.server.completions import MOST_RUNNING, Completer
+from gateway.server.calls import Calls, ToolCaller
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.tool_caller import ToolCaller
+from gateway.server.prompts import MOST_RUNNING, Completer
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.calls import PATIENT_SERVER
 from tests.cases import await_each
 from tests.hidden import NAME, write_hidden_graph

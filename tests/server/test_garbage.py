@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from gateway.server.calls import Calls
-from gateway.server.garbage import DUE, OVERDUE, FullCollections, collected_between_calls
+from gateway.server.interpreter import DUE, OVERDUE, FullCollections, collected_between_calls
 
 pytestmark = pytest.mark.anyio
 

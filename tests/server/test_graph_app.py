@@ -6,7 +6,7 @@ from mcp.client.extension import advertise
 from mcp_types import TextResourceContents
 
 from gateway.api import open_gateway
-from gateway.engine.arguments import BY_TOOL
+from gateway.arguments import BY_TOOL
 from gateway.resources import explorer_page
 from gateway.server.app import build
 from gateway.server.graph_app import DRAWN, EXTENSION, MIME_TYPE, URI

@@ -5,9 +5,10 @@ import logging
 from collections.abc import Iterable
 
 import pytest
+from starlette.types import Message, Receive, Send
 
-from gateway.server.http_guard import HttpGuard, Message, Receive, Send
-from gateway.server.json_lines import MAX_BYTES
+from gateway.server.http_guard import HttpGuard
+from gateway.server.stdio import MAX_BYTES
 from tests.hidden import HIDDEN, hidden_in
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCError
 
-from gateway.server.json_lines import MAX_BYTES, LineSplitter, message_of
+from gateway.server.stdio import MAX_BYTES, LineSplitter, message_of
 
 
 def cut(chunks: list[bytes], most: int = MAX_BYTES) -> list[tuple[bytes, int]]:

@@ -18,13 +18,13 @@ from mcp_types import CallToolResult, ToolListChangedNotification
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError
 from gateway.server.app import mcp_server
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.telemetry.record import LOGGER
+from gateway.tools.gateway import Gateway
 from tests.server.test_transports import SECONDS, Wire, connected
 
 pytestmark = pytest.mark.anyio

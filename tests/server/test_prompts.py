@@ -9,9 +9,9 @@ from mcp_types import INVALID_PARAMS, GetPromptResult, TextContent
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.arguments import BY_TOOL
-from gateway.engine.gateway import Gateway
+from gateway.arguments import BY_TOOL
 from gateway.server.app import build
+from gateway.tools.gateway import Gateway
 from tests.cases import await_each
 from tests.hidden import HIDDEN, hidden_in
 

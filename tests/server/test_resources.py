@@ -17,16 +17,16 @@ from mcp.shared.uri_template import UriTemplate
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ReadResourceResult, TextResourceContents
 
 from gateway import resources
+from gateway.answers.models import ToolAnswer
 from gateway.api import open_gateway
-from gateway.engine.answers import ToolAnswer
-from gateway.engine.gateway import Gateway
 from gateway.errors import ConfigurationError, InputError
 from gateway.server.app import build, mcp_server
+from gateway.server.calls import ToolCaller
+from gateway.server.client import SOLE, Origin
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
-from gateway.server.graph_resources import ENTITY_TEMPLATE, read
-from gateway.server.origin import SOLE, Origin
-from gateway.server.tool_caller import ToolCaller
+from gateway.server.resources import ENTITY_TEMPLATE, read
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.cases import await_each
 from tests.hidden import A, hidden_in, write_hidden_graph
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gateway.server.json_lines import MAX_BYTES
+from gateway.server.stdio import MAX_BYTES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 

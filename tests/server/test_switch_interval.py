@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gateway.server.switch_interval import SECONDS, short_switch_interval
+from gateway.server.interpreter import SECONDS, short_switch_interval
 
 pytestmark = pytest.mark.anyio
 

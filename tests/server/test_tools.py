@@ -11,15 +11,14 @@ from mcp import Client
 from mcp.client.client import ConnectMode
 
 from gateway import resources
+from gateway.answers.models import SchemaBasis, SchemaResult
 from gateway.api import open_gateway
-from gateway.engine.answers import SchemaBasis, SchemaResult
-from gateway.engine.arguments import BY_TOOL
-from gateway.engine.gateway import Gateway
-from gateway.server import tool_texts as texts
+from gateway.arguments import BY_TOOL
+from gateway.server import tools as texts
 from gateway.server.app import build
-from gateway.server.compact_schemas import compact_schema
-from gateway.server.tools import generated_schemas, published, stored_schemas
+from gateway.server.tools import compact_schema, generated_schemas, published, stored_schemas
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
+from gateway.tools.gateway import Gateway
 from tests.cases import await_each
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ import pytest
 from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types import NotificationParams
 
-from gateway.server.change_notifier import ChangeNotifier
-from gateway.server.origin import Context
+from gateway.server.client import Context
+from gateway.server.resources import ChangeNotifier
 
 pytestmark = pytest.mark.anyio
 

@@ -18,8 +18,8 @@ from mcp_types import PromptReference, TextContent, TextResourceContents
 
 from gateway.errors import ConfigurationError
 from gateway.server.run import listen
-from tests.servers.loopback import HOST, free_port
-from tests.transport.fake_endpoint import JSON, fake_endpoint
+from tests.servers.loopback import HOST, free_port, listening
+from tests.transport.fake_endpoint import fake_endpoint, of_empty_graph
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
@@ -27,7 +27,6 @@ Wire = Literal["stdio", "http"]
 SECONDS = 60
 """How long anything here may take before it counts as hung."""
 
-NO_SCHEMA = b'{"head":{"vars":["t","p","count"]},"results":{"bindings":[]}}'
 
 WARFARIN = {"seeds": ["drug:warfarin"], "max_hops": 2, "topology_only": True}
 
@@ -53,24 +52,13 @@ async def connected(wire: Wire, era: ConnectMode, arguments: Sequence[str]) -> A
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        await _listening(port)
+        await listening(port)
         async with Client(f"http://{HOST}:{port}/mcp", mode=era) as client:
             yield client
     finally:
         if process.returncode is None:
             process.terminate()
         await asyncio.wait_for(process.wait(), SECONDS)
-
-
-async def _listening(port: int) -> None:
-    """Wait until something answers HTTP on the port."""
-    async with asyncio.timeout(SECONDS), ClientSession() as session:
-        while True:
-            try:
-                async with session.get(f"http://{HOST}:{port}/"):
-                    return
-            except OSError:
-                await asyncio.sleep(0.05)
 
 
 async def test_a_client_lists_and_calls_tools_and_hears_of_progress(wire: Wire, era: ConnectMode) -> None:
@@ -125,10 +113,10 @@ async def test_cancelling_a_call_closes_the_request_to_the_endpoint(
     asked, closed = asyncio.Event(), asyncio.Event()
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        query = (await request.post())["query"]
-        if "<http://example.org/a>" not in str(query):
+        query = str((await request.post()).get("query", ""))
+        if "<http://example.org/a>" not in query:
             # The schema's: that one of these ends would prove nothing.
-            return web.Response(body=NO_SCHEMA, headers={"Content-Type": JSON})
+            return of_empty_graph(query)
         asked.set()
         try:
             await asyncio.Event().wait()
@@ -162,7 +150,7 @@ async def test_http_refuses_a_foreign_host_or_origin_and_serves_its_own_names_wi
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        await _listening(port)
+        await listening(port)
         async with ClientSession() as session:
             url = f"http://{HOST}:{port}/mcp"
             statuses = []

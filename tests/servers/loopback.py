@@ -1,5 +1,7 @@
 """Plain HTTP to a server of this machine, past any proxy settings."""
 
+import asyncio
+import errno
 import http.client
 import socket
 from collections.abc import Mapping
@@ -25,6 +27,36 @@ def free_port() -> int:
         listener.bind((HOST, 0))
         port: int = listener.getsockname()[1]
         return port
+
+
+async def listening(port: int, seconds: float = 60) -> None:
+    """Wait until a server takes connections at a port.
+
+    Raises:
+        TimeoutError: None does.
+    """
+    async with asyncio.timeout(seconds):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection(HOST, port)
+            except OSError:
+                await asyncio.sleep(0.02)
+            else:
+                writer.close()
+                return
+
+
+def listens_elsewhere(port: int) -> bool:
+    """Return whether a server that listens on loopback at a port listens on other addresses too (Linux).
+
+    Where it does, nobody else can have the port on another address of the loopback interface.
+    """
+    with socket.socket() as listener:
+        try:
+            listener.bind(("127.0.0.2", port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+        return False
 
 
 def send(

@@ -18,16 +18,19 @@ _FETCH_TIMEOUT_S: Final = 480
 
 @dataclass(frozen=True, slots=True)
 class Libraries:
-    """Jars that the tests know: the POM beside this file, the checksum of all of them, and the Java they need."""
+    """Jars that the tests know: the POM that names them, the checksum of all of them, and the Java they need."""
 
     name: str
-    pom: str
+    pom: Path
     sha256: str
     java: int
 
 
 NEO4J: Final = Libraries(
-    "neo4j-5.26.30", "neo4j.pom.xml", "b39dcc8742460b796812b2494bde19cb6474ab73862fe3ac9af878e5012afeb8", 17
+    "neo4j-5.26.30",
+    Path(__file__).with_name("neo4j.pom.xml"),
+    "b39dcc8742460b796812b2494bde19cb6474ab73862fe3ac9af878e5012afeb8",
+    17,
 )
 
 
@@ -65,7 +68,7 @@ def _fetch(libraries: Libraries, target: Path) -> None:
         jars = Path(scratch) / "jars"
         command = [
             maven,
-            *("-q", "-B", "-U", "--strict-checksums", "-f", str(Path(__file__).with_name(libraries.pom)), _PLUGIN),
+            *("-q", "-B", "-U", "--strict-checksums", "-f", str(libraries.pom), _PLUGIN),
             f"-Dmaven.repo.local={scratch}/m2",
             "-DincludeScope=runtime",
             f"-DoutputDirectory={jars}",

@@ -6,7 +6,7 @@ How it is started, and what it answers otherwise than other engines: docs/notes/
 import gzip
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.servers.loopback import HOST, free_port, send
 from tests.servers.maven import JETTY, RDF4J, runnable_jar
 from tests.servers.process import Running, running
 
-_PATH: Final = "/rdf4j-server"
+PATH: Final = "/rdf4j-server"
 _LOAD_TIMEOUT_S: Final = 600.0
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -48,9 +48,18 @@ class Rdf4jServer:
         return _repository(self.port, name)
 
 
+Container = Callable[[int, Path], Sequence[str | Path]]
+"""Returns what Java runs, and its arguments: a port, and the folder of the server."""
+
+
+def in_jetty(port: int, _: Path) -> Sequence[str | Path]:
+    """Return what runs the server in Jetty."""
+    return ["-jar", runnable_jar(JETTY), "--host", HOST, "--port", str(port), "--path", PATH, runnable_jar(RDF4J)]
+
+
 @contextmanager
 def running_rdf4j(
-    graphs: Mapping[str, Sequence[Path]], *, workdir: Path, port: int | None = None
+    graphs: Mapping[str, Sequence[Path]], *, workdir: Path, port: int | None = None, container: Container = in_jetty
 ) -> Iterator[Rdf4jServer]:
     """Serve graph files, each list of them as one repository.
 
@@ -60,6 +69,7 @@ def running_rdf4j(
         graphs: For each repository's name its files: .ttl and .nt of RDF 1.1, gzipped or not.
         workdir: A folder for the server's own files; the log stays in it.
         port: On loopback; a free one when absent.
+        container: What runs it; Jetty where absent, and always where files are loaded.
 
     Raises:
         ServerUnavailable: This machine has no Java new enough, or cannot get the server.
@@ -71,25 +81,25 @@ def running_rdf4j(
     loader = RDF4J.sha256.encode() + Path(__file__).read_bytes()
     database = kept(f"rdf4j-{fingerprint(loader, graphs)}", lambda folder: _load(graphs, folder))
     folder, log = workdir / f"rdf4j-{port}", workdir / f"rdf4j-{port}.log"
-    with private_copy(database, folder), _served(folder, port=port, log=log) as process:
+    with private_copy(database, folder), _served(folder, port=port, log=log, container=container) as process:
         yield Rdf4jServer(port, process)
 
 
 def _repository(port: int, name: str) -> str:
-    return f"http://{HOST}:{port}{_PATH}/repositories/{name}"
+    return f"http://{HOST}:{port}{PATH}/repositories/{name}"
 
 
 @contextmanager
-def _served(folder: Path, *, port: int, log: Path) -> Iterator[Running]:
+def _served(folder: Path, *, port: int, log: Path, container: Container = in_jetty) -> Iterator[Running]:
     """Run the server on the repositories of a folder."""
     java = find_java(RDF4J.java)
     command: list[str | Path] = [
         *(java.path, "-Xmx2g", *SHORT_RUN),
         # Its reader of memory stores looks into a class of Java's own.
         *("--add-opens=java.base/java.lang=ALL-UNNAMED", f"-Dorg.eclipse.rdf4j.appdata.basedir={folder}"),
-        *("-jar", runnable_jar(JETTY), "--host", HOST, "--port", str(port), "--path", _PATH, runnable_jar(RDF4J)),
+        *container(port, folder),
     ]
-    ready = f"http://{HOST}:{port}{_PATH}/protocol"
+    ready = f"http://{HOST}:{port}{PATH}/protocol"
     with running(command, ready_url=ready, log=log, cwd=folder) as process:
         yield process
 

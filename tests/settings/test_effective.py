@@ -3,9 +3,9 @@
 import pytest
 
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
-from gateway.settings.graph_identity import names_digest, profile_digest
 from gateway.settings.limits import FileSettings, HubSettings, LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.profile import Profile, SearchSettings, ServerSettings, profile_for_endpoint, profile_in_process
+from gateway.settings.storage import names_digest, profile_digest
 from gateway.settings.vocabulary import EdgeSettings, NameSettings, RoleSettings
 
 OWN, FOREIGN = "http://10.0.0.1/sparql", "https://query.example.org/sparql"

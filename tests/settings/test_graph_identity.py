@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
-from gateway.settings.graph_identity import GraphIdentity, graph_folder
 from gateway.settings.profile import Profile
+from gateway.settings.storage import GraphIdentity, graph_folder
 from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings, NameSettings, RoleSettings
 
 URL = "https://graph.example.org/sparql"

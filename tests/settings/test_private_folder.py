@@ -11,9 +11,9 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
+from gateway.files.stored_graph import folder_of, open_stored
 from gateway.flow.quota_state import QuotaFile, QuotaState
-from gateway.settings.private_folder import check_private, make_folder, opened, read_at_most, write_file
-from gateway.transport.files.stored_graph import folder_of, open_stored
+from gateway.settings.storage import check_private, make_folder, opened, read_at_most, write_file
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
-from gateway.settings.shared_cache import SharedCacheServer
+from gateway.settings.limits import SharedCacheServer
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 
 PASSWORD, SECRET = "BFSQL_SHARED_CACHE_PASSWORD", "BFSQL_SHARED_CACHE_SECRET"

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from gateway.engine.gateway import Gateway
+from gateway.tools.gateway import Gateway
 
 Verdict = Literal["right", "in part", "refused", "WRONG"]
 

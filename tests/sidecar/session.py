@@ -14,7 +14,7 @@ from typing import Any, Final
 from mcp import Client
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
+from gateway.tools.gateway import Gateway
 from tests.servers.loopback import ask
 from tests.sidecar.pair import DEADLINE_SECONDS, Pair
 from tests.sidecar.questions import Question, drawn, ids_of, verdict

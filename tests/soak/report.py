@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gateway.sparql.engines.traits import TRAITS
 from tests.columns import ColumnName
-from tests.faults.catalogue import BY_SENTINEL, TOLD
+from tests.faults.catalogue import TOLD
 from tests.soak.questions import DEADLINE_SECONDS
 from tests.soak.slot import Outcome
 from tests.soak.verdict import Verdict
@@ -80,13 +79,13 @@ class Report:
     def targets(self) -> list[Target]:
         """Every figure that has to be something."""
         without = [one for one in self.outcomes if not one.injected]
-        counted = [one for one in self.outcomes if not _cannot_be_known(one)]
+        again = sum(one.again in _BAD for one in self.outcomes)
         rarest = min((count for _, _, count in self._injected()), default=0)
         return [
             Target.none_of("wrong and complete", self._count(Verdict.WRONG)),
             Target.none_of("incomplete and untrue", self._count(Verdict.UNTRUE)),
             Target.none_of("crashed", self._count(Verdict.CRASHED)),
-            Target.none_of("wrong, untrue or crashed when asked again", sum(one.again in _BAD for one in counted)),
+            Target.none_of("wrong, untrue or crashed when asked again", again),
             Target.none_of("wrong without any fault or proxy", len(self.unclean)),
             Target.at_least("% complete where no fault was injected", _share(without), 95, timed=True),
             Target.at_least("% complete over all", _share(self.outcomes), 30, timed=True),
@@ -111,8 +110,8 @@ class Report:
         return [
             one
             for one in self.outcomes
-            if (one.verdict in _BAD and not _cannot_be_known(one))
-            or (one.again in _BAD and not _cannot_be_known(one))
+            if one.verdict in _BAD
+            or one.again in _BAD
             or one.lingering
             or one.seconds > LATE_SECONDS
             or _fails_by_itself(one)
@@ -156,8 +155,6 @@ class Report:
             "asked again without a fault: " + ", ".join(f"{n:,} {verdict}" for verdict, n in again.items()),
             "",
         ]
-        unknown = Counter(one.verdict.value for one in self.outcomes if _cannot_be_known(one))
-        lines += [f"cut at an engine without a sentinel, not counted: {dict(unknown)}", ""]
         for target in self.targets:
             mark = "ok    " if target.met else "MISSED"
             lines.append(f"{mark} {target.name}: {target.value:g} (wanted {target.wanted})")
@@ -167,7 +164,7 @@ class Report:
         return "\n".join([*lines, ""])
 
     def _count(self, verdict: Verdict) -> int:
-        return sum(one.verdict is verdict for one in self.outcomes if not _cannot_be_known(one))
+        return sum(one.verdict is verdict for one in self.outcomes)
 
     def _verdicts(self, engine: str) -> dict[str, int]:
         counted = Counter(one.verdict for one in self.outcomes if one.call.engine == engine)
@@ -190,14 +187,6 @@ class Report:
 def _share(outcomes: Sequence[Outcome]) -> float:
     right = sum(one.verdict is Verdict.RIGHT for one in outcomes)
     return round(100 * right / len(outcomes), 2) if outcomes else 0.0
-
-
-def _cannot_be_known(outcome: Outcome) -> bool:
-    """Return whether an answer was cut between two rows at an engine that has no sentinel: these are listed alone."""
-    engine = outcome.call.engine
-    return TRAITS["unknown" if engine == "in-process" else engine].sentinel == "none" and bool(
-        {fault.name for fault in BY_SENTINEL}.intersection(outcome.injected)
-    )
 
 
 def _fails_by_itself(outcome: Outcome) -> bool:

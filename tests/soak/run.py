@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from gateway.engine.answers import Answer
-from gateway.engine.gateway import Gateway
+from gateway.answers.models import Answer
 from gateway.errors import GatewayError
+from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
 from tests.oracle import OracleGraph
 from tests.soak.leaks import held, left_over, tasks_of_the_gateway

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, Final, Self
 from unittest.mock import patch
 
-from gateway.engine.answers import Answer
-from gateway.engine.gateway import Gateway
+from gateway.answers.models import Answer
 from gateway.errors import GatewayError
 from gateway.flow.breaker import Breaker
 from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
 from tests.faults.proxy import FaultProxy, Plan, fault_proxy
 from tests.soak.pulse import Pulse

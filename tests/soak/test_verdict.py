@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from rdflib import URIRef
 
-from gateway.engine.answers import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult
-from gateway.engine.messages import NAME_KEYS_UNKNOWN
+from gateway.answers.models import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult
 from gateway.errors import EndpointFault, GatewayError, InputError
+from gateway.messages import NAME_KEYS_UNKNOWN
 from tests.oracle import OracleGraph
 from tests.soak.questions import Question
 from tests.soak.verdict import Verdict, judge

@@ -6,8 +6,8 @@ from enum import StrEnum
 from itertools import chain
 from typing import TypeVar
 
-from gateway.engine import messages
-from gateway.engine.answers import (
+from gateway import messages
+from gateway.answers.models import (
     Answer,
     BfsResult,
     EntitiesResult,
@@ -86,15 +86,23 @@ def judge(
     if clean is not None:
         values = _of_values(answer, clean)
         differences, untrue = [*differences, *values], [*untrue, *values]
-    if answer.complete or _only_hubs(answer):
+    if answer.complete or _only_hubs(answer) or _lacks_only_blank_nodes(answer):
         return (Verdict.WRONG, "; ".join(differences)) if differences else (Verdict.RIGHT, "")
     return (Verdict.UNTRUE, "; ".join(untrue)) if untrue else (Verdict.MARKED, _causes(answer))
 
 
+def _lacks_only_blank_nodes(answer: Answer) -> bool:
+    """Tell whether a description lacks nothing but what blank nodes say, whatever happens."""
+    if not isinstance(answer, Entity | EntitiesResult) or answer.degraded or getattr(answer, "failed", None):
+        return False
+    beside, _, _ = messages.blank_nodes_beside("|").partition("|")
+    return bool(answer.warnings) and all(warning.startswith(beside) for warning in answer.warnings or ())
+
+
 def _only_hubs(answer: Answer) -> bool:
-    """Tell whether an answer lacks nothing but what the question itself kept out."""
+    """Tell whether an answer lacks nothing but what the question itself kept out, and blank nodes."""
     gaps: Sequence[Incomplete] = getattr(answer, "incomplete", None) or ()
-    return bool(gaps) and all(gap.cause == "hub_not_expanded" for gap in gaps)
+    return bool(gaps) and all(gap.cause in {"hub_not_expanded", "blank_nodes"} for gap in gaps)
 
 
 def _hubs(answer: BfsResult) -> tuple[set[str], int]:
@@ -118,6 +126,8 @@ def _of_traversal(answer: BfsResult, expected: Traversal) -> list[str]:
         differences.append(f"levels {answer.levels}, not {expected.levels}")
     if (answer.blank_node_edges or 0) != expected.blank_node_edges:
         differences.append(f"blank_node_edges {answer.blank_node_edges}, not {expected.blank_node_edges}")
+    if expected.blank_node_edges and answer.complete:
+        differences.append("blank nodes are left out, and the answer is complete")
     return differences
 
 

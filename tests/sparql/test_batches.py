@@ -20,16 +20,14 @@ from gateway.errors import (
     QueryRefused,
     Throttled,
 )
-from gateway.flow.batch_size import BatchSize
-from gateway.graph.call import Call
-from gateway.graph.deadline import Clock, Deadline
+from gateway.flow.control import BatchSize
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import WHOLE, Mark
 from gateway.sparql.batches import BatchedQuery, Key
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.results import columns
-from gateway.sparql.results.rows import EndedEarly, Overflow, Rows
-from gateway.sparql.results.table import Table
-from gateway.sparql.results.terms import IriTerm, LiteralTerm
+from gateway.sparql.table import EndedEarly, IriTerm, LiteralTerm, Overflow, Rows, Table, iri, literal
+from gateway.sparql.table import read as read_columns
+from gateway.telemetry.tally import Clock
 from tests.tables import Row, table
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +48,7 @@ def row(key: str, number: int) -> Row:
 def read(batch: Sequence[str], rows: Table, mark: Mark) -> dict[str, Answer]:
     """Sort rows by key; like every reader, it fails on a row that belongs to no key of the batch."""
     found: dict[str, list[str]] = {key: [] for key in batch}
-    for key, value in columns.read(rows, columns.iri("n"), columns.literal("v")):
+    for key, value in read_columns(rows, iri("n"), literal("v")):
         found[key].append(value.value)
     return {key: Answer(tuple(values), mark) for key, values in found.items()}
 
@@ -73,9 +71,9 @@ class Endpoint:
             raise QueryRefused("The engine refused a query.")
         found = [row(key, number) for key in batch for number in range(self.rows.get(key, 1))]
         if len(found) > self.silent_above:
-            return Rows(table(*found[: self.silent_above]), ended_early=True)
+            return Rows(table(*found[: self.silent_above]), EndedEarly())
         if len(found) > self.limit:
-            return Rows(table(*found[: self.limit]), is_cut=True)
+            return Rows(table(*found[: self.limit]), Overflow())
         return Rows(table(*found))
 
     def failing(self, *faults: Fault | None) -> Callable[[Sequence[str]], Awaitable[Rows]]:
@@ -115,6 +113,8 @@ class Client:
     async def rows(self, _template: str, _call: Call, parameters: Mapping[str, Any]) -> Rows:
         """Answer one batch."""
         return await self.ask(parameters["keys"])
+
+    doubts_escapes = False
 
     async def rewritten(self, _iris: Iterable[str], _call: Call) -> Mapping[str, Fault]:
         """Return no IRI."""

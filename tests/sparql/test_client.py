@@ -22,13 +22,12 @@ from gateway.errors import (
 )
 from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call, Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.results.rows import Overflow
+from gateway.sparql.table import Overflow
 
 pytestmark = pytest.mark.anyio
 

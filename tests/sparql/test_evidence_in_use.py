@@ -5,15 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from gateway.errors import EndpointFault, QueryRefused
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Edge
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
-from gateway.sparql.evidence.ways import FRESH_SECONDS
-from gateway.sparql.sparql_store import SparqlStore
-from tests.engine.small import Watched, WatchedElsewhere, X, engine
+from gateway.sparql.evidence import FRESH_SECONDS
+from gateway.sparql.store import SparqlStore
+from tests.small import Watched, WatchedElsewhere, X, engine
 
 pytestmark = pytest.mark.anyio
 

@@ -14,9 +14,9 @@ from gateway.errors import QueryRefused
 from gateway.settings.endpoint import EngineName
 from gateway.settings.hidden import Policy
 from gateway.sparql import template
-from gateway.sparql.engines.traits import TRAITS
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.markup import TriplePattern
 from gateway.sparql.policy import EndpointPolicy
-from gateway.sparql.template_markup import TriplePattern
 from tests.examples import are_all_tried
 
 pytestmark = pytest.mark.anyio

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.sparql.row_cap import RowCap
+from gateway.sparql.learned import RowCap
 
 
 def test_two_different_queries_that_end_at_one_number_of_rows_show_a_cap() -> None:

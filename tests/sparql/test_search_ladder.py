@@ -6,19 +6,18 @@ from collections.abc import Callable
 import pytest
 
 from gateway.cache.store import CachedStore
-from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, InputError, QueryRefused, QueryTooLong
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.profile import Profile, SearchSettings
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from gateway.transport.base import ProbeResponse, TimeoutPolicy
 from gateway.transport.inprocess import InProcess
-from tests.engine.small import PREFIXES, engine
 from tests.searches import how, is_exhaustive
+from tests.small import PREFIXES, engine
 
 pytestmark = pytest.mark.anyio
 
@@ -49,9 +48,11 @@ class Elsewhere:
         self._indexed = indexed
         self._inner = InProcess(engine(graph), max_bytes=1 << 24)
 
-    async def look(self, accept: str, deadline: Deadline, parameters: str = "") -> ProbeResponse:
+    path = "/sparql"
+
+    async def look(self, accept: str, deadline: Deadline, parameters: str = "", path: str = "") -> ProbeResponse:
         """Show nothing that names an engine."""
-        del accept, deadline, parameters
+        del accept, deadline, parameters, path
         return ProbeResponse(200, {}, "")
 
     async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:

@@ -1,152 +1,69 @@
-"""What the client does about the last row that proves the end of an answer."""
+"""The last row proves that all rows before it came: where it is last and the only one, and names its query."""
 
-import json
-from dataclasses import dataclass, field
-
-import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gateway.errors import AnswerCut
-from gateway.flow.control import FlowControl
-from gateway.graph.call import Call, Spend, unpaid
-from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import EndpointSettings, Sentinel
-from gateway.settings.limits import LimitSettings
-from gateway.settings.profile import Profile
+from gateway.errors import BrokenAnswer
 from gateway.sparql import template
-from gateway.sparql.client import SparqlClient
-from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.results.rows import EndedEarly, Overflow
+from gateway.sparql.sentinel import END, Place, marker, without_sentinel
+from gateway.sparql.table import IriTerm, LiteralTerm
 from tests.cases import check_each
+from tests.tables import Row, rows_of, table
 
-pytestmark = pytest.mark.anyio
-
-WITH_SENTINEL = [name for name in template.names() if template.load(name).end == "sentinel"]
-
-
-@dataclass
-class Ordered:
-    """An endpoint with some rows, which writes the sentinel at a place and sends so many rows at most.
-
-    Attributes:
-        rows: The rows that there are.
-        cap: The rows that it sends at most.
-        place: Where the sentinel stands, from the end.
-        sent: The queries that came.
-    """
-
-    rows: int = 3
-    cap: int = 1_000_000
-    place: int = 0
-    sent: list[str] = field(default_factory=list)
-
-    async def select(self, query: str, _deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
-        """Answer a query."""
-        await anyio.lowlevel.checkpoint()
-        self.sent.append(query)
-        *inner, outer = (int(part.split()[0]) for part in query.split("LIMIT ")[1:])
-        found = [{"n": {"type": "uri", "value": f"http://example.org/{n}"}} for n in range(min([self.rows, *inner]))]
-        variables = ["n"]
-        if "?end" in query:
-            variables.append("end")
-            found.insert(len(found) - self.place, {"end": {"type": "literal", "value": "end"}})
-        return json.dumps(
-            {"head": {"vars": variables}, "results": {"bindings": found[: min(outer, self.cap)]}}
-        ).encode()
-
-    async def close(self) -> None:
-        """Let go of nothing."""
+MARKER = marker("SELECT ?s ?o WHERE { ?s ?p ?o }")
+SENTINEL: Row = {END: LiteralTerm(MARKER)}
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {"s": st.integers(0, 9).map(lambda n: IriTerm(f"https://example.org/{n}"))},
+        optional={"o": st.text(max_size=3).map(LiteralTerm)},
+    ),
+    max_size=20,
+)
+VARIABLES = ("s", "o")
 
 
-def call() -> Call:
-    return Call(Deadline.after(60), 100, 100_000, 1_000)
+@given(ROWS)
+def test_where_it_is_last_all_rows_before_it_are_the_answer(rows: list[Row]) -> None:
+    answer, place = without_sentinel(table(*rows, SENTINEL), MARKER)
+    assert place is Place.LAST
+    assert rows_of(answer, VARIABLES) == rows
 
 
-def client(endpoint: Ordered, sentinel: Sentinel = "united", rows: int = 100) -> SparqlClient:
-    profile = Profile(endpoint=EndpointSettings(sentinel=sentinel), limits=LimitSettings(query_rows=rows))
-    return SparqlClient(endpoint, profile, FlowControl(profile.endpoint.requests))
+@given(ROWS, st.data())
+def test_an_answer_that_is_cut_anywhere_has_none(rows: list[Row], data: st.DataObject) -> None:
+    left = data.draw(st.integers(0, len(rows)))
+    answer, place = without_sentinel(table(*[*rows, SENTINEL][:left]), MARKER)
+    assert place is Place.MISSING
+    assert rows_of(answer, VARIABLES) == rows[:left]
 
 
-def nodes(number: int = 0) -> dict[str, list[str]]:
-    return {"nodes": [f"http://example.org/{number}"]}
+@given(ROWS.filter(bool), st.data())
+def test_rows_behind_it_take_its_proof_away(rows: list[Row], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(rows) - 1))
+    assert without_sentinel(table(*rows[:at], SENTINEL, *rows[at:]), MARKER)[1] is Place.ELSEWHERE
 
 
-async def test_an_answer_that_ends_in_the_sentinel_is_whole_and_no_reader_sees_it() -> None:
-    rows = (await client(Ordered(rows=3)).rows("existing", call(), nodes())).whole()
-    assert len(rows) == 3
-    assert None not in rows.terms("n")
+@given(ROWS)
+def test_two_of_them_prove_nothing(rows: list[Row]) -> None:
+    assert without_sentinel(table(SENTINEL, *rows, SENTINEL), MARKER)[1] is Place.ELSEWHERE
+    assert without_sentinel(table(*rows, SENTINEL, SENTINEL), MARKER)[1] is Place.ELSEWHERE
 
 
-async def test_an_answer_without_rows_is_whole_only_with_the_sentinel() -> None:
-    assert len((await client(Ordered(rows=0)).rows("existing", call(), nodes())).whole()) == 0
-    with pytest.raises(EndedEarly):
-        (await client(Ordered(rows=0, cap=0)).rows("existing", call(), nodes())).whole()
+@given(ROWS)
+def test_what_else_an_engine_binds_in_it_is_not_looked_at(rows: list[Row]) -> None:
+    odd = {**SENTINEL, "s": IriTerm("https://example.org/a")}
+    answer, place = without_sentinel(table(*rows, odd), MARKER)
+    assert place is Place.LAST
+    assert rows_of(answer, VARIABLES) == rows
 
 
-@pytest.mark.parametrize("cap", range(4))
-async def test_an_answer_that_is_cut_at_any_row_is_not_whole(cap: int) -> None:
-    found = await client(Ordered(rows=3, cap=cap)).rows("existing", call(), nodes())
-    rows, is_cut = found.part()
-    assert (len(rows), is_cut) == (cap, True)
-    with pytest.raises(AnswerCut):
-        found.whole()
-
-
-@pytest.mark.parametrize("cap", [101, 102, 200])
-async def test_more_rows_than_asked_for_are_an_overflow_with_or_without_the_sentinel(cap: int) -> None:
-    found = await client(Ordered(rows=500, cap=cap), rows=100).rows("existing", call(), nodes())
-    assert not found.ended_early
-    assert len(found.part()[0]) == 100
-    with pytest.raises(Overflow):
-        found.whole()
-
-
-@pytest.mark.parametrize("place", [1, 2, 3])
-async def test_a_sentinel_that_is_not_last_is_not_asked_for_again(place: int) -> None:
-    endpoint = Ordered(rows=3, place=place)
-    asked = client(endpoint)
-    assert len((await asked.rows("existing", call(), nodes())).whole()) == 3
-    assert ["?end" in query for query in endpoint.sent] == [True, False]
-    assert len((await asked.rows("existing", call(), nodes())).whole()) == 3
-    assert ["?end" in query for query in endpoint.sent] == [True, False, False]
-
-
-async def test_answers_are_read_by_other_rules_once_the_sentinel_is_lost() -> None:
-    endpoint = Ordered(rows=3, place=1)
-    profile = Profile(endpoint=EndpointSettings(engine="fuseki", sentinel="united"))
-    flow = FlowControl(profile.endpoint.requests)
-    asked = SparqlClient(endpoint, profile, flow, EngineDetector(endpoint, profile, flow))
-    before = asked.read_by
-    await asked.rows("existing", call(), nodes())
-    assert None not in {before, asked.read_by}
-    assert before != asked.read_by
-
-
-async def test_what_comes_without_it_asks_the_text_that_the_template_has() -> None:
-    endpoint = Ordered()
-    await client(endpoint, "none").rows("existing", call(), nodes())
-    assert endpoint.sent == [template.load("existing").render({**nodes(), "rows": 101})]
-
-
-async def test_the_text_is_the_same_in_every_request() -> None:
-    endpoint = Ordered()
-    asked = client(endpoint, "sorted")
-    for _ in range(3):
-        await asked.rows("existing", call(), nodes())
-    assert len(endpoint.sent) == 3
-    assert len(set(endpoint.sent)) == 1
-    assert "ORDER BY ?end" in endpoint.sent[0]
-
-
-async def test_two_answers_that_end_at_one_row_show_the_cap_and_less_is_asked_for() -> None:
-    endpoint = Ordered(rows=100_000, cap=1_000)
-    asked = client(endpoint, rows=5_000)
-    assert (await asked.rows("existing", call(), nodes(1))).ended_early
-    found = await asked.rows("existing", call(), nodes(2))
-    assert not found.ended_early
-    assert found.part()[1]
-    assert asked.query_rows + 2 <= 1_000
-    assert len(endpoint.sent) == 3
+@given(ROWS)
+def test_the_answer_to_another_query_is_a_fault(rows: list[Row]) -> None:
+    for other in (LiteralTerm("fin"), LiteralTerm(marker("ASK {}")), IriTerm(MARKER)):
+        for answer in (table(*rows, {END: other}), table({END: other}, *rows), table(*rows, {END: other}, SENTINEL)):
+            with pytest.raises(BrokenAnswer, match="another query"):
+                without_sentinel(answer, MARKER)
 
 
 def test_every_template_with_a_sentinel_asks_for_it_and_keeps_its_own_query() -> None:
@@ -154,17 +71,26 @@ def test_every_template_with_a_sentinel_asks_for_it_and_keeps_its_own_query() ->
         text = template.load(name)
         plain = text.sample()
         for is_sorted in (False, True):
-            query = text.render_with_sentinel(text.samples(), is_sorted=is_sorted)
+            query = text.with_sentinel(plain, 7, is_sorted=is_sorted)
             prologue = "".join(line for line in plain.splitlines(keepends=True) if line.startswith("PREFIX"))
             assert query.startswith(f"{prologue}SELECT {' '.join(f'?{one}' for one in text.variables)} ?end WHERE")
             assert plain.removeprefix(prologue).rstrip() in query
+            assert f'BIND("{marker(plain)}" AS ?end)' in query
+            assert query.rstrip().endswith("LIMIT 8")
             assert ("ORDER BY ?end" in query) is is_sorted
 
-    check_each(WITH_SENTINEL, check)
+    check_each([name for name in template.names() if template.load(name).end == "sentinel"], check)
 
 
 def test_a_template_that_declares_none_is_not_rendered_with_one() -> None:
     for name in ("alive", "edges_page"):
         text = template.load(name)
         with pytest.raises(template.TemplateError):
-            text.render_with_sentinel(text.samples())
+            text.with_sentinel(text.sample(), 7, is_sorted=False)
+
+
+@given(st.lists(st.text(max_size=40), min_size=2, max_size=2, unique=True))
+def test_two_queries_have_two_markers_and_one_has_one(queries: list[str]) -> None:
+    one, other = queries
+    assert marker(one) == marker(one)
+    assert marker(one) != marker(other)

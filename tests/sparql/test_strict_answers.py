@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, EndpointFault
-from gateway.sparql.results import decoder
-from gateway.sparql.results.decoder import decode
-from gateway.sparql.results.json_defects import without_halves
+from gateway.sparql import json_rows
+from gateway.sparql.json_rows import decode, without_halves
 from tests.examples import examples
 from tests.tables import Row, decoded
 
@@ -28,6 +27,14 @@ def of_rows(*rows: str, variables: str = '["s","o"]') -> bytes:
 
 def of_term(term: str) -> bytes:
     return of_rows(ROW, f'{{"s":{{{term}}}}}', ROW)
+
+
+@pytest.mark.parametrize("body", [WHOLE, f"{{{HEAD},{RESULTS.replace(ROW, '')}}}"], ids=["a row", "no row"])
+def test_a_body_that_ends_early_anywhere_is_no_answer_though_nothing_says_how_long_it_is(body: str) -> None:
+    for length in range(len(body)):
+        with pytest.raises(EndpointFault):
+            decoded(body[:length].encode())
+    assert decoded(body.encode()) is not None
 
 
 REPEATED_AROUND = {
@@ -127,13 +134,13 @@ def test_the_order_of_the_parts_does_not_matter(answer: str) -> None:
 def test_rows_are_decoded_once_whatever_lists_stand_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:
     behind = "".join(f',"x{number}":[]' for number in range(7))
     lengths: list[int] = []
-    really = decoder._decoded  # noqa: SLF001 - how often it decodes is what a caller waits for
+    really = json_rows._decoded  # noqa: SLF001 - how often it decodes is what a caller waits for
 
     def counted(text: memoryview, variables: tuple[str, ...]) -> object:
         lengths.append(len(text))
         return really(text, variables)
 
-    monkeypatch.setattr(decoder, "_decoded", counted)
+    monkeypatch.setattr(json_rows, "_decoded", counted)
     assert len(decode(f'{{{HEAD},"results":{{"bindings":[{ROW}]{behind}}}}}'.encode(), ("s", "o"))) == 1
     assert lengths == [len(ROW) + 2]
     lengths.clear()

@@ -16,10 +16,9 @@ from gateway.errors import InputError
 from gateway.graph.values import ALL_EDGES
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.sparql import template
-from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.edges.selection import selection_parameters
+from gateway.sparql.rule import EdgeRule, selection_parameters
 from gateway.sparql.template import Parameter, TemplateError
-from gateway.terms.known_iris import RDF_TYPE
+from gateway.terms.iri import RDF_TYPE
 from tests.cases import check_each
 from tests.examples import examples
 
@@ -130,7 +129,7 @@ def test_a_namespace_that_many_nodes_share_is_declared_once_and_before_the_row_t
     nodes = [f"http://example.org/node/{number}" for number in range(30)]
     text = template.load("facts")
     asked: dict[str, Parameter] = {"nodes": nodes, "predicates": ["http://example.org/p"], "rows": 31}
-    query = text.render_with_sentinel(asked)
+    query = text.with_sentinel(text.render(asked), 31, is_sorted=False)
     assert query.startswith("PREFIX n1: <http://example.org/node/>\n")
     assert query.count("PREFIX") == query.count("<http://example.org/node/") == 1
     assert strictly_parsed(query).variables

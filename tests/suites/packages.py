@@ -39,7 +39,24 @@ def node() -> Path:
     Raises:
         ServerUnavailable: npm is absent or could not fetch the packages, or there is no Node new enough.
     """
-    return _node(npm_modules(_LOCKS))
+    return node_in(npm_modules(_LOCKS))
+
+
+def node_in(modules: Path) -> Path:
+    """Return the Node of some packages that is new enough, or for other machines than theirs one that is installed.
+
+    Raises:
+        ServerUnavailable: There is none.
+    """
+    for binary in sorted(modules.glob("node-linux-*/bin/node")):
+        return binary
+    found = shutil.which("node")
+    if found is not None:
+        version = _run([found, "--version"], modules)
+        match = re.match(r"v(\d+)", version)
+        if match and int(match[1]) >= _OLDEST_NODE:
+            return Path(found)
+    raise ServerUnavailable(f"needs Node {_OLDEST_NODE} or newer; the packages have one for Linux alone")
 
 
 def python_folder(file: Path) -> Path:
@@ -77,18 +94,6 @@ def _install(folder: Path, files: Sequence[Path]) -> None:
         shutil.copy(file, folder)
     # No script of a package is run: Node comes as a package that holds its binary.
     _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
-
-
-def _node(modules: Path) -> Path:
-    for binary in sorted(modules.glob("node-linux-*/bin/node")):
-        return binary
-    found = shutil.which("node")
-    if found is not None:
-        version = _run([found, "--version"], modules)
-        match = re.match(r"v(\d+)", version)
-        if match and int(match[1]) >= _OLDEST_NODE:
-            return Path(found)
-    raise ServerUnavailable(f"needs Node {_OLDEST_NODE} or newer; the packages have one for Linux alone")
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> str:

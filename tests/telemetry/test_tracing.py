@@ -21,7 +21,7 @@ trace.set_tracer_provider(provider)
 
 import logging
 from mcp import Client
-from gateway.cli.log import logging_to_stderr
+from gateway.cli.streams import logging_to_stderr
 from gateway.api import open_gateway
 from gateway.server.app import build
 from tests.server.observe.endpoint import switched_endpoint
@@ -65,7 +65,7 @@ def test_a_tool_call_leads_to_its_requests_without_a_word_of_the_graph() -> None
     assert any(name == "endpoint edges" and facts["bfsql.rows"] > 0 for name, _, facts, *_ in requests)
     failed = [facts["error.type"] for *_, facts, status, _ in requests if status == "ERROR"]
     assert failed
-    assert set(failed) == {"EndpointFault"}
+    assert set(failed) == {"ServerFailed"}
     own = [span for span in spans if span[0].startswith(("call ", "endpoint "))]
     assert "example.org" not in json.dumps(own)
     assert not any(events for *_, events in own)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.terms.folding import compact, fold
+from gateway.terms.names import compact, fold
 
 SEPARATORS = st.text(st.sampled_from("_- \t\n\u00a0\u2003"), min_size=1, max_size=3)
 WORDS = st.lists(st.text(st.characters(categories=("L", "N")), min_size=1, max_size=6), min_size=1, max_size=4)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.sparql.results.terms import LiteralTerm, literal
-from gateway.terms.known_iris import XSD
+from gateway.sparql.table import LiteralTerm, literal_of
+from gateway.terms.iri import XSD
 from gateway.terms.literals import (
     JsonScalar,
     Literal,
@@ -46,7 +46,7 @@ def as_the_engine_keeps_it(value: str, datatype: str) -> Literal:
     )
     (row,) = decoded(output.getvalue(), "v")
     assert isinstance(row["v"], LiteralTerm)
-    return literal(row["v"])
+    return literal_of(row["v"])
 
 
 def exactly(value: object) -> tuple[type, object]:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from gateway.terms.folding import fold_accents, fold_letters, fold_marks
-from gateway.terms.patterns import patterns
-from gateway.terms.words import folded_words
+from gateway.terms.names import fold_accents, fold_letters, fold_marks, folded_words, patterns
 from tests import name_oracle as oracle
 from tests.examples import examples
 from tests.name_oracle import Fit

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql.results.terms import IriTerm, LiteralTerm, Term
+from gateway.sparql.table import IriTerm, LiteralTerm, Term
 from gateway.terms import render
 from gateway.terms.iri import is_iri
 from tests.examples import examples

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gateway.engine.gateway import Gateway
 from gateway.flow.quota import ChargedRequest, Quota
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import connect, store_over
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from tests.throttling.service import Service
 from tests.throttling.virtual_time import VirtualTimeLoop
 

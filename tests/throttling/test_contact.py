@@ -6,10 +6,10 @@ import pytest
 
 from gateway.api import load_profile, open_gateway
 from gateway.errors import ConfigurationError, Fault
-from gateway.settings.contact import VARIABLE, is_of_wikimedia
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.profile import Profile
-from gateway.stores.label_index import make_label_index
+from gateway.settings.urls import VARIABLE, is_of_wikimedia
+from gateway.stores.remote import make_label_index
 from tests.cli.conftest import Run, run
 from tests.transport.fake_endpoint import answering, fake_endpoint
 from tests.transport.loopback_proxy import loopback_proxy

@@ -14,7 +14,7 @@ from gateway.api import load_profile
 from gateway.errors import Banned, Fault, QuotaSpent, Throttled
 from gateway.flow.quota import Quota, banned
 from gateway.flow.quota_state import QuotaFile, QuotaState
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import with_contact
 from gateway.stores.endpoints import connect

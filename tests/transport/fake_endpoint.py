@@ -7,13 +7,16 @@ import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import cast
 
+import pyoxigraph
 import pytest
 from aiohttp import web
 from multidict import CIMultiDictProxy
 
 from gateway.errors import DeadlinePassed
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from tests.servers.loopback import HOST
 
 JSON = "application/sparql-results+json"
@@ -32,7 +35,8 @@ class Received:
         method: The HTTP method.
         path: Path and query string.
         headers: Its headers.
-        form: Names and values of the form, or of a GET's query string, in the order sent.
+        form: Names and values of the form, or of the query string, in the order sent; first the query where it was
+            posted itself.
         connection: The client's port, which tells one connection from another.
     """
 
@@ -41,6 +45,13 @@ class Received:
     headers: CIMultiDictProxy[str]
     form: tuple[tuple[str, str], ...]
     connection: int
+
+    @property
+    def way(self) -> str:
+        """How the query was sent, as a profile says it."""
+        if self.method == "GET":
+            return "get"
+        return "direct" if self.headers.get("Content-Type", "").startswith("application/sparql-query") else "post"
 
 
 @dataclass(slots=True)
@@ -74,14 +85,16 @@ async def fake_endpoint(handler: Handler, tls: ssl.SSLContext | None = None) -> 
     endpoint = FakeEndpoint(0, scheme="https" if tls else "http")
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        form = request.query if request.method == "GET" else await request.post()
+        is_direct = request.content_type == "application/sparql-query"
+        form = request.query if is_direct or request.method == "GET" else await request.post()
+        posted = (("query", await request.text()),) if is_direct else ()
         assert request.transport is not None
         endpoint.received.append(
             Received(
                 request.method,
                 request.path_qs,
                 request.headers,
-                tuple((name, str(value)) for name, value in form.items()),
+                (*posted, *((name, str(value)) for name, value in form.items())),
                 request.transport.get_extra_info("peername")[1],
             )
         )
@@ -106,6 +119,15 @@ def answering(
         return web.Response(body=body, status=status, headers={"Content-Type": content_type, **(headers or {})})
 
     return handle
+
+
+def of_empty_graph(query: str) -> web.Response:
+    """Return what an engine answers to a SELECT over a graph without triples; it refuses an empty query."""
+    if not query:
+        return web.Response(status=HTTPStatus.BAD_REQUEST)
+    found = cast("pyoxigraph.QuerySolutions", pyoxigraph.Store().query(query))
+    body = found.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+    return web.Response(body=body, headers={"Content-Type": JSON})
 
 
 async def time_runs_out(ask: Callable[[Deadline], Awaitable[object]], arrived: Callable[[], bool]) -> None:

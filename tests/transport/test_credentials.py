@@ -20,7 +20,7 @@ from aiohttp import web
 from gateway.api import open_gateway
 from gateway.cli.main import main
 from gateway.errors import ConfigurationError, EndpointFault, Fault, NetworkFault
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.load import load_profile, with_contact
 from gateway.settings.profile import Profile

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gateway.transport.daemon_threads import DaemonThreads
+from gateway.transport.inprocess import DaemonThreads
 
 PATIENCE = 10
 NAME = "daemon threads, of this file"

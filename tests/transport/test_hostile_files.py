@@ -10,9 +10,9 @@ import pytest
 
 from gateway.cli.graph_source import with_file_limits
 from gateway.errors import ConfigurationError
+from gateway.files.loading import load_files
+from gateway.files.stored_graph import open_stored
 from gateway.settings.limits import FileSettings
-from gateway.transport.files.loading import load_files
-from gateway.transport.files.stored_graph import open_stored
 
 pytestmark = pytest.mark.parser_process
 
@@ -35,7 +35,7 @@ def parsers() -> list[str]:
     for children in Path("/proc/self/task").glob("*/children"):
         for child in children.read_text(encoding="ascii").split():
             command = (Path("/proc") / child / "cmdline").read_text(encoding="utf-8")
-            found += [command] if "gateway.transport.files.parser" in command else []
+            found += [command] if "gateway.files.parser" in command else []
     return found
 
 

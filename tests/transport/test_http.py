@@ -23,12 +23,13 @@ from gateway.errors import (
     NoQueryEndpoint,
     QueryRefused,
     QueryTooLong,
+    ServerFailed,
     Throttled,
+    WrongFormat,
 )
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Method, RequestSettings
+from gateway.graph.call import Call, Deadline
+from gateway.settings.endpoint import RequestSettings, SendingMethod
 from gateway.transport.base import TimeoutPolicy
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
@@ -79,7 +80,7 @@ async def asking(
     timeout_parameter: str = "",
     graphs: tuple[str, ...] = (),
     max_bytes: int = MAX_BYTES,
-    method: Method = "auto",
+    method: SendingMethod = "auto",
     access: Access | None = None,
 ) -> AsyncIterator[Http]:
     """Open a transport for one test, which must end before long."""
@@ -323,6 +324,13 @@ async def test_an_answer_of_many_like_rows_is_unpacked() -> None:
         assert await ask(transport) == rows
 
 
+async def test_a_body_of_http_1_0_ends_with_the_connection() -> None:
+    head = b"HTTP/1.0 200 OK\r\nContent-Type: application/sparql-results+json\r\n\r\n"
+    async with fake_endpoint(sending(head + EMPTY)) as endpoint, asking(endpoint.url) as transport:
+        for _ in range(2):
+            assert await ask(transport) == EMPTY
+
+
 # What is refused
 
 
@@ -347,7 +355,7 @@ async def test_an_answer_of_many_like_rows_is_unpacked() -> None:
         (422, QueryRefused, "does not allow"),
         (429, Throttled, "throttling"),
         (431, QueryTooLong, "too long"),
-        (500, EndpointFault, "HTTP status 500"),
+        (500, ServerFailed, "HTTP status 500"),
         (501, NoQueryEndpoint, "no queries by POST"),
         (502, BrokenAnswer, "proxy got no answer"),
         (503, Throttled, "overloaded"),
@@ -366,7 +374,8 @@ async def test_a_bad_status_is_typed_and_reported_without_the_endpoints_own_word
 
 async def test_no_status_but_200_is_believed_even_over_sparql_json() -> None:
     others = range(201, 600)
-    answers = [answering(status=status) for status in (*others, 200)]
+    # After a 406, JSON is asked for by its other name.
+    answers = [answering(status=status) for status in sorted([*others, 406])] + [answering()]
     async with fake_endpoint(in_turn(answers)) as endpoint, asking(endpoint.url, method="post") as transport:
         for _ in others:
             with pytest.raises(Fault):
@@ -387,13 +396,29 @@ async def test_a_redirect_is_never_followed(status: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "link",
+    [
+        '<https://example.org/next>; rel="describedby"',
+        '</a>; rel="nextish"',
+        '</a>; title="; rel=next-door"',
+        "</a;rel=next>; rel=prev",
+    ],
+)
+async def test_other_links_are_no_sign_of_a_part(link: str) -> None:
+    async with fake_endpoint(answering(headers={"Link": link})) as endpoint, asking(endpoint.url) as transport:
+        assert await ask(transport)
+
+
+@pytest.mark.parametrize(
     "handler",
     [
         answering(status=206),
         answering(headers={"X-SPARQL-MaxRows": "10000"}),
         answering(headers={"X-SQL-State": "S1TAT", "X-SQL-Message": "tell-nobody"}),
+        answering(headers={"Link": '</sparql?page=1>; rel="first", </sparql?page=3>; rel="last next"'}),
+        answering(headers={"link": "</sparql?page=2>;rel=next; title=more"}),
     ],
-    ids=["status 206", "row limit", "time limit"],
+    ids=["status 206", "row limit", "time limit", "a link to the next page", "a bare link to the next page"],
 )
 async def test_an_answer_that_says_it_is_partial_is_cut(handler: Handler) -> None:
     error = await fault_of(handler)
@@ -428,7 +453,8 @@ async def test_the_row_cap_that_an_endpoint_names_is_reported(headers: dict[str,
 )
 async def test_a_200_of_another_content_type_is_no_answer(content_type: str, says: str) -> None:
     error = await fault_of(answering(b"<html>" + TRACE, content_type=content_type))
-    assert type(error) is (NoQueryEndpoint if says.startswith("with HTML") else EndpointFault)
+    kinds = {"with HTML and": NoQueryEndpoint, "with SPARQL XML and": WrongFormat}
+    assert type(error) is kinds.get(says, EndpointFault)
     assert says in error.wrong
     assert "ignore" not in str(error)
 
@@ -706,7 +732,7 @@ async def test_an_endpoint_that_took_a_post_is_not_asked_by_get_after_a_passing_
 
     async def refuse_the_second(request: web.BaseRequest) -> web.StreamResponse:
         if request.method == "POST" and next(refusals):
-            return web.Response(status=405, text="Method Not Allowed")
+            return web.Response(status=405, text="SendingMethod Not Allowed")
         return web.Response(body=EMPTY, content_type=JSON)
 
     async with fake_endpoint(refuse_the_second) as endpoint, asking(endpoint.url) as transport:

@@ -12,9 +12,8 @@ import pyoxigraph
 import pytest
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
-from gateway.graph.deadline import Deadline
-from gateway.transport.daemon_threads import DaemonThreads
-from gateway.transport.inprocess import InProcess
+from gateway.graph.call import Deadline
+from gateway.transport.inprocess import DaemonThreads, InProcess
 
 pytestmark = pytest.mark.anyio
 
@@ -370,7 +369,7 @@ async def test_closing_leaves_nothing_to_do(engine: pyoxigraph.Store) -> None:
 EXIT_SCRIPT = """
 import asyncio, sys, threading
 import pyoxigraph
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.transport.inprocess import InProcess
 
 store = pyoxigraph.Store()

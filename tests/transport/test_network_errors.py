@@ -7,7 +7,7 @@ import pytest
 from aiohttp import client_exceptions
 
 from gateway.errors import EndpointFault, Fault, NetworkFault
-from gateway.transport.network_errors import RAISED, fault_of
+from gateway.transport.exchange import RAISED, fault_of
 
 RAISABLE: set[type[Exception]] = {
     kind

@@ -7,14 +7,14 @@ from aiohttp import web
 from gateway.errors import (
     Banned,
     BrokenAnswer,
-    EndpointFault,
     Fault,
     GaveUp,
     QueryRefused,
     QueryTooLong,
+    ServerFailed,
     Throttled,
 )
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.transport.http import Http
 from gateway.transport.response_verdict import seconds_to_wait
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint
@@ -72,7 +72,7 @@ async def fault_of(handler: Handler, query: str = QUERY) -> Fault:
         (503, b"<html>Service Unavailable</html>", Throttled),
         (500, BLAZEGRAPH_TIME, GaveUp),
         (500, BLAZEGRAPH + b"\ncom.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.\n", GaveUp),
-        (500, BLAZEGRAPH + b"\njava.lang.NullPointerException\n" + TRACE, EndpointFault),
+        (500, BLAZEGRAPH + b"\njava.lang.NullPointerException\n" + TRACE, ServerFailed),
         (400, BLAZEGRAPH_SYNTAX, QueryRefused),
         (500, VIRTUOSO_TIME, GaveUp),
         (500, VIRTUOSO_ANYTIME, GaveUp),
@@ -97,6 +97,14 @@ async def test_one_status_means_what_the_engines_own_text_says(status: int, text
     assert not any(part in str(error) for part in ("java", "SELECT", "Virtuoso", "sec)", "SR3", "{"))
 
 
+@pytest.mark.parametrize("status", [400, 422])
+async def test_a_refusal_advises_neither_less_nor_later(status: int) -> None:
+    error = await fault_of(answering(VIRTUOSO_SYNTAX, status=status, content_type="text/plain"))
+    assert type(error) is QueryRefused
+    assert "fewer" not in error.next_step
+    assert "later" not in error.next_step
+
+
 async def test_a_query_that_virtuoso_dropped_for_a_deadlock_is_no_cut_answer_and_is_asked_again() -> None:
     headers = {"X-SQL-State": "00000", "X-SQL-Message": "SR172: Transaction deadlocked"}
     empty = b'{"head": {"vars": ["x"]}, "results": {"bindings": []}}'
@@ -118,7 +126,7 @@ async def test_a_refusal_without_a_word_is_put_down_to_the_length_of_a_long_quer
 
 
 async def test_the_text_of_an_error_is_not_read_without_end_nor_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.transport.body._ERROR_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.transport.exchange._ERROR_SECONDS", 0.05)
 
     async def never_ending(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse(status=500)
@@ -133,7 +141,7 @@ async def test_the_text_of_an_error_is_not_read_without_end_nor_waited_for(monke
         await asyncio.Event().wait()
         return response
 
-    assert type(await fault_of(never_ending)) is EndpointFault
+    assert type(await fault_of(never_ending)) is ServerFailed
     stalled = await fault_of(stalling)
     assert isinstance(stalled, Throttled)
     assert stalled.retry_after == 3

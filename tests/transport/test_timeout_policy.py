@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, Fault, NoQueryEndpoint, QueryTooLong, Throttled
 from gateway.flow.control import FlowControl
-from gateway.graph.deadline import Deadline
-from gateway.settings.endpoint import Method, RequestSettings
+from gateway.graph.call import Deadline
+from gateway.settings.endpoint import RequestSettings, SendingMethod
 from gateway.transport.base import TimeoutPolicy
 from gateway.transport.http import Http
 from tests.examples import examples
@@ -40,7 +40,7 @@ BLAZEGRAPH = TimeoutPolicy(timeout_header="X-BIGDATA-MAX-QUERY-MILLIS", timeout_
 async def asking(
     handler: Handler,
     *,
-    method: Method = "auto",
+    method: SendingMethod = "auto",
     timeout_policy: TimeoutPolicy | None = None,
     graphs: tuple[str, ...] = (),
     query_string: str = "",
@@ -78,42 +78,107 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
-async def test_an_endpoint_that_refuses_post_is_asked_by_get_from_then_on(refusal: Handler) -> None:
+def ways(endpoint: FakeEndpoint) -> list[str]:
+    return [request.way for request in endpoint.received]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "tried"),
+    [
+        (answering(b"", status=404), ["post", "direct"]),
+        (answering(b"", status=405), ["post", "direct"]),
+        (answering(b"", status=415), ["post", "direct"]),
+        (answering(b"", status=501), ["post"]),
+        (answering(b"<html>", content_type="text/html"), ["post"]),
+    ],
+    ids=["404", "405", "415", "501", "an HTML form"],
+)
+async def test_an_endpoint_that_refuses_post_is_asked_by_get_from_then_on(refusal: Handler, tried: list[str]) -> None:
     async with asking(only_by_get(refusal)) as (transport, endpoint):
         for _ in range(3):
             assert await ask(transport) == EMPTY
         assert transport.method == "get"
-    assert [request.method for request in endpoint.received] == ["POST", "GET", "GET", "GET"]
-    assert endpoint.queries == [QUERY] * 4
+    assert ways(endpoint) == [*tried, "get", "get", "get"]
+    assert endpoint.queries == [QUERY] * len(endpoint.received)
 
 
-@pytest.mark.parametrize("method", ["post", "get"])
-async def test_a_method_that_the_profile_names_is_the_only_one(method: Method) -> None:
+def only_directly(refusal: Handler) -> Handler:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        is_direct = request.content_type == "application/sparql-query"
+        return await (answering() if is_direct else refusal)(request)
+
+    return handle
+
+
+@pytest.mark.parametrize("status", [404, 405, 415])
+async def test_an_endpoint_that_refuses_forms_is_sent_the_query_itself_from_then_on(status: int) -> None:
+    graphs = ("http://example.org/g?a=1&b=2", "http://example.org/a")
+    async with asking(
+        only_directly(answering(b"", status=status)), timeout_policy=TimeoutPolicy("timeout"), graphs=graphs
+    ) as (transport, endpoint):
+        for _ in range(3):
+            assert await ask(transport) == EMPTY
+        assert transport.method == "direct"
+        assert await transport.over_all_graphs().select(QUERY, Deadline.after(PATIENCE)) == EMPTY
+    assert ways(endpoint) == ["post", "direct", "direct", "direct", "direct"]
+    beside = (*(("default-graph-uri", graph) for graph in graphs), ("timeout", "20"))
+    assert [request.form for request in endpoint.received] == [(("query", QUERY), *beside)] * 4 + [
+        (("query", QUERY), ("timeout", "20"))
+    ]
+
+
+async def test_a_long_query_is_sent_whole_as_the_body_of_a_post() -> None:
+    long = QUERY + " #  x" + "x" * 200_000
+    async with asking(answering(), method="direct") as (transport, endpoint):
+        assert await ask(transport, long) == EMPTY
+    assert endpoint.queries == [long]
+    assert ways(endpoint) == ["direct"]
+
+
+async def test_queries_at_once_find_the_way_together() -> None:
+    async with asking(only_by_get(REFUSALS["405"])) as (transport, endpoint):
+        answers = await asyncio.gather(*(ask(transport) for _ in range(4)))
+    assert answers == [EMPTY] * 4
+    assert ways(endpoint).count("direct") == 1
+    assert ways(endpoint).count("get") == 4
+
+
+async def test_a_query_that_is_refused_in_another_way_settles_no_way() -> None:
+    syntax = answering(b"syntax", status=400)
+    handlers = [REFUSALS["405"], syntax, REFUSALS["405"], REFUSALS["405"], answering()]
+    async with asking(in_turn(handlers)) as (transport, endpoint):
+        with pytest.raises(NoQueryEndpoint):
+            await ask(transport)
+        assert await ask(transport) == EMPTY
+        assert transport.method == "direct"
+    assert ways(endpoint) == ["post", "direct", "get", "post", "direct"]
+
+
+@pytest.mark.parametrize("method", ["post", "direct", "get"])
+async def test_a_method_that_the_profile_names_is_the_only_one(method: SendingMethod) -> None:
     refusing = answering(b"", status=405)
     async with asking(refusing, method=method) as (transport, endpoint):
         with pytest.raises(NoQueryEndpoint):
             await ask(transport)
-    assert [request.method for request in endpoint.received] == [method.upper()]
+    assert ways(endpoint) == [method]
 
 
-async def test_a_url_that_takes_neither_is_asked_both_ways_only_once() -> None:
-    async with asking(answering(b"", status=405)) as (transport, endpoint):
-        for _ in range(2):
-            with pytest.raises(NoQueryEndpoint, match="by POST"):
+async def test_a_url_that_takes_no_query_in_any_way_is_asked_in_all_ways_once_a_minute() -> None:
+    now = 0.0
+    async with fake_endpoint(answering(b"", status=404)) as endpoint:
+        transport = Http(
+            endpoint.url, max_bytes=100_000, flow=FlowControl(RequestSettings(concurrency=2), clock=lambda: now)
+        )
+        for now in (0.0, 59.0, 60.0):  # noqa: B007 - it is the clock
+            with pytest.raises(NoQueryEndpoint, match="no SPARQL query endpoint"):
                 await ask(transport)
-    assert [request.method for request in endpoint.received] == ["POST", "GET", "POST"]
-
-
-async def test_a_url_without_an_endpoint_is_not_asked_by_get() -> None:
-    async with asking(answering(b"", status=404)) as (transport, endpoint):
-        with pytest.raises(NoQueryEndpoint):
-            await ask(transport)
-    assert [request.method for request in endpoint.received] == ["POST"]
+        await transport.close()
+    assert ways(endpoint) == ["post", "direct", "get", "post", "post", "direct", "get"]
 
 
 async def test_a_fault_of_the_get_is_reported_and_settles_nothing() -> None:
-    handlers = [answering(b"", status=405), answering(b"", status=429), answering(b"", status=405), answering()]
+    refusal = answering(b"", status=405)
+    handlers = [refusal, refusal, answering(b"", status=429), refusal, refusal, answering()]
     async with asking(in_turn(handlers)) as (transport, _):
         with pytest.raises(Throttled):
             await ask(transport)
@@ -124,7 +189,7 @@ async def test_a_fault_of_the_get_is_reported_and_settles_nothing() -> None:
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(query=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
+@given(query=st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n"), max_size=200))
 async def test_any_text_reaches_the_endpoint_by_get_as_it_is(query: str) -> None:
     timeout_policy = TimeoutPolicy("timeout")
     async with asking(
@@ -152,6 +217,17 @@ async def test_no_get_is_ever_sent_that_an_engine_may_cut() -> None:
     longest = max(len(f"http://{request.headers['Host']}{request.path}") for request in endpoint.received)
     assert 6950 < longest < 7000
     assert max(len(query) for query in endpoint.queries) == length - 1
+
+
+async def test_in_a_url_white_space_is_collapsed_and_only_what_has_to_be_is_escaped() -> None:
+    query = 'SELECT ?x\n\tWHERE {\n    ?x (<urn:a>|^<urn:b>)/:c*  "a  b"@en ;\n}\nLIMIT 10'
+    async with asking(answering(), method="get") as (transport, endpoint):
+        await ask(transport, query)
+    (request,) = endpoint.received
+    assert request.form == (("query", 'SELECT ?x WHERE { ?x (<urn:a>|^<urn:b>)/:c* "a  b"@en ; } LIMIT 10'),)
+    assert request.path == (
+        "/sparql?query=SELECT+?x+WHERE+%7B+?x+(%3Curn:a%3E%7C%5E%3Curn:b%3E)/:c*+%22a++b%22@en+%3B+%7D+LIMIT+10"
+    )
 
 
 async def test_percent_signs_count_in_the_length_of_a_get() -> None:

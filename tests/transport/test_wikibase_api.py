@@ -20,10 +20,10 @@ from gateway.errors import (
     QueryRefused,
     Throttled,
 )
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Deadline
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.transport.credentials import access_without_credentials
-from gateway.transport.wikibase_api import WikibaseApi
+from gateway.wikibase.api import WikibaseApi
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import Handler, Hanging, answering, fake_endpoint, in_turn, sending, time_runs_out
 from tests.transport.loopback_proxy import loopback_proxy

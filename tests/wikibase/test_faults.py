@@ -13,20 +13,18 @@ from hypothesis import strategies as st
 from gateway.api import open_gateway
 from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
 from gateway.flow.breaker import FAILURES_BEFORE_REST, REST_SECONDS
-from gateway.graph.call import Call, Spend
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, Spend
 from gateway.graph.values import SearchTerms
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import SearchSettings
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.inprocess import InProcess
-from gateway.transport.wikibase_api import ApiAnswer, WikibaseApi
-from gateway.wikibase.client import ApiClient, Field, api_flow
-from gateway.wikibase.requests import ApiRequests
+from gateway.wikibase.api import ApiAnswer, ApiClient, Field, WikibaseApi, api_flow
+from gateway.wikibase.protocol import ApiRequests
 from gateway.wikibase.search import WikibaseStore
 from tests.examples import examples
 from tests.graphs import fixture

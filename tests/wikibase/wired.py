@@ -9,13 +9,13 @@ from typing import cast
 import pyoxigraph
 from aiohttp import web
 
+from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
-from gateway.engine.answers import SearchResult
-from gateway.engine.gateway import Gateway
 from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, SearchSettings
+from gateway.tools.gateway import Gateway
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, Handler, fake_endpoint
 from tests.wikibase.api_double import BASE, ApiDouble, Wiki, api_double
 

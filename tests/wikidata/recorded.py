@@ -17,10 +17,10 @@ from aiohttp import web
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.escaping import json_text
+from gateway.files.loading import load_files
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql import template
-from gateway.transport.files.loading import load_files
 from tests.graphs import read
 from tests.transport.fake_endpoint import EMPTY, JSON, FakeEndpoint, Received, fake_endpoint
 from tests.wikibase.api_double import ApiDouble, Wiki, api_double

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.engine.presentation.size_limit import BYTES_PER_TOKEN
+from gateway.answers.size import BYTES_PER_TOKEN
 from gateway.escaping import json_text
 from gateway.settings.endpoint import QuotaSettings
 from gateway.settings.load import load_profile

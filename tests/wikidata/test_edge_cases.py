@@ -5,14 +5,14 @@ from typing import Any
 import pyoxigraph
 import pytest
 
-from gateway.engine.answers import Subgraph
-from gateway.engine.gateway import Gateway
+from gateway.answers.models import Subgraph
 from gateway.errors import InputError
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import store_over
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.wikidata.failing import Failing, WithoutMetadata, WithoutNames
 

@@ -7,13 +7,13 @@ import pytest
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.errors import InputError
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
 from gateway.stores.endpoints import store_over
 from gateway.stores.loaded import load
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from tests.columns import Column
 from tests.wikidata.failing import WithoutMetadata, WithoutSchema
 

@@ -8,11 +8,11 @@ import pytest
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.settings.load import load_profile
 from gateway.stores.endpoints import store_over
 from gateway.stores.loaded import load
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from tests.cases import await_each
 from tests.wikidata.failing import WithoutPredicateNames
 from tests.wikidata.readable import labelled, unreadable

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import EndpointFault
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import store_over
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from gateway.transport.base import Transport
-from tests.engine.small import ROOM, Watched, engine
+from tests.small import ROOM, Watched, engine
 
 pytestmark = pytest.mark.anyio
 

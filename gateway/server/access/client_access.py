@@ -1,27 +1,63 @@
-"""Lets clients in: who asks, and whether they may ask now. Nothing of a request is read before that."""
+"""What a client may do, and which sessions are its own.
+
+That nobody else uses a session is checked by the SDK, which binds it to the credential that opened it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable
 from http import HTTPStatus
 
+from cachetools import TTLCache
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.server.access.bearer_tokens import BearerTokens
-from gateway.server.access.known_client import KnownClient
 from gateway.server.access.open_streams import is_stream
 from gateway.server.access.refusal import Refuser, too_many, unauthorized
-from gateway.server.access.sessions import Sessions
+from gateway.server.access.tokens import BearerTokens, KnownClient
 from gateway.server.access.usage import Usage, Usages
 from gateway.server.client import set_client
-from gateway.server.http_guard import App, Message, Receive, Send
-from gateway.settings.http_serving import ClientLimits
+from gateway.settings.serving import ClientLimits
 
-_SESSION = b"mcp-session-id"
-_VERSION = b"mcp-protocol-version"
+Clock = Callable[[], float]
+
+_MOST = 10_000
+_IDLE_SECONDS = 1_800
+"""The SDK ends a session that was not used for so long."""
+
+
+class Sessions:
+    """The open sessions by client."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._owners: TTLCache[str, tuple[Hashable, str]] = TTLCache(_MOST, _IDLE_SECONDS, clock)
+
+    def count(self, client: Hashable) -> int:
+        """Return how many sessions of a client are open."""
+        return Counter(owner for owner, _ in self._owners.values())[client]
+
+    def use(self, session: str, client: Hashable, path: str = "") -> None:
+        """Note that a client opened a session at a path, or used it again."""
+        self._owners[session] = (client, path)
+
+    def is_known(self, session: str) -> bool:
+        """Return whether a session is open."""
+        return session in self._owners
+
+    def end(self, session: str, client: Hashable, path: str = "") -> None:
+        """Note that a session has ended, if it was that of this client at this path."""
+        if self._owners.get(session) == (client, path):
+            del self._owners[session]
+
+
+_SESSION = "mcp-session-id"
+_VERSION = "mcp-protocol-version"
 
 
 class ClientAccess:
@@ -39,7 +75,7 @@ class ClientAccess:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         refuser: Refuser,
         tokens: BearerTokens,
         limits: ClientLimits,
@@ -55,7 +91,7 @@ class ClientAccess:
         self._sessions = sessions or Sessions()
         self._usages = usages or Usages()
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -65,27 +101,27 @@ class ClientAccess:
         if self._tokens.are_required:
             known = await self._tokens.client_of(scope)
             if known is None:
-                await self._refuser.send(self._unauthorized, send)
+                await self._refuser.send(self._unauthorized, scope, receive, send)
                 return
             client, limits = known.client.identity, known.limits
             _authenticate(scope, known)
         usage = self._usages.of(client, limits)
         if pause := usage.pause():
-            await too_many(pause, "You ask more than you may.").send(send)
+            await too_many(pause, "You ask more than you may.")(scope, receive, send)
             return
         if _opens_session(scope) and self._sessions.count(client) >= limits.sessions:
             await too_many(
                 60, f"You have {limits.sessions} open sessions. End one with DELETE, or wait until one is idle."
-            ).send(send)
+            )(scope, receive, send)
             return
         if is_stream(scope) and usage.streams >= limits.sessions:
-            await too_many(60, f"You have {usage.streams} open streams. Close one.").send(send)
+            await too_many(60, f"You have {usage.streams} open streams. Close one.")(scope, receive, send)
             return
         await self._answer(scope, receive, send, client, usage)
 
-    async def _answer(self, scope: Message, receive: Receive, send: Send, client: Hashable, usage: Usage) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, client: Hashable, usage: Usage) -> None:
         """Pass a request on, and count what it costs."""
-        session = _header(scope, _SESSION)
+        session = Headers(scope=scope).get(_SESSION, "")
 
         async def counted_receive() -> Message:
             message = await receive()
@@ -109,9 +145,9 @@ class ClientAccess:
             usage.under_way -= is_call
             usage.streams -= opens_stream
 
-    def _note_session(self, scope: Message, asked: str, start: Message, client: Hashable) -> None:
+    def _note_session(self, scope: Scope, asked: str, start: Message, client: Hashable) -> None:
         """Note a session that began, was used, or has ended, by the answer to a request."""
-        given = next((value.decode("latin-1") for name, value in start["headers"] if name.lower() == _SESSION), "")
+        given = Headers(scope=start).get(_SESSION, "")
         if start["status"] == HTTPStatus.NOT_FOUND or (
             scope["method"] == "DELETE" and start["status"] < HTTPStatus.BAD_REQUEST
         ):
@@ -121,17 +157,14 @@ class ClientAccess:
             self._sessions.use(given, client, scope["path"])
 
 
-def _header(scope: Message, wanted: bytes) -> str:
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), "")
-
-
-def _opens_session(scope: Message) -> bool:
+def _opens_session(scope: Scope) -> bool:
     """Return whether a request may open a session: those of 2026-07-28 say their version, and have none."""
-    is_modern = _header(scope, _VERSION) in MODERN_PROTOCOL_VERSIONS
-    return scope["method"] == "POST" and not _header(scope, _SESSION) and not is_modern
+    headers = Headers(scope=scope)
+    is_modern = headers.get(_VERSION, "") in MODERN_PROTOCOL_VERSIONS
+    return scope["method"] == "POST" and not headers.get(_SESSION) and not is_modern
 
 
-def _authenticate(scope: Message, known: KnownClient) -> None:
+def _authenticate(scope: Scope, known: KnownClient) -> None:
     """Record who asks, for the tools and for the SDK, which binds sessions to it."""
     set_client(scope, known.client)
     scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=json.dumps(known.client.identity), scopes=[]))

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from gateway.server.json_lines import MAX_BYTES
+from gateway.server.stdio import MAX_BYTES
 
 _log = logging.getLogger(__name__)
 

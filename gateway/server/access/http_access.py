@@ -1,27 +1,55 @@
-"""What stands before the tools over HTTP: names, origins, tokens, limits, and the explorer page."""
+"""Who may ask over HTTP, and the explorer page."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.errors import ConfigurationError
-from gateway.server.access.bearer_tokens import BearerTokens
+from gateway.resources import explorer_page, policy_of
 from gateway.server.access.client_access import ClientAccess
 from gateway.server.access.connections import MOST_CONNECTIONS, bounded_connections
 from gateway.server.access.names import NameCheck, Names
 from gateway.server.access.open_streams import OpenStreams
-from gateway.server.access.refusal import Refuser
-from gateway.server.access.sole_headers import SoleHeaders
-from gateway.server.access.token_file import TokenFile
-from gateway.server.explorer_page import ExplorerPage
-from gateway.server.http_guard import App, Message, Receive, Send
-from gateway.settings.http_serving import HttpSettings
+from gateway.server.access.refusal import Refuser, SoleHeaders
+from gateway.server.access.tokens import BearerTokens, TokenFile
+from gateway.settings.serving import HttpSettings
 from gateway.settings.urls import is_loopback
+
+
+class ExplorerPage:
+    """ASGI middleware that answers `GET /` with the page and passes on everything else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        await _page()(scope, receive, send)
+
+
+@cache
+def _page() -> HTMLResponse:
+    body = explorer_page().read_bytes()
+    headers = {
+        "cache-control": "no-cache",
+        "content-security-policy": f"{policy_of(body, connects=True)}; frame-ancestors 'none'",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "cross-origin-opener-policy": "same-origin",
+    }
+    return HTMLResponse(body, headers=headers)
+
 
 _CORS_SECONDS = 600
 _OF_CLIENTS = ("authorization", "content-type", "accept", "last-event-id", "mcp-session-id", "mcp-protocol-version")
@@ -64,14 +92,14 @@ class HttpAccess:
         self._tokens = BearerTokens([each.find for each in (self._token_file, self._oauth) if each is not None])
         self._streams: OpenStreams | None = None
 
-    def before(self, app: App) -> App:
+    def before(self, app: ASGIApp) -> ASGIApp:
         """Return an application with everything before it, the cheapest check first.
 
         What is before it reads no body: the application has to bound that.
         """
         self._streams = OpenStreams(app, self._tokens)
         refuser = Refuser()
-        guarded: App = self._streams
+        guarded: ASGIApp = self._streams
         if self._tokens.are_required or not is_loopback(self.settings.host):
             url = "" if self._oauth is None else self._oauth.metadata_url
             guarded = ClientAccess(guarded, refuser, self._tokens, self.settings.limits, url)
@@ -130,18 +158,17 @@ def _check_certificate(certificate: Path, key: Path) -> None:
         ) from error
 
 
-def _with_metadata(app: App, metadata: bytes) -> App:
+def _with_metadata(app: ASGIApp, metadata: bytes) -> ASGIApp:
     """Return an application that tells everybody who gives tokens for it."""
     from gateway.server.access.oauth import METADATA  # noqa: PLC0415 - see `HttpAccess`
 
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(metadata)).encode())]
+    told = Response(metadata, media_type="application/json")
 
-    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(METADATA)
         if not is_asked or scope["path"].removeprefix(METADATA)[:1] not in {"", "/"}:
             await app(scope, receive, send)
             return
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": metadata})
+        await told(scope, receive, send)
 
     return answer

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.server.access.refusal import FOREIGN_ORIGIN, MISDIRECTED, Refuser
-from gateway.server.http_guard import App, Message, Receive, Send
-from gateway.settings.http_serving import HttpSettings
+from gateway.settings.serving import HttpSettings
 
 _ANY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - these are recognised, not listened on
 _OF_THIS_MACHINE = ("127.0.0.1", "localhost", "[::1]")
@@ -61,22 +62,22 @@ class Names:
 class NameCheck:
     """ASGI middleware that refuses requests to foreign names, or of pages of foreign origins."""
 
-    def __init__(self, app: App, names: Names, refuser: Refuser) -> None:
+    def __init__(self, app: ASGIApp, names: Names, refuser: Refuser) -> None:
         self._app = app
         self._refuser = refuser
         self._names = names
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] == "http":
-            hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-            origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
+            headers = Headers(scope=scope)
+            hosts, origins = headers.getlist("host"), headers.getlist("origin")
             if len(hosts) != 1 or not self._names.takes_host(hosts[0]):
-                await self._refuser.send(MISDIRECTED, send)
+                await self._refuser.send(MISDIRECTED, scope, receive, send)
                 return
             is_encrypted = scope["scheme"] == "https"
             if not all(self._names.takes_origin(each, hosts[0], is_encrypted=is_encrypted) for each in origins):
-                await self._refuser.send(FOREIGN_ORIGIN, send)
+                await self._refuser.send(FOREIGN_ORIGIN, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

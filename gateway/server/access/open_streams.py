@@ -9,10 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.server.access.bearer_tokens import BearerTokens
+from gateway.server.access.tokens import BearerTokens
 from gateway.server.client import client_of
-from gateway.server.http_guard import App, Message, Receive, Send
 
 _CHECK_SECONDS = 60.0
 """The time after which the token of an open stream is looked at again: some expire."""
@@ -26,12 +27,12 @@ class OpenStreams:
         tokens: Finds the client of a request.
     """
 
-    def __init__(self, app: App, tokens: BearerTokens) -> None:
+    def __init__(self, app: ASGIApp, tokens: BearerTokens) -> None:
         self._app = app
         self._tokens = tokens
         self._open: set[_Stream] = set()
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http" or not is_stream(scope):
             await self._app(scope, receive, send)
@@ -58,7 +59,7 @@ class OpenStreams:
         for stream in self._open:
             stream.end()
 
-    async def _is_allowed(self, scope: Message) -> bool:
+    async def _is_allowed(self, scope: Scope) -> bool:
         """Return whether a request would still be let in, as the same client."""
         if not self._tokens.are_required:
             return True
@@ -118,13 +119,13 @@ class _Stream:
         return message.done()
 
 
-def is_stream(scope: Message) -> bool:
+def is_stream(scope: Scope) -> bool:
     """Return whether a request is for notifications: it stays open while its client does nothing.
 
     Of the era of 2026-07-28 that is a method, and the SDK refuses a header that says another.
     """
     if scope["method"] == "GET":
         return True
-    headers = dict(scope["headers"])
-    is_modern = headers.get(b"mcp-protocol-version", b"").decode("latin-1") in MODERN_PROTOCOL_VERSIONS
-    return scope["method"] == "POST" and is_modern and headers.get(b"mcp-method") == b"subscriptions/listen"
+    headers = Headers(scope=scope)
+    is_modern = headers.get("mcp-protocol-version", "") in MODERN_PROTOCOL_VERSIONS
+    return scope["method"] == "POST" and is_modern and headers.get("mcp-method") == "subscriptions/listen"

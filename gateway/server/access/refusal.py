@@ -1,13 +1,17 @@
-"""What a client is told that is not let in: never why one token is worse than another."""
+"""How a request is refused, and headers that may stand once."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import math
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from gateway.server.http_guard import Send
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 _PAUSE_SECONDS = 0.05
 _MOST_PAUSING = 32
@@ -29,20 +33,13 @@ class Refusal:
     status: int
     error: str
     text: str
-    headers: tuple[tuple[bytes, bytes], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
 
-    async def send(self, send: Send) -> None:
-        """Send it, and close the connection: the rest of the request is not read."""
-        body = json.dumps({"error": self.error, "error_description": self.text}).encode() + b"\n"
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-            (b"cache-control", b"no-store"),
-            (b"connection", b"close"),
-            *self.headers,
-        ]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, and close the connection: the rest of the request is not read (ASGI)."""
+        body = json.dumps({"error": self.error, "error_description": self.text}) + "\n"
+        headers = {"cache-control": "no-store", "connection": "close", **self.headers}
+        await Response(body, self.status, headers, "application/json")(scope, receive, send)
 
 
 class Refuser:
@@ -51,7 +48,7 @@ class Refuser:
     def __init__(self) -> None:
         self._pausing = 0
 
-    async def send(self, refusal: Refusal, send: Send) -> None:
+    async def send(self, refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
         """Send a refusal."""
         if self._pausing < _MOST_PAUSING:
             self._pausing += 1
@@ -59,7 +56,7 @@ class Refuser:
                 await asyncio.sleep(_PAUSE_SECONDS)
             finally:
                 self._pausing -= 1
-        await refusal.send(send)
+        await refusal(scope, receive, send)
 
 
 def unauthorized(metadata_url: str) -> Refusal:
@@ -68,13 +65,13 @@ def unauthorized(metadata_url: str) -> Refusal:
     if metadata_url:
         challenge += f', resource_metadata="{metadata_url}"'
     text = "This server wants a valid token. Send it as `Authorization: Bearer TOKEN`; its operator gives one."
-    return Refusal(401, "invalid_token", text, ((b"www-authenticate", challenge.encode()),))
+    return Refusal(401, "invalid_token", text, {"www-authenticate": challenge})
 
 
 def too_many(seconds: float, what: str) -> Refusal:
     """Return what a client is told that asks too much."""
-    wait = str(max(1, math.ceil(seconds))).encode()
-    return Refusal(429, "too_many_requests", f"{what} Ask again in {wait.decode()} s.", ((b"retry-after", wait),))
+    wait = str(max(1, math.ceil(seconds)))
+    return Refusal(429, "too_many_requests", f"{what} Ask again in {wait} s.", {"retry-after": wait})
 
 
 MISDIRECTED = Refusal(
@@ -86,3 +83,29 @@ FOREIGN_ORIGIN = Refusal(
 AMBIGUOUS = Refusal(
     400, "invalid_request", "The request has two headers of one name, or two lengths, where there is one."
 )
+
+
+_SOLE = frozenset(
+    {
+        *("mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"),
+        *("origin", "content-type", "content-length"),
+    }
+)
+"""`Host` and `Authorization` are not among them: who has not exactly one is refused as one without."""
+
+
+class SoleHeaders:
+    """ASGI middleware that refuses requests with two headers of a name, or two lengths of a body."""
+
+    def __init__(self, app: ASGIApp, refuser: Refuser) -> None:
+        self._app = app
+        self._refuser = refuser
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] == "http":
+            names = Counter(Headers(scope=scope).keys())
+            if any(names[name] > 1 for name in _SOLE) or names.keys() >= {"content-length", "transfer-encoding"}:
+                await self._refuser.send(AMBIGUOUS, scope, receive, send)
+                return
+        await self._app(scope, receive, send)

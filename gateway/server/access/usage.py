@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-from gateway.settings.http_serving import ClientLimits
+from gateway.settings.serving import ClientLimits
 
 Clock = Callable[[], float]
 

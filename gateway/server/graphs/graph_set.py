@@ -1,18 +1,21 @@
-"""The graphs of one server: who may see which, and opening and closing them all."""
+"""Several graphs behind one server, and their paths."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
+
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
 
 from gateway.errors import InputError, quoted
-from gateway.graph.call import Call
-from gateway.graph.other_graphs import KnownIds, OtherGraphs
+from gateway.graph.call import Call, KnownIds, OtherGraphs
 from gateway.graph.values import Iri
 from gateway.server.calls import Calls, Share
-from gateway.server.client import Client
+from gateway.server.client import Client, client_of
 from gateway.server.gateway_opener import GatewayOpener
 
 ARGUMENT = "graph"
@@ -136,3 +139,41 @@ class CallsByGraph:
     async def stop(self, seconds: float) -> None:
         """Refuse new calls, and cancel running ones after so many seconds."""
         await asyncio.gather(*(calls.stop(seconds) for calls in self._calls.values()))
+
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class GraphPaths:
+    """An ASGI application of several, one for each path.
+
+    Args:
+        apps: The applications by path.
+        graphs: The graphs, whose names end the paths below `path`.
+        path: The path of all graphs together.
+    """
+
+    def __init__(self, apps: Mapping[str, Starlette], graphs: GraphSet, path: str) -> None:
+        self._graphs = graphs
+        self._below = f"{path}/"
+
+        @asynccontextmanager
+        async def lifespan(_: Starlette) -> AsyncIterator[None]:
+            async with AsyncExitStack() as stack:
+                for app in apps.values():
+                    await stack.enter_async_context(app.router.lifespan_context(app))
+                yield
+
+        self._app = Starlette(routes=[route for app in apps.values() for route in app.routes], lifespan=lifespan)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] == "http" and scope["path"].startswith(self._below):
+            client, name = client_of(scope), scope["path"].removeprefix(self._below)
+            # A redirect, or another status, would tell a graph that is hidden from one that is unknown.
+            if name not in {graph.name for graph in self._graphs.visible(client)}:
+                await PlainTextResponse("Not Found", status_code=404)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.graph.deadline import Clock
-from gateway.server.observe.request import Request
+from gateway.server.observe.watching import WatchedRequest
+from gateway.telemetry.tally import Clock
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class AuditLog:
         self._thread = threading.Thread(target=self._write_all, name="audit log", daemon=True)
         self._thread.start()
 
-    def observe(self, request: Request) -> None:
+    def observe(self, request: WatchedRequest) -> None:
         """Have a line about a request written."""
         try:
             self._lines.put_nowait(self._line(request))
@@ -99,7 +99,7 @@ class AuditLog:
             return
         self._thread.join(_CLOSE_SECONDS)
 
-    def _line(self, request: Request) -> bytes:
+    def _line(self, request: WatchedRequest) -> bytes:
         arguments = json.dumps(request.arguments, sort_keys=True, default=str).encode()
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(self._wall_clock(), UTC).isoformat(timespec="milliseconds"),

@@ -24,7 +24,7 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from gateway.server.observe.request import Request
+from gateway.server.observe.watching import WatchedRequest
 from gateway.telemetry.record import Record
 
 MOST_CLIENTS: Final = 200
@@ -94,7 +94,7 @@ class Metrics:
         self._ready = gauge("ready", "1 if the graph can be asked.", "livemostrecent", "graph")
         self._named: set[str] = set()
 
-    def observe(self, request: Request) -> None:
+    def observe(self, request: WatchedRequest) -> None:
         """Count a request that has ended."""
         client = self._counted_client(request.client)
         self._requests.labels(request.method, request.outcome).inc()

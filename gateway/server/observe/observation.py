@@ -1,8 +1,9 @@
-"""What one server shows to its operator, put together from settings."""
+"""What a server observes of itself."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,37 @@ from mcp.server import Server
 from gateway.errors import ConfigurationError
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.observe.audit_log import AuditLog, ignore_loss
-from gateway.server.observe.loop_lag import measured_lag
-from gateway.server.observe.pages import Pages
-from gateway.server.observe.readiness import Readiness
+from gateway.server.observe.pages import Pages, Readiness
 from gateway.server.observe.watching import Watching
-from gateway.settings.observing import ObserveSettings
+from gateway.settings.serving import ObserveSettings
 
 if TYPE_CHECKING:
     from gateway.server.observe.metrics import Metrics
+
+_SECONDS = 0.5
+"""How often it is measured."""
+
+
+@asynccontextmanager
+async def measured_lag(observe: Callable[[float], object]) -> AsyncIterator[None]:
+    """Measure while the block runs how many seconds late the loop wakes a task.
+
+    Args:
+        observe: Receives each measurement, in seconds.
+    """
+
+    async def measure() -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + _SECONDS
+            await asyncio.sleep(_SECONDS)
+            observe(max(0.0, loop.time() - due))
+
+    task = asyncio.create_task(measure())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 class Observation:

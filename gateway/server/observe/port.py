@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.server.access.connections import bounded_connections
-from gateway.server.http_guard import App
 from gateway.server.http_server import HttpServer
 from gateway.server.observe.metrics import shares_counts
 
@@ -22,7 +22,7 @@ _GRACE_SECONDS: Final = 1
 
 
 @asynccontextmanager
-async def operators_port(app: App, host: str, port: int) -> AsyncIterator[None]:
+async def operators_port(app: ASGIApp, host: str, port: int) -> AsyncIterator[None]:
     """Serve an application at an address while the block runs.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Watches the requests of clients that read a graph, whatever handles them, and tells observers when they end."""
+"""What is noted of each request while it runs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,54 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, get_args
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
-from gateway.engine.arguments import BY_TOOL
-from gateway.graph.deadline import Clock
+from gateway.arguments import BY_TOOL
 from gateway.server.client import client_of
-from gateway.server.observe.request import UNKNOWN_TOOL, Method, Observer, Request
-from gateway.telemetry.collecting import Collected, collecting_records
-from gateway.telemetry.record import Outcome, Record
+from gateway.telemetry.record import Collected, Outcome, Record, collecting_records
+from gateway.telemetry.tally import Clock
 
-_METHODS = frozenset(get_args(Method))
+WatchedMethod = Literal["tools/call", "resources/read", "completion/complete"]
+
+UNKNOWN_TOOL = "unknown"
+"""In the place of a name that is no tool: a client can send any."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedRequest:
+    """A request that has ended.
+
+    Attributes:
+        method: The MCP method.
+        tool: The tool; `unknown` for a name that is none, empty for another method.
+        client: The operator's name for who asked; empty without authentication.
+        graph: The name of the graph; empty where the server has one.
+        outcome: The outcome of its calls; a request that reached no tool has failed.
+        seconds: How long it took.
+        answer_bytes: Bytes of the answer's text.
+        records: The records of the calls of tools that it made.
+        arguments: The arguments, which belong to the user: for their size and digest alone.
+    """
+
+    method: WatchedMethod
+    tool: str
+    client: str
+    graph: str
+    outcome: Outcome
+    seconds: float
+    answer_bytes: int
+    records: tuple[Record, ...]
+    arguments: Mapping[str, Any] = field(repr=False)
+
+
+Observer = Callable[[WatchedRequest], object]
+"""Receives each request when it has ended; it must not raise, and returns at once."""
+
+
+_METHODS = frozenset(get_args(WatchedMethod))
 
 
 class Watching(ServerMiddleware[Any]):
@@ -67,7 +103,7 @@ class Watching(ServerMiddleware[Any]):
         params = ctx.params or {}
         client = None if ctx.request is None else client_of(ctx.request.scope)
         arguments, records = params.get("arguments"), tuple(collected.records)
-        request = Request(
+        request = WatchedRequest(
             method=ctx.method,  # type: ignore[arg-type]  # it is one of them
             tool=_tool(ctx.method, params.get("name")),
             client="" if client is None else client.name,

@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from gateway.server.workers.folder import workers_folder
-from gateway.server.workers.worker import Worker, socket_in
+from gateway.server.workers.worker import Worker, socket_in, workers_folder
 
 _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 """Where prometheus_client shares the counts of several processes."""

@@ -10,9 +10,9 @@ from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import GraphSet
 from gateway.server.run import serve_http
-from gateway.settings.http_serving import HttpSettings
+from gateway.settings.serving import HttpSettings
 from tests.graphs import fixture
-from tests.servers.loopback import HOST, free_port
+from tests.servers.loopback import HOST, free_port, listening
 
 SECONDS: Final = 30
 """How long anything here may take before it counts as hung."""
@@ -51,19 +51,6 @@ async def serving(served: GatewayOpener | GraphSet, settings: HttpSettings, *gra
         stop.set()
         async with asyncio.timeout(SECONDS):
             await server
-
-
-async def listening(port: int) -> None:
-    """Wait until a server takes connections at a port."""
-    async with asyncio.timeout(SECONDS):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection(HOST, port)
-            except OSError:
-                await asyncio.sleep(0.01)
-            else:
-                writer.close()
-                return
 
 
 def medical() -> GatewayOpener:

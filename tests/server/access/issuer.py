@@ -12,7 +12,7 @@ import jwt
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gateway.settings.http_serving import OAuthSettings
+from gateway.settings.serving import OAuthSettings
 from tests.servers.loopback import HOST, free_port
 
 ISSUER: Final = "https://login.example.org"

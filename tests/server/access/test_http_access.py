@@ -21,13 +21,12 @@ from yarl import URL
 from gateway.errors import ConfigurationError
 from gateway.server.access import connections
 from gateway.server.access.http_access import HttpAccess
-from gateway.settings.http_serving import ClientLimits, HttpSettings
+from gateway.settings.serving import ClientLimits, HttpSettings
 from tests.server.access.clients import (
     ACCEPT,
     INITIALIZE,
     SECONDS,
     bearer,
-    listening,
     local,
     medical,
     serving,
@@ -35,7 +34,7 @@ from tests.server.access.clients import (
 )
 from tests.server.access.issuer import AUDIENCE, Issuer
 from tests.server.graphs.conftest import connected, graphs
-from tests.servers.loopback import HOST, free_port
+from tests.servers.loopback import HOST, free_port, listening
 
 pytestmark = pytest.mark.anyio
 

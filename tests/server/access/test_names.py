@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.server.access.names import Names
-from gateway.settings.http_serving import HttpSettings, OAuthSettings
+from gateway.settings.serving import HttpSettings, OAuthSettings
 
 PUBLIC = HttpSettings(
     "0.0.0.0",  # noqa: S104 - what a container listens on

@@ -12,10 +12,9 @@ import pytest
 from aiohttp import ClientSession
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from gateway.server.access.key_set import KeySet
-from gateway.server.access.oauth import OAuthClients
-from gateway.server.access.token_file import is_name
-from gateway.settings.http_serving import ClientLimits
+from gateway.server.access.oauth import KeySet, OAuthClients
+from gateway.server.access.tokens import is_name
+from gateway.settings.serving import ClientLimits
 from tests.server.access.clients import INITIALIZE, bearer, local, serving
 from tests.server.access.issuer import AUDIENCE, ISSUER, Issuer
 from tests.server.graphs.conftest import graphs

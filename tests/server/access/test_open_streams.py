@@ -10,14 +10,13 @@ import anyio
 import pytest
 from aiohttp import ClientResponse, ClientSession
 from mcp.client.subscriptions import Subscription, SubscriptionLost
+from starlette.types import Message, Receive, Send
 
 from gateway.server.access import open_streams
-from gateway.server.access.bearer_tokens import BearerTokens
-from gateway.server.access.known_client import KnownClient
 from gateway.server.access.open_streams import OpenStreams
+from gateway.server.access.tokens import BearerTokens, KnownClient
 from gateway.server.client import Client, set_client
-from gateway.server.http_guard import Message, Receive, Send
-from gateway.settings.http_serving import ClientLimits
+from gateway.settings.serving import ClientLimits
 from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, bearer, local, medical, serving, token_file
 from tests.server.graphs.conftest import connected
 from tests.servers.loopback import HOST

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.server.access.token_file import TokenFile, hashed, new_token
-from gateway.settings.http_serving import ClientLimits
+from gateway.server.access.tokens import TokenFile, hashed, new_token
+from gateway.settings.serving import ClientLimits
 from tests.server.access.clients import token_file
 
 pytestmark = pytest.mark.anyio

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.server.access.sessions import Sessions
+from gateway.server.access.client_access import Sessions
 from gateway.server.access.usage import Bucket, Usages
-from gateway.settings.http_serving import ClientLimits
+from gateway.settings.serving import ClientLimits
 
 
 @dataclass

@@ -10,6 +10,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.client import ConnectMode
 from mcp.client.streamable_http import streamable_http_client
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import resources
 from gateway.api import open_gateway
@@ -19,10 +20,10 @@ from gateway.server.client import Client as Authenticated
 from gateway.server.client import set_client
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
-from gateway.server.http_guard import App, HttpGuard, Message, Receive, Send
+from gateway.server.http_guard import HttpGuard
 from gateway.server.run import http_app, listen
-from gateway.settings.http_serving import HttpSettings
 from gateway.settings.profile import Profile
+from gateway.settings.serving import HttpSettings
 from tests.calls import PATIENT_SERVER
 from tests.servers.loopback import HOST
 
@@ -37,10 +38,10 @@ CLIENTS = {
 class Authenticating:
     """Takes the token of a request for a name, in place of real authentication."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         token = next((value.decode() for name, value in scope.get("headers", ()) if name == b"authorization"), "")
         if token in CLIENTS:

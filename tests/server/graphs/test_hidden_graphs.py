@@ -13,8 +13,8 @@ from gateway.api import open_gateway
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
 from gateway.server.graphs.handlers import server_of_all
-from gateway.settings.identity import IdentitySettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import IdentitySettings
 from tests.calls import PATIENT_SERVER
 from tests.server.graphs.conftest import connected, served_over_http
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from aiohttp import ClientSession
 from mcp import Client, StdioServerParameters
 from mcp.client.client import ConnectMode
 
-from tests.servers.loopback import HOST, free_port
+from tests.servers.loopback import HOST, free_port, listening
 from tests.shared_data import shared_data
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server, pytest.mark.large, pytest.mark.data]
@@ -65,7 +64,7 @@ async def clients(way: Literal["argument", "path"], wire: str, era: ConnectMode,
                 stderr=asyncio.subprocess.DEVNULL,
             )
             stack.push_async_callback(_ended, process)
-            await _listening(port)
+            await listening(port)
             url = f"http://{HOST}:{port}/mcp"
             if way == "argument":
                 by_name = dict.fromkeys(FILES, await stack.enter_async_context(Client(url, mode=era)))
@@ -80,17 +79,6 @@ async def clients(way: Literal["argument", "path"], wire: str, era: ConnectMode,
             return answer
 
         yield call
-
-
-async def _listening(port: int) -> None:
-    """Wait until something answers HTTP on the port."""
-    async with asyncio.timeout(SECONDS), ClientSession() as session:
-        while True:
-            try:
-                async with session.get(f"http://{HOST}:{port}/"):
-                    return
-            except OSError:
-                await asyncio.sleep(0.05)
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:

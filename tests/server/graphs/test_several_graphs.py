@@ -15,18 +15,17 @@ from mcp_types import PromptReference, ResourceTemplateReference, TextContent, T
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.arguments import BY_TOOL
-from gateway.engine.gateway import Gateway
+from gateway.arguments import BY_TOOL
 from gateway.errors import ConfigurationError
 from gateway.server.calls import MOST_RUNNING, SHARE
 from gateway.server.client import Client as Authenticated
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.graphs.graph_set import CallsByGraph, ChosenBy, GraphSet, ServedGraph
-from gateway.server.graphs.handlers import server_of_all
-from gateway.server.graphs.tools import INSTRUCTIONS, published_for
-from gateway.server.tool_texts import LIMIT
+from gateway.server.graphs.handlers import INSTRUCTIONS, published_for, server_of_all
+from gateway.server.tools import LIMIT
 from gateway.settings.graphs_file import LONGEST_LINE, LONGEST_NAME, MOST_GRAPHS
 from gateway.settings.profile import Profile, ServerSettings
+from gateway.tools.gateway import Gateway
 from tests.cases import await_each, check_each
 from tests.server.graphs.conftest import connected, graphs, served_over_http
 

@@ -19,14 +19,13 @@ from gateway.errors import ConfigurationError
 from gateway.server.app import build
 from gateway.server.observe import audit_log
 from gateway.server.observe.audit_log import AuditLog
-from gateway.server.observe.request import Request
-from gateway.server.observe.watching import Watching
+from gateway.server.observe.watching import WatchedRequest, Watching
 from gateway.telemetry.tally import Tally
 
 
-def asked(client: str = "ward-7", **arguments: Any) -> Request:
+def asked(client: str = "ward-7", **arguments: Any) -> WatchedRequest:
     record = Tally("bfs_query").answered(complete=False, causes=["hub"])
-    return Request("tools/call", "bfs_query", client, "", "incomplete", 0.25, 4_000, (record,), arguments)
+    return WatchedRequest("tools/call", "bfs_query", client, "", "incomplete", 0.25, 4_000, (record,), arguments)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

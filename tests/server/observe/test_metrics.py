@@ -14,12 +14,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway import resources
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.server.app import build
 from gateway.server.observe.metrics import MOST_CLIENTS, Metrics
-from gateway.server.observe.request import Request
-from gateway.server.observe.watching import Watching
+from gateway.server.observe.watching import WatchedRequest, Watching
 from gateway.server.workers.supervisor import drop_gauges
+from gateway.tools.gateway import Gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -80,8 +79,8 @@ async def test_no_text_of_a_caller_or_a_graph_is_in_a_label(gateway: Gateway) ->
     assert set(re.findall(r'tool="([^"]*)"', text)) == {"search_entities", "describe_entity"}
 
 
-def asked_by(client: str) -> Request:
-    return Request("tools/call", "bfs_query", client, "", "complete", 0.1, 10, (), {})
+def asked_by(client: str) -> WatchedRequest:
+    return WatchedRequest("tools/call", "bfs_query", client, "", "complete", 0.1, 10, (), {})
 
 
 def test_clients_are_counted_by_name_up_to_a_bound() -> None:
@@ -97,12 +96,12 @@ def test_clients_are_counted_by_name_up_to_a_bound() -> None:
 
 _ONE_PROCESS = """
 from gateway.server.observe.metrics import Metrics
-from gateway.server.observe.request import Request
+from gateway.server.observe.watching import WatchedRequest
 
 metrics = Metrics()
 metrics.show_ready("", lambda: True)()
 metrics.show_ready("not asked", lambda: False)
-metrics.observe(Request("tools/call", "bfs_query", "", "", "complete", 0.1, 10, (), {}))
+metrics.observe(WatchedRequest("tools/call", "bfs_query", "", "", "complete", 0.1, 10, (), {}))
 print(metrics.text().decode())
 """
 

@@ -14,9 +14,8 @@ from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.server.app import build
 from gateway.server.observe.observation import Observation
-from gateway.server.observe.request import Request
-from gateway.server.observe.watching import Watching
-from gateway.settings.observing import ObserveSettings
+from gateway.server.observe.watching import WatchedRequest, Watching
+from gateway.settings.serving import ObserveSettings
 
 
 def test_without_the_package_for_metrics_a_server_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +30,7 @@ def test_without_the_package_for_metrics_all_else_works() -> None:
         "import sys; sys.modules['prometheus_client'] = None\n"
         "from gateway.server import run\n"
         "from gateway.server.observe.observation import Observation\n"
-        "from gateway.settings.observing import NOTHING\n"
+        "from gateway.settings.serving import NOTHING\n"
         "assert Observation(NOTHING, {}).metrics is None\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603 - a program of this file
@@ -39,7 +38,7 @@ def test_without_the_package_for_metrics_all_else_works() -> None:
 
 @pytest.mark.anyio
 async def test_a_request_that_its_client_gives_up_is_cancelled_and_not_under_way_any_more(era: ConnectMode) -> None:
-    seen: list[Request] = []
+    seen: list[WatchedRequest] = []
     began, ended = asyncio.Event(), asyncio.Event()
 
     async def hang(ctx: Any, call_next: Any) -> Any:
@@ -48,7 +47,7 @@ async def test_a_request_that_its_client_gives_up_is_cancelled_and_not_under_way
             await asyncio.Event().wait()
         return await call_next(ctx)
 
-    def note(request: Request) -> None:
+    def note(request: WatchedRequest) -> None:
         seen.append(request)
         ended.set()
 

@@ -4,20 +4,19 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from starlette.types import ASGIApp, Message, Receive, Send
 
 from gateway import resources
 from gateway.api import load_profile, open_gateway
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
-from gateway.server.http_guard import App, Message, Receive, Send
 from gateway.server.observe.metrics import Metrics
-from gateway.server.observe.pages import Pages
-from gateway.server.observe.readiness import Readiness
+from gateway.server.observe.pages import Pages, Readiness
 from tests.server.observe.endpoint import Clock, switched_endpoint
 
 pytestmark = pytest.mark.anyio
 
 
-async def got(app: App, path: str, *, host: str = "127.0.0.1:9464", method: str = "GET") -> tuple[int, str]:
+async def got(app: ASGIApp, path: str, *, host: str = "127.0.0.1:9464", method: str = "GET") -> tuple[int, str]:
     """Return the status and the text of one request."""
     sent: list[Message] = []
 

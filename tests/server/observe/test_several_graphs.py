@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from gateway.server.graphs.graph_set import CallsByGraph
 from gateway.server.graphs.handlers import server_of_all
 from gateway.server.observe.observation import Observation
-from gateway.server.observe.readiness import states
-from gateway.settings.observing import ObserveSettings
+from gateway.server.observe.pages import states
+from gateway.settings.serving import ObserveSettings
 from tests.server.graphs.conftest import graphs
 
 pytestmark = pytest.mark.anyio

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientSession
+from starlette.types import Message
 
-from gateway.server.http_guard import Message
-from gateway.server.workers.client_address import ClientAddress
-from gateway.server.workers.session_router import SessionRouter
+from gateway.server.workers.session_router import ClientAddress, SessionRouter
 from gateway.server.workers.worker import Worker
 from tests.server.serving_app import Recorder, open_port, serving_app
 from tests.server.workers.test_session_router import SCOPE, never

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.server.workers.folder import workers_folder
+from gateway.server.workers.worker import workers_folder
 
 
 @pytest.fixture

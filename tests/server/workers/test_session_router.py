@@ -6,8 +6,8 @@ from typing import Any
 
 import aiohttp
 import pytest
+from starlette.types import Message, Receive, Send
 
-from gateway.server.http_guard import Message, Receive, Send
 from gateway.server.workers.session_router import SessionRouter
 from gateway.server.workers.worker import Worker
 

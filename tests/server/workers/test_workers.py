@@ -16,9 +16,9 @@ from aiohttp import ClientSession
 from mcp.client.client import ConnectMode
 from mcp_types import TextContent
 
-from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, listening, token_file
+from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, token_file
 from tests.server.graphs.conftest import connected
-from tests.servers.loopback import HOST, free_port
+from tests.servers.loopback import HOST, free_port, listening
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Degree
 from gateway.settings.profile import Profile
-from gateway.sparql.edges import degrees
-from gateway.sparql.sparql_store import SparqlStore
-from tests.engine.small import Watched
+from gateway.sparql import degrees
+from gateway.sparql.store import SparqlStore
 from tests.examples import examples
+from tests.small import Watched
 
 X = "http://example.org/"
 WITHOUT_LATERAL = Profile.model_validate({"endpoint": {"lateral": False}})

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from gateway.graph.call import Call, Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.graph.values import Edge, Neighbourhood
 from gateway.settings.profile import Profile
-from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
+from gateway.sparql.table import UnexpectedRows
 
 NODE = "urn:node"
 IRI = {"type": "uri", "value": NODE}

@@ -12,18 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import EdgesCapped, QueryRefused
-from gateway.graph.call import Call, Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.graph.values import ALL_EDGES, Degree, Edge, EdgeSelection, Mark, Neighbourhood
 from gateway.settings.profile import Profile
-from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.store import SparqlStore
+from gateway.sparql.table import UnexpectedRows
 from tests.columns import Column
-from tests.engine.small import Watched
 from tests.examples import examples
 from tests.oracle import RDF_TYPE, OracleGraph
 from tests.random_graphs import EDGE_PREDICATES, TRAP_PREDICATES, corpus
 from tests.random_session import Corpus
+from tests.small import Watched
 
 Answers = TypeVar("Answers")
 

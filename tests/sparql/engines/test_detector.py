@@ -7,17 +7,18 @@ from collections.abc import Mapping
 import pytest
 from aiohttp import web
 
+from gateway.answers.models import Subgraph
 from gateway.api import open_gateway
-from gateway.engine.answers import Subgraph
 from gateway.errors import Fault
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.endpoint import EndpointSettings, EngineName, QuotaSettings, TimeoutSettings
 from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.engines import EngineDetector
+from gateway.sparql.store import SparqlStore
 from gateway.stores.endpoints import connect
-from tests.checking.pretender import EX, Pretender
+from tests.check.pretender import EX, Page, Pretender
+from tests.servers.loopback import HOST
 from tests.transport.fake_endpoint import FakeEndpoint, Handler, Received, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -116,13 +117,50 @@ async def test_qlever_is_recognised_by_its_statistics_where_nothing_else_names_a
     assert schema.basis.share is not None
 
 
-async def test_an_endpoint_whose_requests_are_counted_is_looked_at_once() -> None:
-    settings = Profile(
-        prefixes=PREFIXES,
-        endpoint=EndpointSettings(quota=QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120)),
-    )
-    endpoint, _ = await explored(Pretender(pages=QLEVER), settings)
-    assert len(looks(endpoint)) == 1
+REPOSITORY = "/rdf4j-server/repositories/ds"
+REPOSITORIES = "/rdf4j-server/rest/repositories"
+LACKS_QUERY = {REPOSITORY: {"status": 400, "text": "Missing parameter: query"}}
+OF_GRAPHDB = {REPOSITORIES: {"text": '[{"id": "ds", "type": "graphdb", "sesameType": "graphdb:SailRepository"}]'}}
+COUNTED = EndpointSettings(quota=QuotaSettings(query_seconds_per_minute=60, query_seconds_burst=120))
+
+
+async def recognised(pages: Mapping[str, Page], path: str, settings: EndpointSettings) -> tuple[EngineName, list[str]]:
+    """Return the engine that is recognised before the first query, and the paths that were looked at for it."""
+    async with fake_endpoint(Pretender(pages=pages)) as endpoint:
+        http = connect(f"http://{HOST}:{endpoint.port}{path}", Profile(endpoint=settings))
+        detector = EngineDetector(http, Profile(endpoint=settings), http.flow)
+        await detector.detect(Call(Deadline.after(20), 2, 1, 1))
+        await http.close()
+    return detector.recognised.engine, [request.path for request in endpoint.received]
+
+
+@pytest.mark.parametrize(
+    ("pages", "path", "engine", "second"),
+    [
+        (LACKS_QUERY, REPOSITORY, "rdf4j", REPOSITORIES),
+        (LACKS_QUERY | OF_GRAPHDB, REPOSITORY, "graphdb", REPOSITORIES),
+        (LACKS_QUERY | {REPOSITORIES: {"status": 401}}, REPOSITORY, "unknown", REPOSITORIES),
+        (LACKS_QUERY | {REPOSITORIES: {"text": "[]"}}, REPOSITORY, "unknown", REPOSITORIES),
+        # A proxy may show a repository under a path of its own, and nothing beside it.
+        ({"/sparql": LACKS_QUERY[REPOSITORY]}, "/sparql", "unknown", "/sparql?cmd=stats"),
+        ({}, REPOSITORY, "unknown", f"{REPOSITORY}?cmd=stats"),
+    ],
+    ids=["RDF4J", "GraphDB", "one that shows it to nobody", "one of no repositories", "a proxy", "another engine"],
+)
+async def test_rdf4j_outside_of_jetty_and_graphdb_without_its_header_are_told_apart_by_the_second_look(
+    pages: Mapping[str, Page], path: str, engine: EngineName, second: str
+) -> None:
+    assert await recognised(pages, path, EndpointSettings()) == (engine, [path, second])
+
+
+@pytest.mark.parametrize(("pages", "path"), [(QLEVER, "/sparql"), (LACKS_QUERY, REPOSITORY)], ids=["QLever", "RDF4J"])
+async def test_an_endpoint_whose_requests_are_counted_is_looked_at_once(pages: Mapping[str, Page], path: str) -> None:
+    assert await recognised(pages, path, COUNTED) == ("unknown", [path])
+
+
+async def test_a_second_look_that_fails_settles_that_the_engine_is_not_recognised() -> None:
+    moved = {REPOSITORIES: {"status": 503, "headers": {"Retry-After": "0"}}}
+    assert (await recognised(LACKS_QUERY | moved, REPOSITORY, EndpointSettings()))[0] == "unknown"
 
 
 async def test_an_endpoint_that_is_not_recognised_is_asked_as_any() -> None:

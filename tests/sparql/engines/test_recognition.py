@@ -3,8 +3,7 @@ import json
 import pytest
 
 from gateway.settings.endpoint import EngineName, TimeoutSettings
-from gateway.sparql.engines.detector import Recognised, recognise
-from gateway.sparql.engines.traits import TRAITS, timeout_policy
+from gateway.sparql.engines import TRAITS, Recognised, recognise, timeout_policy
 from gateway.transport.base import ProbeResponse, TimeoutPolicy
 
 BLAZEGRAPH = """
@@ -33,7 +32,9 @@ def seen(text: str = "", status: int = 200, **headers: str) -> ProbeResponse:
         (seen("Missing parameter: query\n", 400, server="Jetty(9.4.58.v20250814)"), "rdf4j", ""),
         (seen("Missing parameter: query", 200, server="Jetty(9.4.58.v20250814)"), "unknown", ""),
         (seen("Missing parameter: query", 400), "unknown", ""),
+        (seen('[{"id":"a","sesameType":"graphdb:FreeSailRepository"}]'), "graphdb", ""),
         (seen(server="Stardog/7.6.0"), "stardog", "7.6.0"),
+        (seen("{}", 400, sd_error_code="000012"), "stardog", ""),
     ],
 )
 def test_an_engine_is_recognised_by_what_it_shows(response: ProbeResponse, engine: EngineName, version: str) -> None:
@@ -51,6 +52,8 @@ def test_an_engine_is_recognised_by_what_it_shows(response: ProbeResponse, engin
         seen(server="NotVirtuoso/7"),
         seen(server="Jetty(9.4.z-SNAPSHOT)"),
         seen("[" * 100_000),
+        seen('[{"id":"a","sesameType":"openrdf:SailRepository"}]'),
+        seen('<html>"sesameType":"graphdb:SailRepository"</html>'),
         seen('"name-index, num-triples-normal"'),
         seen('["name-index", "num-triples-normal"]'),
         seen('{"name-index": "only one of the two"}'),

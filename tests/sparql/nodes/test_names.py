@@ -2,15 +2,14 @@
 
 import pytest
 
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import SearchTerms
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
-from gateway.sparql.nodes.names import NamePredicates
-from gateway.sparql.sparql_store import SparqlStore
+from gateway.sparql.nodes import NamePredicates
+from gateway.sparql.store import SparqlStore
 from gateway.transport.inprocess import InProcess
-from tests.engine.small import X, engine
+from tests.small import X, engine
 
 GRAPH = "x:a rdfs:label 'code 7' ; x:title 'Insulin' ; skos:altLabel 'the hormone' ."
 

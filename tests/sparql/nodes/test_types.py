@@ -5,15 +5,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from gateway.graph.call import Call, Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings
-from gateway.sparql.results.columns import UnexpectedRows
-from gateway.sparql.sparql_store import SparqlStore
-from gateway.terms.known_iris import RDF_TYPE
+from gateway.sparql.store import SparqlStore
+from gateway.sparql.table import UnexpectedRows
+from gateway.terms.iri import RDF_TYPE
 from gateway.transport.inprocess import InProcess
-from tests.engine.small import X, engine
+from tests.small import X, engine
 
 pytestmark = pytest.mark.anyio
 

@@ -3,8 +3,14 @@ from collections.abc import Callable
 import pytest
 
 from gateway.graph.values import Edge
-from gateway.sparql.results.columns import (
+from gateway.sparql.table import (
+    BlankTerm,
     Column,
+    IriTerm,
+    LiteralTerm,
+    Term,
+    TripleTerm,
+    TypedLiteralTerm,
     UnexpectedRows,
     binding,
     edge,
@@ -15,8 +21,7 @@ from gateway.sparql.results.columns import (
     read,
     term,
 )
-from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm, TypedLiteralTerm
-from gateway.terms.known_iris import XSD
+from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 from tests.tables import rows_of, table
 

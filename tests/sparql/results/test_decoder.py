@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -6,8 +7,16 @@ from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp
 from gateway.graph.values import Resource
-from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, TripleTerm, TypedLiteralTerm, literal, value
-from gateway.terms.known_iris import RDF, XSD
+from gateway.sparql.table import (
+    BlankTerm,
+    IriTerm,
+    LiteralTerm,
+    TripleTerm,
+    TypedLiteralTerm,
+    literal_of,
+    value,
+)
+from gateway.terms.iri import RDF, XSD
 from gateway.terms.literals import Literal
 from tests.tables import decoded
 
@@ -154,6 +163,36 @@ def test_fewer_rows_than_the_engine_says_there_are_is_a_cut_answer(sent: int) ->
     assert caught.value.next_step
 
 
+@pytest.mark.parametrize(
+    ("beside", "within", "said"),
+    [
+        ({"warnings": ["hit complexity limit 500 times\u202e"]}, {}, "'hit complexity limit"),
+        ({}, {"warnings": "cut"}, "'cut'"),
+        ({"warnings": [{"code": 1}]}, {}, "'warnings'"),
+        ({"warnings": ["x" * 500]}, {}, "characters"),
+        ({}, {"truncated": True}, "'truncated'"),
+        ({"truncated": True}, {}, "'truncated'"),
+        ({"truncated": "after 100 rows"}, {}, "'truncated'"),
+        ({"head": {"vars": ["s", "o"], "warnings": ["cut"]}}, {}, "'cut'"),
+    ],
+)
+def test_a_server_that_warns_beside_the_rows_sent_a_part(
+    beside: dict[str, Any], within: dict[str, Any], said: str
+) -> None:
+    answer = {"head": {"vars": ["s", "o"]}, "results": {"bindings": JSON_ROWS[:2], **within}, **beside}
+    with pytest.raises(AnswerCut) as caught:
+        decoded(json.dumps(answer).encode())
+    assert said in caught.value.wrong
+    assert "\u202e" not in caught.value.wrong
+    assert len(caught.value.wrong) < 250
+
+
+@pytest.mark.parametrize(("beside", "within"), [({"warnings": []}, {}), ({}, {"truncated": False, "distinct": True})])
+def test_members_that_warn_of_nothing_change_nothing(beside: dict[str, Any], within: dict[str, Any]) -> None:
+    answer = {"head": {"vars": ["s", "o"]}, "results": {"bindings": JSON_ROWS[:2], **within}, **beside}
+    assert len(decoded(json.dumps(answer).encode())) == 2
+
+
 @pytest.mark.parametrize("opening", [b"[", b'{"results":', b'{"results":{"bindings":['])
 def test_a_body_nested_beyond_reason_is_no_answer(opening: bytes) -> None:
     with pytest.raises(EndpointFault):
@@ -207,13 +246,13 @@ def test_a_triple_term_is_a_binding_though_it_has_no_value_of_its_own() -> None:
 
 
 def test_language_tags_are_folded_whatever_the_engine_stores() -> None:
-    assert literal(TEXT_TERM) == Literal("caf\u00e9 \U0001f600", language="en-us")
+    assert literal_of(TEXT_TERM) == Literal("caf\u00e9 \U0001f600", language="en-us")
 
 
 @pytest.mark.parametrize("datatype", [f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString", ""])
 def test_a_datatype_that_only_says_text_is_left_away(datatype: str) -> None:
-    assert literal(LiteralTerm("x", datatype)) == Literal("x")
-    assert literal(LiteralTerm("x", datatype, "DE")) == Literal("x", language="de")
+    assert literal_of(LiteralTerm("x", datatype)) == Literal("x")
+    assert literal_of(LiteralTerm("x", datatype, "DE")) == Literal("x", language="de")
 
 
 @pytest.mark.parametrize("kind", ["literal", "typed-literal"])

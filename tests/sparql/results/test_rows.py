@@ -1,7 +1,7 @@
 import pytest
 
-from gateway.sparql.results.rows import Overflow, Rows
-from gateway.sparql.results.terms import IriTerm
+from gateway.errors import AnswerCut
+from gateway.sparql.table import EndedEarly, EndUnproven, IriTerm, Overflow, Rows
 from tests.tables import table
 
 SOME = table({"n": IriTerm("urn:one")})
@@ -11,14 +11,16 @@ def test_all_rows_of_a_whole_answer_are_returned() -> None:
     assert Rows(SOME).whole() == SOME
 
 
-def test_a_cut_answer_cannot_be_taken_for_a_whole_one() -> None:
-    with pytest.raises(Overflow):
-        Rows(SOME, is_cut=True).whole()
+@pytest.mark.parametrize("missing", [Overflow(), EndedEarly(), EndUnproven()])
+def test_an_answer_that_is_not_whole_cannot_be_taken_for_a_whole_one(missing: AnswerCut) -> None:
+    rows = Rows(SOME, missing)
+    with pytest.raises(type(missing)):
+        rows.whole()
+    assert rows.part() == (SOME, True)
 
 
-@pytest.mark.parametrize("is_cut", [False, True])
-def test_a_part_says_whether_rows_are_missing(is_cut: bool) -> None:
-    assert Rows(SOME, is_cut=is_cut).part() == (SOME, is_cut)
+def test_a_part_says_that_it_is_the_whole() -> None:
+    assert Rows(SOME).part() == (SOME, False)
 
 
 def test_rows_cannot_be_read_without_saying_which() -> None:

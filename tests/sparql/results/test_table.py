@@ -1,5 +1,4 @@
-from gateway.sparql.results.table import EMPTY, Table
-from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm
+from gateway.sparql.table import EMPTY, BlankTerm, IriTerm, LiteralTerm, Table
 from tests.tables import rows_of, table
 
 A, B, TEXT = IriTerm("urn:a"), IriTerm("urn:b"), LiteralTerm("text")

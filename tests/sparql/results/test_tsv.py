@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, GaveUp, WrongFormat
-from gateway.sparql.results import tsv
-from gateway.sparql.results.table import Table
-from gateway.sparql.results.terms import BlankTerm, IriTerm, LiteralTerm, Term, TripleTerm
-from gateway.sparql.results.tsv import decode_tsv
-from gateway.terms.known_iris import XSD
+from gateway.sparql import tsv_rows
+from gateway.sparql.sentinel import marker
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm
+from gateway.sparql.tsv_rows import decode_tsv
+from gateway.terms.iri import XSD
 from tests.examples import examples
 from tests.sparql.results.test_decoder import BLAZEGRAPH, FUSEKI, OXIGRAPH, QLEVER
 from tests.tables import Row, rows_of, table
@@ -285,10 +285,11 @@ def test_what_cannot_be_an_iri_in_quotation_marks_is_to_be_asked_for_in_another_
 
 def test_a_column_of_words_of_our_own_may_follow_the_iris() -> None:
     header = '"n"\t"end"\n'
-    answer = quoted('"http://e/x"\t\n', '"http://e/y"\t\n', '\t"end"\n', header=header)
-    rows = decode_tsv(answer, ["n", "end"], iris=["n"])
-    assert rows.first(2).iris("n") == ["http://e/x", "http://e/y"]
-    assert rows.terms("end") == [None, None, LiteralTerm("end")]
+    for word in ("end", marker("SELECT ?n WHERE { }")):
+        answer = quoted('"http://e/x"\t\n', '"http://e/y"\t\n', f'\t"{word}"\n', header=header)
+        rows = decode_tsv(answer, ["n", "end"], iris=["n"])
+        assert rows.first(2).iris("n") == ["http://e/x", "http://e/y"]
+        assert rows.terms("end") == [None, None, LiteralTerm(word)]
     for field in ('"http://e/x"', '"two words"', "5"):
         with pytest.raises(WrongFormat):
             decode_tsv(quoted(f'"http://e/x"\t{field}\n', header=header), ["n", "end"], iris=["n"])
@@ -411,7 +412,7 @@ def test_lines_of_iris_are_read_as_any_lines_are(parts: list[str], header: bytes
     answer = header + "".join(parts).encode() + b"\n"
     with pytest.MonkeyPatch.context() as patch:
         fast = found_in(answer)
-        patch.setattr(tsv, "_iris_in", lambda *_: None)
+        patch.setattr(tsv_rows, "_iris_in", lambda *_: None)
         assert found_in(answer) == fast
 
 

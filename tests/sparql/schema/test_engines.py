@@ -3,15 +3,14 @@
 import pytest
 
 from gateway.flow.control import FlowControl
-from gateway.graph.call import Call
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.edges.rule import EdgeRule
-from gateway.sparql.engines.detector import EngineDetector
-from gateway.sparql.schema.sampling import Sampler
+from gateway.sparql.engines import EngineDetector
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.schema_counts import Sampler
 from tests.columns import Column
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data]
@@ -35,7 +34,9 @@ async def test_medlit_has_19_types_and_16_predicates_and_they_are_all(engine: Co
 @pytest.mark.large
 @pytest.mark.data
 async def test_codex_m_has_1505_types_of_which_40_are_listed_and_all_are_known(engine: Column) -> None:
-    async with engine.open("codex-m", load_profile("wikidata-local")) as gateway:
+    usual = load_profile("wikidata-local")
+    patient = usual.limits.model_copy(update={"schema_seconds": 100.0, "deadline_seconds": 120.0})
+    async with engine.open("codex-m", usual.model_copy(update={"limits": patient})) as gateway:
         schema = await gateway.describe_schema()
     assert (schema.entity_types_total, len(schema.entity_types)) == (1_505, 40)
     assert schema.comprehensive

@@ -6,8 +6,8 @@ from gateway.errors import GaveUp
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.known_iris import NAME_PREDICATES, SYNONYM_PREDICATES
-from tests.engine.small import ROOM, Watched, engine, over
+from gateway.terms.iri import NAME_PREDICATES, SYNONYM_PREDICATES
+from tests.small import ROOM, Watched, engine, over
 
 pytestmark = pytest.mark.anyio
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.engine.gateway import Gateway
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
-from gateway.terms.known_iris import RDF_TYPE, RDFS
+from gateway.terms.iri import RDF_TYPE, RDFS
+from gateway.tools.gateway import Gateway
 from tests.columns import Asked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server

@@ -1,6 +1,7 @@
 """Readings of a schema by counts, samples and descriptions, and what each of these may claim."""
 
 import asyncio
+import re
 from collections import Counter
 
 import pyoxigraph
@@ -8,17 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.engine.gateway import Gateway
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, GaveUp, QueryRefused
-from gateway.graph.call import Call, Spend, unpaid
-from gateway.graph.deadline import Deadline
+from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.graph.values import Schema
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, EvidenceSettings
-from gateway.sparql.sparql_store import SparqlStore
-from tests.engine.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
+from gateway.sparql.store import SparqlStore
+from gateway.tools.gateway import Gateway
+from tests.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
 
 VOID = "http://rdfs.org/ns/void#"
 NODES = 400
@@ -89,6 +89,63 @@ async def test_a_large_graph_is_sampled_at_the_first_look_and_claims_nothing() -
     assert set(types.values()) == {None}
 
 
+class Elsewhere:
+    """A store over a graph at an endpoint that is not known, which takes so many seconds for a sample."""
+
+    def __init__(self, turtle: str, seconds: float) -> None:
+        self.now = 0.0
+        self.sent: list[str] = []
+        self.seconds = seconds
+        self.store = SparqlStore(WatchedElsewhere(engine(turtle), self._send), Profile())
+
+    async def _send(self, query: str) -> None:
+        if "SELECT ?p ?t (COUNT(*) AS ?count)" in query and "OFFSET" in query:
+            self.now += self.seconds
+        self.now += 0.02
+        self.sent.append(query)
+
+    def call(self) -> Call:
+        """Return room enough, by the time that queries take."""
+        return Call(Deadline.after(1_000, lambda: self.now), 1_000, 1_000_000, 1_000_000)
+
+
+LONG = LARGE + "".join(f"x:m{number} x:p0 x:n1 .\n" for number in range(3_000))
+
+
+async def test_a_large_graph_at_a_slow_endpoint_is_sampled_once_and_not_counted_beside_calls() -> None:
+    slow = Elsewhere(LONG, 1.0)
+    schema = await slow.store.quick_schema(slow.call())
+    assert (schema.exact, schema.basis.methods, schema.basis.sampled) == (False, ("sampled",), 1_000)
+    bounds = [int(bound) for query in slow.sent for bound in re.findall(r"LIMIT (\d+)\n\s*}", query)]
+    # But for the rows of its answer, which a query may have in any case.
+    assert max(set(bounds) - {Profile().limits.query_rows + 1}) <= 2_001
+    with pytest.raises(EndpointFault, match="too long to count"):
+        await slow.store.schema(slow.call())
+
+
+async def test_an_endpoint_that_was_slow_because_it_had_just_started_is_counted_at_the_next_reading() -> None:
+    cold = Elsewhere(LONG, 3.0)
+    assert not (await cold.store.quick_schema(cold.call())).exact
+    cold.seconds = 0.01
+    schema = await cold.store.schema(cold.call())
+    assert schema.exact
+    assert counts(schema) == oracle(LONG, frozenset())
+
+
+async def test_a_small_graph_at_a_slow_endpoint_is_counted() -> None:
+    slow = Elsewhere("x:a a x:T ; x:p x:b, x:c ; rdfs:label 'A' . x:b x:q 5 .", 1.0)
+    schema = await slow.store.quick_schema(slow.call())
+    assert schema.exact
+    assert counts(schema) == ({"T": 1}, {"p": 2})
+
+
+async def test_how_fast_an_unknown_endpoint_is_takes_two_requests_once_and_changes_nothing_where_it_is_fast() -> None:
+    fast = Elsewhere(LONG, 0.05)
+    for _ in range(2):
+        assert (await fast.store.quick_schema(fast.call())).exact
+    assert sum("?alive" in query for query in fast.sent) == 1
+
+
 async def test_reading_in_full_counts_what_the_oracle_counts() -> None:
     schema = await store(LARGE).schema(call())
     assert schema.exact
@@ -99,7 +156,7 @@ async def test_reading_in_full_counts_what_the_oracle_counts() -> None:
 
 async def test_a_graph_that_is_counted_in_many_queries_has_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = await store(LARGE).schema(call())
-    monkeypatch.setattr("gateway.sparql.schema.counting._TRIPLES", 90)
+    monkeypatch.setattr("gateway.sparql.schema_counts._TRIPLES", 90)
     parts = await store(LARGE).schema(call())
     assert parts.exact
     assert (parts.types, parts.predicates, parts.version) == (whole.types, whole.predicates, whole.version)
@@ -314,7 +371,7 @@ async def test_a_predicate_that_no_query_can_name_leaves_the_others_and_the_list
 
 @pytest.mark.parametrize("kind", [f"<{X}no type>", '"Drug"', "_:kind"])
 async def test_a_type_that_no_query_can_name_leaves_the_others(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.sparql.schema.counting._TRIPLES", 1)
+    monkeypatch.setattr("gateway.sparql.schema_counts._TRIPLES", 1)
     triples = f"<{X}b> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> {kind} ."
     schema = await _unchecked("x:a a x:T ; x:p x:b .", triples).schema(call())
     assert counts(schema) == ({"T": 1}, {"p": 1})

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import InputError
-from gateway.sparql.search.reader import variants
-from gateway.sparql.search.text_index import blazegraph_query, distinctive_words, lucene_query, virtuoso_query
-from gateway.terms.words import is_word, listed_words, words_of
+from gateway.sparql.search import variants
+from gateway.sparql.text_search import blazegraph_query, distinctive_words, lucene_query, virtuoso_query
+from gateway.terms.names import is_word, listed_words, words_of
 from tests.examples import examples
 
 LUCENE_SPECIAL = set('+-&|!(){}[]^"~*?:\\/ \t\n\r\u3000')

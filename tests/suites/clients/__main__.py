@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gateway.engine.arguments import BY_TOOL
+from gateway.arguments import BY_TOOL
 from tests.graphs import fixture
 from tests.servers.unavailable import ServerUnavailable
 from tests.suites.clients.library import Library, asked, install, libraries

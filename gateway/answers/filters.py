@@ -1,0 +1,280 @@
+"""Filters: what they mean, and what they leave of a topology (docs/contract.md, "Traversal")."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gateway import messages
+from gateway.answers.metadata import MetadataBuilder
+from gateway.answers.names import Labeller
+from gateway.arguments import BfsQuery, TraversalArguments
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+from gateway.traversal.edge_table import EdgeTable
+from gateway.traversal.steering import UNSTEERED, Steering, nodes_on_the_way
+from gateway.traversal.topology import Topology, levels_of
+
+_NO_LABELS: Mapping[Iri, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The filter arguments of one call, resolved.
+
+    Attributes:
+        node_types: Types whose nodes come in full; None for all.
+        predicates: Predicates whose edges come in full; None for all.
+        excluded: Types whose nodes are removed.
+        only: Types whose nodes stay; None for all.
+        warnings: What a reader should know about the names used.
+        has_details: Whether nodes come in full where no types are named for it: not where predicates were chosen, since
+            who asks for one relation asks who stands in it.
+        are_types_whole: Whether all types are known that are meant: every subclass and label could be read.
+    """
+
+    node_types: frozenset[str] | None
+    predicates: frozenset[str] | None
+    excluded: frozenset[str]
+    only: frozenset[str] | None
+    warnings: tuple[str, ...]
+    has_details: bool = True
+    are_types_whole: bool = True
+
+    def details_node(self, types: Sequence[str]) -> bool:
+        """Return whether a node with these types comes in full."""
+        return self.has_details if self.node_types is None else not self.node_types.isdisjoint(types)
+
+    def details_edge(self, predicate: Iri) -> bool:
+        """Return whether an edge with this predicate comes in full."""
+        return self.predicates is None or predicate in self.predicates
+
+
+def resolve(
+    arguments: TraversalArguments,
+    known: SchemaView,
+    topology: Topology | None = None,
+    labels: Mapping[Iri, str] = _NO_LABELS,
+) -> Filters:
+    """Resolve the names that the filter arguments use.
+
+    Types and predicates of a topology count as known; `labels` has the labels of those that the schema does not have.
+
+    Raises:
+        InputError: A name matches nothing, and the schema is comprehensive.
+    """
+    met = topology if arguments.names_terms else None
+    types = {iri: labels.get(iri, "") for iri in met.types} if met else {}
+    predicates = {iri: labels.get(iri, "") for iri in met.predicates} if met else {}
+    warnings: list[str] = []
+
+    def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:
+        if names is None:
+            return None
+        vocabulary, seen = (known.types, types) if of_types else (known.predicates, predicates)
+        choice = vocabulary.choose(argument, names, seen)
+        warnings.extend(choice.warnings)
+        return choice.iris
+
+    node_types = chosen("node_types", arguments.node_types, of_types=True)
+    wanted = chosen("predicates", arguments.predicates, of_types=False)
+    excluded = chosen("exclude_node_types", arguments.exclude_node_types, of_types=True)
+    only = chosen("only_node_types", arguments.only_node_types, of_types=True)
+    return Filters(node_types, wanted, excluded or frozenset(), only, tuple(warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class Traversal:
+    """A finished traversal, the question that it answers, and warnings about how it was traversed."""
+
+    arguments: TraversalArguments
+    seeds: Sequence[Iri]
+    topology: Topology
+    warnings: Sequence[str]
+    steering: Steering = UNSTEERED
+
+
+@dataclass(frozen=True)
+class FilteredTopology:
+    """What filters leave of a topology.
+
+    Attributes:
+        nodes: The nodes that are left, in order.
+        edges: The edges between them, in order.
+        levels: How many of them there are by distance.
+        warnings: What a reader should know about the filters.
+        removed: How many nodes each filter removed, and how many are on no walk through all hops.
+        undecided: On how many nodes each filter could not decide.
+        filters: The filters.
+        traversal: What was filtered.
+        on_the_way: Nodes that are left only because they lead from a seed to one of `only_node_types`.
+    """
+
+    nodes: Sequence[Iri]
+    edges: EdgeTable
+    levels: Sequence[int]
+    warnings: list[str]
+    removed: dict[str, int]
+    undecided: dict[str, int]
+    filters: Filters
+    traversal: Traversal
+    on_the_way: frozenset[Iri] = frozenset()
+
+    @property
+    def whole(self) -> Topology:
+        """The topology before the filters."""
+        return self.traversal.topology
+
+    @computed_once
+    def content(self) -> str:
+        """A hash of what is left, which may depend on values that are fetched again for each page."""
+        if len(self.nodes) == len(self.whole.nodes):
+            return self.whole.content
+        return hashlib.sha256("\n".join([self.whole.content, *self.nodes]).encode()).hexdigest()[:12]
+
+
+class TopologyFilter:
+    """Applies the filters of a call to a topology."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, labeller: Labeller) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._labeller = labeller
+        self._subclasses = Subclasses(store, profile, prefixes)
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
+
+    async def filtered(self, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
+        """Remove the nodes that `exclude_node_types`, `only_node_types` and `min_mentions` remove, but no seed.
+
+        Raises:
+            InputError: A filter names what the graph does not have.
+            DeadlinePassed: The time was not enough.
+        """
+        topology, arguments = traversal.topology, traversal.arguments
+        named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
+        filters = await self._with_subclasses(resolve(arguments, known, topology, named), call)
+        filters = replace(filters, has_details=not any(traversal.steering.lists))
+        if unread:
+            filters = replace(filters, are_types_whole=False)
+        left = await self._applied(filters, traversal, known, call)
+        if unread:
+            left.warnings.append(messages.labels_unread(unread))
+        return left
+
+    async def _with_subclasses(self, filters: Filters, call: Call) -> Filters:
+        """Return filters that mean the subclasses of their types too, where the profile says so."""
+        warnings = list(filters.warnings)
+
+        async def widened(argument: str, types: frozenset[str] | None) -> frozenset[str] | None:
+            if types is None:
+                return None
+            found, more = await self._subclasses.widened(argument, types, call)
+            warnings.extend(more)
+            return found
+
+        node_types = await widened("node_types", filters.node_types)
+        already = len(warnings)
+        excluded = await widened("exclude_node_types", filters.excluded)
+        only = await widened("only_node_types", filters.only)
+        return replace(
+            filters,
+            node_types=node_types,
+            excluded=excluded or frozenset(),
+            only=only,
+            warnings=tuple(warnings),
+            are_types_whole=len(warnings) == already,
+        )
+
+    async def _applied(self, filters: Filters, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
+        topology, min_mentions = traversal.topology, traversal.arguments.min_mentions
+        deadline = call.call_deadline
+        warnings = list(filters.warnings)
+        removed, unsure = self._by_type(filters, topology, known, deadline)
+        if min_mentions > 1:
+            few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, call)
+            for node in few:
+                removed.setdefault(node, "min_mentions")
+        for seed in topology.seeds:
+            # Who asks for nodes of a type does not ask for the seed to go.
+            name = removed.pop(seed, "only_node_types")
+            if name != "only_node_types":
+                warnings.append(messages.seed_stays(name, self._prefixes.in_prose(seed)))
+        on_the_way: frozenset[Iri] = frozenset()
+        if filters.only is not None and traversal.arguments.tool == BfsQuery.tool:
+            shown = [node for node in topology.nodes if node not in removed]
+            ways = nodes_on_the_way(topology, traversal.steering, shown, self._prefixes, deadline)
+            on_the_way = frozenset(node for node in ways if removed.get(node) == "only_node_types")
+            for node in on_the_way:
+                del removed[node]
+            if on_the_way:
+                warnings.append(messages.on_the_way(len(on_the_way)))
+        nodes, edges, levels = topology.order, topology.edges, topology.levels
+        if removed:
+            is_small = len(topology.nodes) + len(topology.edges) <= FEW_FOR_A_THREAD
+            edges = await in_thread(call, lambda end: topology.edges.without(removed, end), unless=is_small)
+            nodes = edges.nodes[: edges.node_count]
+            levels = levels_of(topology.nodes[node] for node in nodes)
+        undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
+        undecided = {name: count for name, count in undecided.items() if count}
+        warnings += [messages.undecided(name, count) for name, count in undecided.items()]
+        counts = Counter(removed.values())
+        counts["partial_paths"] = topology.partial
+        return FilteredTopology(
+            nodes,
+            edges,
+            levels,
+            warnings,
+            {name: count for name, count in sorted(counts.items()) if count},
+            undecided,
+            filters,
+            traversal,
+            on_the_way,
+        )
+
+    def _by_type(
+        self, filters: Filters, topology: Topology, known: SchemaView, deadline: Deadline
+    ) -> tuple[dict[Iri, str], dict[str, set[Iri]]]:
+        """Return the nodes that the filters of types remove, and by filter the nodes on which it cannot decide."""
+        removed: dict[Iri, str] = {}
+        unsure: dict[str, set[Iri]] = {}
+        excluded, only = filters.excluded, filters.only
+        if excluded:
+            unsure["exclude_node_types"] = set()
+        if only is not None:
+            unsure["only_node_types"] = set()
+        for node in deadline.checking(topology.nodes if unsure else ()):
+            types = known.chooser.filterable(topology.facts[node])
+            # What has no type is of no type that could not be read.
+            is_sure = types != (UNKNOWN,) and (filters.are_types_whole or types == (UNTYPED,))
+            if not excluded.isdisjoint(types):
+                removed[node] = "exclude_node_types"
+                continue
+            if excluded and not is_sure:
+                unsure["exclude_node_types"].add(node)
+            if only is not None and only.isdisjoint(types):
+                if is_sure:
+                    removed[node] = "only_node_types"
+                else:
+                    unsure["only_node_types"].add(node)
+        return removed, unsure
+
+    async def _rarely_mentioned(self, topology: Topology, least: int, call: Call) -> tuple[list[Iri], set[Iri]]:
+        """Return the nodes that are mentioned too rarely, and those that could not be looked up."""
+        if not topology.nodes:
+            return [], set()
+        with call.tally.stage("metadata"):
+            described = await self._store.mentions(list(topology.nodes), call)
+        few = []
+        for node, description in call.call_deadline.checking(described.items()):
+            mentions = self._metadata_builder.mentions(description.properties)
+            # Where only a part was read, there may be a higher number.
+            if description.mark.whole and mentions is not None and mentions < least:
+                few.append(node)
+        return few, {node for node, description in described.items() if not description.mark.whole}

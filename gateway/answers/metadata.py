@@ -1,0 +1,244 @@
+"""RDF values as the typed metadata of a page: what has a role under that, all else under its predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from gateway.answers.reference import notation
+from gateway.answers.values import (
+    Amount,
+    EdgeMetadata,
+    Id,
+    Nested,
+    NodeMetadata,
+    PageAssertion,
+    PageValue,
+    uncoined,
+)
+from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
+from gateway.settings.profile import Profile
+from gateway.terms.iri import is_skolem, local_name
+from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
+from gateway.terms.names import compact
+from gateway.terms.prefixes import PrefixMap
+
+_UNKNOWN = NoValue(unknown=True)
+
+_ByPredicate = dict[Iri, tuple[Value, ...]]
+
+
+class MetadataBuilder:
+    """Builds metadata under a profile's roles."""
+
+    def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
+        self._profile = profile
+        self._roles = profile.roles
+        self._prefixes = prefixes
+
+    def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
+        """Return the metadata of a full node; `named_by` are the predicates that carry names in this graph."""
+        left = dict(properties)
+        names = self._take_texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
+        descriptions = self._take_texts(left, self._roles.description)
+        # A second name is one more way to call the node.
+        synonyms = sorted({*names[1:], *self._take_texts(left, self._roles.synonym)} - set(names[:1]))
+        mentions = self._take_numbers(left, self._roles.mentions)
+        said = self._assertion_from(left)
+        return NodeMetadata(
+            name=names[0] if names else None,
+            types=sorted(map(self._id, types), key=uncoined) if len(types) > 1 else (),
+            descriptions=descriptions,
+            synonyms=synonyms,
+            total_mentions=mentions,
+            confidence=said.confidence,
+            source_documents=said.source_documents,
+            properties=said.properties,
+        )
+
+    def edge(self, evidence: Evidence, omitted: dict[Iri, int]) -> EdgeMetadata | None:
+        """Return the metadata of a full edge, or None; count texts that are too long in `omitted`, by predicate."""
+        assertions = [self._assertion(one, omitted) for one in evidence.assertions]
+        if len(assertions) == 1:
+            return None if assertions[0].is_empty else EdgeMetadata(assertions)
+        if not assertions:
+            return None
+        # What denies the edge comes first, where no shortening cuts it off.
+        ordered = sorted(assertions, key=lambda one: (not one.negated, notation(one)))
+        return EdgeMetadata(ordered, _combined(assertions))
+
+    def mentions(self, properties: Properties) -> float | None:
+        """Return how often a node is mentioned, the largest of several numbers; None where nothing says so."""
+        return max(map(float, self._take_numbers(dict(properties), self._roles.mentions)), default=None)
+
+    def _id(self, iri: Iri) -> Id:
+        return Id(self._prefixes.shorten(iri), self._prefixes.declared_form(iri))
+
+    def _value(self, value: Value) -> PageValue:
+        match value:
+            case Literal():
+                return value.json
+            case Resource():
+                return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
+            case Quantity():
+                return Amount(value.amount.json, self._id(value.unit))
+            case NoValue():
+                return value
+            case BlankNode():
+                if not value.properties and not value.cut:
+                    return _UNKNOWN
+                said = {predicate: values for predicate, values in value.properties.items() if values}
+                return Nested(self._properties(said), value.cut)
+
+    def _properties(self, properties: Properties) -> dict[str, list[PageValue]]:
+        """Return the values of properties by the ID of the predicate, in the order of these."""
+        written = {self._id(predicate): self._values(values) for predicate, values in properties.items()}
+        return {key: written[key] for key in sorted(written, key=uncoined)}
+
+    def _values(self, values: Iterable[Value]) -> list[PageValue]:
+        """Return the values of one predicate, sorted: scalars and IDs, then those with parts."""
+        listed = list(values)
+        scalars: list[JsonScalar] = [
+            literal.json
+            for literal in in_best_language(
+                (value for value in listed if isinstance(value, Literal)), self._profile.names.languages
+            )
+        ]
+        others = [self._value(value) for value in listed if not isinstance(value, Literal)]
+        scalars += [value for value in others if isinstance(value, Id)]
+        with_parts = (value for value in others if not isinstance(value, Id))
+        return [*sorted_values(scalars, uncoined), *sorted(with_parts, key=notation)]
+
+    def _assertion(self, assertion: Assertion, omitted: dict[Iri, int]) -> PageAssertion:
+        left = dict(assertion.properties)
+        negated = self._take_negation(left)
+        sources = {*map(self._id, assertion.sources)} | self._sources_of_references(left)
+        return replace(self._assertion_from(left, omitted, sources), negated=negated)
+
+    def _take_negation(self, left: _ByPredicate) -> bool:
+        """Take out what says that the contrary is asserted, and return whether something does."""
+        negated = False
+        for predicate in self._matching(left, self._roles.negated):
+            if all(isinstance(value, Literal) and _is_true(value) for value in left[predicate]):
+                del left[predicate]
+                negated = True
+        return negated
+
+    def _assertion_from(
+        self, left: _ByPredicate, omitted: dict[Iri, int] | None = None, sources: Iterable[str] = ()
+    ) -> PageAssertion:
+        """Take confidence and sources out of `left`; return them, `sources` and all else.
+
+        Texts that are too long are left out if there is an `omitted`, which counts them by predicate.
+        """
+        confidence = self._take_numbers(left, self._roles.confidence, guessed=_is_share)
+        documents = sorted({*sources, *self._take_sources(left)}, key=uncoined)
+        if omitted is not None:
+            left = self._without_long_texts(left, omitted)
+        return PageAssertion(confidence=confidence, source_documents=documents, properties=self._properties(left))
+
+    def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
+        """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
+        texts: dict[str, None] = {}
+        for predicate in filter(left.__contains__, predicates):
+            values = left.pop(predicate)
+            literals = [value for value in values if isinstance(value, Literal)]
+            if others := tuple(value for value in values if not isinstance(value, Literal)):
+                left[predicate] = others
+            best = in_best_language(literals, self._profile.names.languages)
+            texts.update(dict.fromkeys(str(text) for text in sorted_values(str(one.json) for one in best)))
+        return list(texts)
+
+    def _take_numbers(
+        self, left: _ByPredicate, role: Sequence[str], guessed: Callable[[JsonScalar], bool] | None = None
+    ) -> list[JsonScalar]:
+        """Take the numbers out that the first predicate of a role gives; none where none gives numbers only.
+
+        Where only a local name says what a predicate means, they must be as `guessed` says: a `weight` of 70 is none.
+        """
+        for predicate in self._matching(left, role):
+            blanks = tuple(value for value in left[predicate] if isinstance(value, BlankNode))
+            numbers = [value.json for value in left[predicate] if isinstance(value, Literal)]
+            fits = _is_number if guessed is None or predicate in role else guessed
+            if numbers and len(numbers) + len(blanks) == len(left[predicate]) and all(map(fits, numbers)):
+                del left[predicate]
+                if blanks:
+                    left[predicate] = blanks
+                return sorted_values(numbers)
+        return []
+
+    def _take_sources(self, left: _ByPredicate) -> set[str]:
+        """Take the documents out that any predicate of the role names."""
+        documents: set[str] = set()
+        for predicate in self._matching(left, self._roles.source):
+            if all(map(_is_document, left[predicate])):
+                documents.update(self._source(value) for value in left.pop(predicate))
+        return documents
+
+    def _sources_of_references(self, properties: Properties) -> set[str]:
+        """Return the documents that references name; those stay, because they say more about the documents."""
+        references = (value for value in chain.from_iterable(properties.values()) if isinstance(value, BlankNode))
+        return {
+            self._source(value)
+            for reference in references
+            for predicate in self._matching(reference.properties, self._roles.source)
+            for value in reference.properties[predicate]
+            if _is_document(value)
+        }
+
+    def _source(self, value: Value) -> str:
+        if isinstance(value, Literal) and self._roles.source_id:
+            return Id(self._roles.source_id.replace("{value}", str(value.json)))
+        source = self._value(value)
+        return source if isinstance(source, Id) else str(source)
+
+    def _matching(self, left: Mapping[Iri, object], role: Sequence[str]) -> list[Iri]:
+        """Return the predicates that a role names, in the role's order, then by IRI."""
+        ranks = {entry if ":" in entry else compact(entry): rank for rank, entry in reversed(list(enumerate(role)))}
+        ranked = [
+            (ranks[key], predicate)
+            for predicate in left
+            for key in (predicate, compact(local_name(predicate)))
+            if key in ranks
+        ]
+        return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
+
+    def _without_long_texts(self, properties: Properties, omitted: dict[Iri, int]) -> _ByPredicate:
+        longest = self._profile.size.evidence_text_characters
+        left: _ByPredicate = {}
+        for predicate, values in properties.items():
+            short = tuple(value for value in values if not (isinstance(value, Literal) and len(value.value) > longest))
+            if len(short) < len(values):
+                omitted[predicate] = omitted.get(predicate, 0) + len(values) - len(short)
+            if short:
+                left[predicate] = short
+        return left
+
+
+def _combined(assertions: Sequence[PageAssertion]) -> PageAssertion:
+    """Return what several assertions say together; nothing is averaged."""
+    first = assertions[0].confidence
+    return PageAssertion(
+        negated=all(assertion.negated for assertion in assertions),
+        confidence=first if all(assertion.confidence == first for assertion in assertions) else (),
+        source_documents=sorted({*chain.from_iterable(one.source_documents for one in assertions)}, key=uncoined),
+    )
+
+
+def _is_number(value: JsonScalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_share(value: JsonScalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_document(value: Value) -> bool:
+    is_text = isinstance(value, Literal) and isinstance(value.json, str)
+    return is_text or (isinstance(value, Resource) and not is_skolem(value.iri))
+
+
+def _is_true(literal: Literal) -> bool:
+    """Return whether a flag is set; some converters write booleans as texts."""
+    return literal.json is True or (isinstance(literal.json, str) and literal.json.lower() == "true")

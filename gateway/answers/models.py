@@ -1,0 +1,386 @@
+"""The typed answers of the six tools. `docs/tools.md` explains every field; a test keeps the two together.
+
+No key is ever null: a field that has nothing to say is left out when an answer is written (`as_json`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.graph.values import SchemaMethod
+from gateway.traversal.gaps import Cause
+
+Match = Literal["label", "alias", "prefix", "all words", "part", "some words", "similar", "type"]
+"""How a name fits: it is the query, it is a further name and the query, it begins so, it has all words, it has all of
+them but some as parts of words only, it has some words, or none as such, as it is with a word that was spelt otherwise.
+"type": there was no query, and its type was asked for."""
+
+
+class Answer(BaseModel):
+    """The base of every answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as the protocol writes it: without what is absent."""
+        return self.model_dump(exclude_none=True)
+
+
+@dataclass(slots=True)
+class CompactAnswer:
+    """An answer of any tool in the compact shape (docs/contract.md, "The two shapes of an answer").
+
+    Attributes:
+        written: The answer without its cost.
+        explain: What the call cost; where asked for.
+    """
+
+    written: dict[str, Any]
+    explain: Explain | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.written if self.explain is None else {**self.written, "explain": self.explain.as_json()}
+
+
+class SentQuery(Answer):
+    """A query as it was sent to the endpoint."""
+
+    template: str = Field(description="The template it was made from.")
+    sparql: str
+    rows: int
+    bytes: int
+    ms: float = Field(description="Milliseconds until the answer or the fault had come.")
+    fault: str | None = Field(default=None, description="What went wrong.")
+
+
+class Explain(Answer):
+    """What a call cost."""
+
+    queries: int = Field(description="Queries sent, those sent again included.")
+    retries: int = Field(description="How many of them had been sent before.")
+    rows: int
+    bytes: int
+    cache_hits: int
+    cache_misses: int
+    overflows: int = Field(description="Answers with more rows than one query may return.")
+    splits: int = Field(description="Batches that were asked again in parts.")
+    ms: dict[str, float] = Field(description="Milliseconds: in all, waiting for the endpoint, own, and by stage.")
+    sent: list[SentQuery] = Field(description="The queries in the order they were sent.")
+    texts_cut: int | None = Field(default=None, description="Queries in `sent` whose text is cut, to save room.")
+    sent_left_out: int | None = Field(default=None, description="Queries that are not in `sent`, to save room.")
+
+
+Cost = Annotated[Explain | None, Field(description="What the call cost; where asked for.")]
+Labels = Annotated[
+    dict[str, str] | None,
+    Field(description="Names of the IDs in this answer that have none beside them, where IDs are opaque."),
+]
+Prefixes = Annotated[
+    dict[str, str] | None,
+    Field(description="Prefixes that the gateway coined for IDs in this answer."),
+]
+
+
+class Incomplete(Answer):
+    """One cause for which an answer is not whole."""
+
+    cause: Cause
+    count: int = Field(description="How many nodes it concerns.")
+    ids: list[str] = Field(description="Their IDs, 20 at most.")
+    detail: str = Field(description="What happened.")
+
+
+class Node(Answer):
+    """A node: with `metadata` a full one, without it a stub."""
+
+    id: str
+    entity_type: str
+    name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
+    on_the_way: bool | None = Field(
+        default=None,
+        description="True: shown only as a step of one shortest path to a node of `only_node_types`.",
+    )
+    via: list[list[str]] | None = Field(
+        default=None,
+        description="One shortest path to each seed: this node, predicate, node, ..., seed; ^ before a predicate whose "
+        "edge leads against the step.",
+    )
+    metadata: dict[str, Any] | None = None
+
+
+class Edge(Answer):
+    """An edge; with `metadata` where its evidence is known and asked for."""
+
+    subject: str
+    predicate: str
+    object: str
+    metadata: dict[str, Any] | None = None
+
+
+class SchemaSummary(Answer):
+    """The types and predicates that are present, whatever the filters."""
+
+    entity_types_found: list[str]
+    predicates_found: list[str]
+    entity_types_total: int | None = Field(
+        default=None, description="How many there are, where only the most frequent are listed to save room."
+    )
+    predicates_total: int | None = Field(default=None, description="The same, for predicates.")
+
+
+_FRONT = (
+    "only_predicates",
+    "direction",
+    "seeds",
+    "max_hops",
+    "k",
+    "node_count",
+    "edge_count",
+    "complete",
+    "page",
+    "removed",
+    "incomplete",
+    "missing_seeds",
+    "levels",
+    "undecided",
+)
+"""What a reader wants first; a long answer may be read in part."""
+
+
+class Subgraph(Answer):
+    """What a traversal and an intersection have in common."""
+
+    only_predicates: list[str] | list[list[str]] | None = Field(
+        default=None, description="The predicates that were followed: no other edges are here, whatever the graph has."
+    )
+    direction: str | None = Field(default=None, description="The direction that was followed; absent: both.")
+    seeds: list[str]
+    node_count: int = Field(description="Nodes of the whole result, before paging.")
+    edge_count: int = Field(description="Edges of the whole result, before paging.")
+    complete: bool = Field(description="True: nothing was cut, and an absence is a fact.")
+    incomplete: list[Incomplete] | None = Field(default=None, description="Why `complete` is false.")
+    missing_seeds: list[str] | None = Field(default=None, description="Seeds that are not in the graph.")
+    page: str | None = Field(default=None, description="Which nodes of how many, where there are several pages.")
+    removed: dict[str, int] | None = Field(
+        default=None,
+        description="How many nodes each filter took away; partial_paths: nodes on no walk through all hops.",
+    )
+    undecided: dict[str, int] | None = Field(
+        default=None,
+        description="Nodes that a filter could not decide on, because what it needs could not be read; they stay, so "
+        "`node_count` and `edge_count` may be too large.",
+    )
+    blank_node_edges: int | None = Field(
+        default=None, description="Triples left out because one end is a blank node, which has no ID."
+    )
+    warnings: list[str] | None = None
+    degraded: dict[str, int] | None = Field(
+        default=None, description="What was left out so that the answer fits, by step, with counts."
+    )
+    omitted_texts: dict[str, int] | None = Field(
+        default=None, description="Long quotes left out of edge metadata, by predicate."
+    )
+    nodes: list[Node]
+    edges: list[Edge]
+    schema_summary: SchemaSummary
+    labels: Labels = None
+    prefixes: Prefixes = None
+    edges_on_later_pages: int | None = Field(
+        default=None, description="Edges of nodes on this page that stand on later pages."
+    )
+    next_offset: int | None = Field(default=None, description="The `offset` of the next page.")
+    next_edge: int | None = Field(
+        default=None, description="The `edge_offset` of the next page, which goes on with the edges of one node."
+    )
+    snapshot: str | None = Field(
+        default=None,
+        description="Names the answer that the pages belong to; may be sent back with the next page.",
+    )
+    result_changed: bool | None = Field(
+        default=None,
+        description="The snapshot is gone and the answer is another one now: start again at offset 0.",
+    )
+    explain: Cost = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as the protocol writes it, what matters most first."""
+        written = super().as_json()
+        return {key: written[key] for key in _FRONT if key in written} | written
+
+
+class BfsResult(Subgraph):
+    """The answer of `bfs_query`."""
+
+    max_hops: int
+    levels: list[int] = Field(description="Nodes of the result by distance from the seeds, from 0.")
+
+
+class IntersectionResult(Subgraph):
+    """The answer of `intersect_subgraphs`."""
+
+    k: int
+
+
+class SchemaBasis(Answer):
+    """What a schema rests on."""
+
+    methods: list[SchemaMethod] = Field(
+        description="enumerated: every triple was read. sampled: some were. published: by a VoID description. "
+        "declared: by the graph. met: by traversals."
+    )
+    read_at: str | None = Field(default=None, description="When, UTC.")
+    sampled_triples: int | None = Field(default=None, description="Triples that were read, where not all were.")
+    share: float | None = Field(default=None, description="Of all triples, where their number is known.")
+
+
+class SchemaResult(Answer):
+    """The answer of `describe_schema`."""
+
+    graph_description: str
+    complete: bool = Field(description="The same as `comprehensive`.")
+    comprehensive: bool = Field(description="True: all are known, the totals are exact; false: there may be more.")
+    entity_types: list[str]
+    predicates: list[str]
+    entity_types_total: int = Field(
+        description="How many types are known; the 40 most frequent are listed, with `all` up to 200."
+    )
+    predicates_total: int = Field(description="How many predicates are known.")
+    counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
+    labels: dict[str, str] | None = None
+    names: list[str] | None = Field(
+        default=None, description="Predicates that carry names here; the first that a node has is its name."
+    )
+    basis: SchemaBasis = Field(description="How the lists were made, and when.")
+    prefixes: dict[str, str]
+    degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
+    schema_version: str = Field(description="Changes when types, predicates or counts change.")
+    warnings: list[str] | None = None
+    next_steps: str
+    tool_usage_notes: str
+    explain: Cost = None
+
+
+class SearchHit(Answer):
+    """An entity that a search found."""
+
+    id: str
+    entity_type: str
+    name: str | None = None
+    description: str | None = Field(default=None, description="What it is, the beginning.")
+    match: Match = Field(description="How a name of it fits the query; the best first.")
+    matched: str | None = Field(default=None, description="The name that fits, where that is not `name`.")
+
+
+class Searched(Answer):
+    """How a search was made that may have missed names."""
+
+    how: str
+    truncated: bool | None = Field(
+        default=None, description="True: there are more matches than could be read: ask for more words."
+    )
+    exhaustive: bool = Field(description="False: not every name was compared, so there may be others.")
+
+
+class SearchResult(Answer):
+    """The answer of `search_entities`."""
+
+    result: list[SearchHit] = Field(description="Entities with a name that fits, the best first.")
+    guesses: list[SearchHit] | None = Field(
+        default=None, description="Where no name fits: up to 3 names with some of the words, or spelt alike."
+    )
+    complete: bool = Field(
+        description="True: every name was compared. False: some were not, or nothing fits and there are nodes "
+        "without names."
+    )
+    found: int | None = Field(default=None, description="How many fit, where more than are listed.")
+    searched: Searched | None = Field(default=None, description="How it was searched, where names may be missed.")
+    next_steps: str | None = Field(default=None, description="What to try, where nothing fits.")
+    labels: dict[str, str] | None = Field(default=None, description="Names of the types, where IDs are opaque.")
+    prefixes: Prefixes = None
+    degraded: dict[str, int] | None = Field(default=None, description="What was left out so that the answer fits.")
+    warnings: list[str] | None = None
+    explain: Cost = None
+
+
+Followable = Annotated[
+    dict[str, list[int | str]] | None,
+    Field(
+        description='What could be followed: {"predicate name": [number of edges, "neighbor name", ...]}, ^ before an '
+        "incoming predicate; {}: no edges."
+    ),
+]
+AlsoIn = Annotated[
+    dict[str, str | list[str]] | None,
+    Field(description="Its ID in other graphs of this server, by graph; a list where it has several there."),
+]
+RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would have, where some are left out.")]
+BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
+Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
+
+_AFTER_METADATA = ("also_in", "edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
+
+
+class Entity(Answer):
+    """The answer of `describe_entity`: flat, with the node's own keys beside these."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    entity_type: str
+    iri: str
+    also_in: AlsoIn = None
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
+    complete: bool = Field(description="True: all was fetched; `degraded` tells what was shortened for size.")
+    labels: Labels = None
+    prefixes: Prefixes = None
+    degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
+    warnings: list[str] | None = None
+    explain: Cost = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as the protocol writes it: the metadata, then the edges, then names of what it mentions."""
+        written = super().as_json()
+        last = {key: written.pop(key) for key in _AFTER_METADATA if key in written}
+        return written | last
+
+
+class FullNode(Answer):
+    """A node of `describe_entities`."""
+
+    id: str
+    entity_type: str
+    iri: str
+    metadata: dict[str, Any]
+    also_in: AlsoIn = None
+    edges: Followable = None
+    edge_rows_total: RowsTotal = None
+    blank_node_edges: BlankNodeEdges = None
+    edges_failed: Uncounted = None
+
+
+class EntitiesResult(Answer):
+    """The answer of `describe_entities`."""
+
+    result: list[FullNode]
+    complete: bool = Field(description="True: every ID was looked up; false: some are in `failed`.")
+    not_found: list[str] = Field(description="IDs that are not in the graph.")
+    failed: list[str] | None = Field(default=None, description="IDs that could not be looked up: try them again.")
+    labels: Labels = None
+    prefixes: Prefixes = None
+    degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
+    warnings: list[str] | None = None
+    remaining_ids: list[str] | None = Field(
+        default=None, description="IDs that did not fit into this answer: ask for them in another call."
+    )
+    explain: Cost = None
+
+
+ToolAnswer = SchemaResult | SearchResult | BfsResult | Entity | EntitiesResult | IntersectionResult
+"""What a tool answers."""

@@ -1,0 +1,403 @@
+"""The typed page that the engine ends in: what an answer says, in no wire format.
+
+Modules that write a page are pure functions of it: `reference_shape` and `compact_shape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, Literal, TypeVar, get_args
+
+from gateway import messages
+from gateway.answers.models import Match
+from gateway.answers.values import NEGATED, EdgeMetadata, EdgeSurvey, NodeMetadata, Shortener
+from gateway.graph.values import Basis, Edge, Iri
+from gateway.schema.view import LONGEST_LABEL
+from gateway.terms.names import cut
+from gateway.traversal.gaps import Cause
+
+Step = Literal[
+    "properties_left_out",
+    "examples_left_out",
+    "values_shortened",
+    "nodes_as_stubs",
+    "edges_bare",
+    "ids_left_out",
+    "precision_failed",
+    "metadata_failed",
+    "labels_failed",
+    "labels_left_out",
+    "also_in_failed",
+    "also_in_left_out",
+    "quotes_left_out",
+    "paths_left_out",
+    "ids_not_listed",
+    "warnings_left_out",
+]
+STEPS: tuple[Step, ...] = get_args(Step)
+Degraded = dict[Step, int]
+"""What is left out of an answer to save room, or because it could not be fetched, by step."""
+
+
+Metadata = TypeVar("Metadata", NodeMetadata, EdgeMetadata)
+
+
+@dataclass(slots=True, kw_only=True)
+class _PageItem(Generic[Metadata]):
+    """What nodes and edges on a page have in common.
+
+    Attributes:
+        metadata: What is known of it.
+        is_reduced: Whether metadata that was asked for is left out to save room.
+        failed: Whether metadata that was asked for could not be fetched.
+        unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
+        shortened: How many values of the metadata are shortened.
+        ids_left_out: How many types and values are left out because no caller could send their IDs back.
+        size: Bytes that it takes by itself; None until it is measured.
+        frame: Bytes that it takes beside these, among those before it on the page.
+    """
+
+    metadata: Metadata | None = None
+    is_reduced: bool = False
+    failed: bool = False
+    unrefined: bool = False
+    shortened: int = 0
+    ids_left_out: int = 0
+    size: int | None = None
+    frame: int = 0
+
+    def shorten(self, shortener: Shortener) -> None:
+        """Shorten the texts and lists of its metadata."""
+        if self.metadata is not None:
+            self.metadata, self.size = self.metadata.shortened(shortener), None
+            self.shortened = max(self.shortened, shortener.shortened)
+
+    def reduce(self, metadata: Metadata | None) -> None:
+        """Leave no more than this of its metadata, to save room."""
+        self.metadata, self.is_reduced, self.shortened, self.size = metadata, True, 0, None
+
+
+@dataclass(slots=True)
+class PageNode(_PageItem[NodeMetadata]):
+    """A node on a page: with metadata a full one, without it a stub.
+
+    Attributes:
+        iri: The node.
+        id: Its canonical ID.
+        entity_type: The ID of its type, or the word that stands for none.
+        name: Its name, where stubs carry names.
+        on_the_way: Whether it is shown only as a step to nodes of `only_node_types`.
+        paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
+            against the step, and that of the node.
+        paths_left_out: How many paths are not shown, to save room or time.
+        survey: What could be followed from it; None where that was not asked for.
+        also_in: Its IDs in other graphs of the server, by graph.
+        also_in_failed: Whether these could not all be found out.
+    """
+
+    iri: Iri
+    id: str
+    entity_type: str
+    name: str | None = None
+    on_the_way: bool = False
+    paths: Sequence[Sequence[str]] = ()
+    paths_left_out: int = 0
+    survey: EdgeSurvey | None = None
+    also_in: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    also_in_failed: bool = False
+
+    def set_metadata(self, metadata: NodeMetadata) -> None:
+        """Make it a full node; its name is in the metadata."""
+        self.metadata, self.name, self.size = metadata, None, None
+
+    def make_stub(self, *, with_name: bool) -> None:
+        """Drop its metadata, to save room."""
+        if with_name and self.metadata is not None and self.metadata.name is not None:
+            self.name = cut(self.metadata.name, LONGEST_LABEL)
+        self.reduce(None)
+
+
+@dataclass(slots=True)
+class PageEdge(_PageItem[EdgeMetadata]):
+    """An edge on a page.
+
+    Attributes:
+        edge: The edge.
+        subject: The ID of its subject.
+        predicate: The ID of its predicate.
+        object: The ID of its object.
+        is_incoming: Whether its object stands before its subject in the order of nodes.
+        omitted_texts: Long texts left out of the metadata, by predicate.
+        negations: How many of its assertions deny it.
+        assertions: How many assertions it has.
+    """
+
+    edge: Edge
+    subject: str
+    predicate: str
+    object: str
+    is_incoming: bool = False
+    omitted_texts: dict[Iri, int] = field(default_factory=dict)
+    negations: int = 0
+    assertions: int = 0
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The IDs of its ends, as they stand in the order of nodes."""
+        return (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
+
+    def set_metadata(self, metadata: EdgeMetadata) -> None:
+        """Add its evidence."""
+        self.metadata, self.size = metadata, None
+        self.negations, self.assertions = metadata.negations, len(metadata.assertions)
+
+    def make_bare(self) -> None:
+        """Drop its evidence, to save room, but not that every assertion denies it."""
+        self.reduce(NEGATED if self.metadata is not None and self.metadata.is_negated else None)
+
+
+@dataclass(slots=True)
+class IdList:
+    """IDs that the caller has sent, and how many of them are left out to save room."""
+
+    ids: list[str]
+    left_out: int = 0
+
+
+@dataclass(slots=True)
+class PageGap:
+    """One cause for which an answer is not whole: how many nodes it concerns, the first of them, and what happened."""
+
+    cause: Cause
+    count: int
+    ids: Sequence[str]
+    detail: str
+
+
+@dataclass(slots=True)
+class TermSummary:
+    """The IDs of the types and predicates of a traversal, sorted, and how many there are where not all are listed."""
+
+    types: Sequence[str]
+    predicates: Sequence[str]
+    types_total: int | None = None
+    predicates_total: int | None = None
+
+
+NO_TERMS = TermSummary((), ())
+
+
+@dataclass(slots=True)
+class Header:
+    """What an answer says about the whole traversal, on each of its pages.
+
+    Attributes:
+        seeds: The seeds of the question.
+        hops: `max_hops` of a neighbourhood, `k` of an intersection.
+        node_count: Nodes that the filters leave.
+        edge_count: Edges that the filters leave.
+        levels: Nodes by distance; None for an intersection, whose nodes have a distance for each seed.
+        gaps: Why the traversal is not complete.
+        removed: How many nodes each filter removed, by filter.
+        undecided: How many nodes a filter could not decide on, by filter.
+        missing_seeds: Seeds that do not exist.
+        blank_node_edges: Triples left out because one end is a blank node.
+        warnings: What a reader should know.
+        summary: The types and predicates, whatever the filters.
+        degraded: What is left out to save room, or because it could not be fetched.
+        only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
+            one a hop or seed; None for all.
+        direction: The direction that was followed; None for both.
+    """
+
+    seeds: IdList
+    hops: int
+    node_count: int
+    edge_count: int
+    levels: Sequence[int] | None
+    gaps: Sequence[PageGap]
+    removed: Mapping[str, int]
+    undecided: Mapping[str, int]
+    missing_seeds: IdList
+    blank_node_edges: int
+    warnings: list[str]
+    summary: TermSummary
+    degraded: Degraded = field(default_factory=dict)
+    only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
+    direction: str | None = None
+
+    def without_repetition(self) -> Header:
+        """Return what is said of an answer that is all on one page: neither the question nor what the page shows."""
+        return replace(self, seeds=IdList([]), summary=self.summary if self.removed else NO_TERMS)
+
+
+@dataclass(slots=True)
+class SubgraphPage:
+    """One page of a traversal.
+
+    Attributes:
+        header: What is said about the whole of it.
+        nodes: Nodes in order.
+        edges: Edges in order.
+        omitted_texts: Long texts left out of the metadata, by the ID of the predicate.
+        labels: Names of IDs, where IDs are opaque.
+        place: Which nodes of how many are on the page; empty where this page is all of it.
+        next_offset: Where the next page begins; None for the last one.
+        next_edge: How many edges of the last node so far were shown, where the next page goes on with the others.
+        edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
+        snapshot: A hash of the whole answer; None where this page is all of it.
+        is_result_changed: Whether the caller's snapshot is another one.
+        coined: The namespaces of the coined prefixes that its IDs may have.
+    """
+
+    header: Header
+    nodes: Sequence[PageNode]
+    edges: Sequence[PageEdge]
+    omitted_texts: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
+    next_offset: int | None = None
+    next_edge: int | None = None
+    edges_on_later_pages: int | None = None
+    snapshot: str | None = None
+    is_result_changed: bool = False
+    coined: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing in the whole traversal."""
+        return not self.header.gaps
+
+
+@dataclass(slots=True, kw_only=True)
+class _Page:
+    """What the pages that are no subgraph have in common.
+
+    Attributes:
+        complete: Whether nothing is missing: all was looked up, read and listed, or every name was compared.
+        warnings: What a reader should know.
+        labels: Names of IDs, where IDs are opaque.
+        degraded: What is left out to save room, or because it could not be fetched.
+        coined: The namespaces of the coined prefixes that its IDs may have.
+    """
+
+    complete: bool
+    warnings: list[str]
+    labels: Mapping[str, str]
+    degraded: Degraded = field(default_factory=dict)
+    coined: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class EntityPage(_Page):
+    """One entity, with metadata."""
+
+    entity: PageNode
+
+
+@dataclass(slots=True)
+class EntitiesPage(_Page):
+    """Several entities.
+
+    Attributes:
+        entities: The entities, with metadata, in the order asked.
+        not_found: IDs that are not in the graph.
+        failed: IDs that could not be looked up.
+        remaining: IDs of entities that did not fit.
+    """
+
+    entities: Sequence[PageNode]
+    not_found: IdList
+    failed: IdList
+    remaining: IdList
+
+
+@dataclass(frozen=True, slots=True)
+class PageHit:
+    """An entity that a search found.
+
+    Attributes:
+        id: Its canonical ID.
+        entity_type: The ID of its type, or the word that stands for none.
+        name: Its name; empty where it has none.
+        description: The beginning of its description; empty where it has none.
+        match: How a name of it fits the query.
+        matched: The name that fits, where that is another one.
+    """
+
+    id: str
+    entity_type: str
+    name: str
+    description: str
+    match: Match
+    matched: str | None
+
+    def shortened(self, shortener: Shortener) -> PageHit:
+        """Return it with shorter texts."""
+        return replace(
+            self,
+            name=shortener(self.name),
+            description=shortener(self.description),
+            matched=None if self.matched is None else shortener(self.matched),
+        )
+
+
+@dataclass(slots=True)
+class SearchPage(_Page):
+    """The hits of a search, the best first.
+
+    Attributes:
+        hits: The hits that are shown, whose names fit.
+        guesses: What is shown where no name fits.
+        next_steps: What to try where no name fits; empty otherwise.
+        how: How it was searched.
+        found: How many entities have a name that fits.
+        truncated: Whether there are more matches than could be read.
+        exhaustive: Whether every name was compared.
+    """
+
+    hits: Sequence[PageHit]
+    guesses: Sequence[PageHit]
+    next_steps: str
+    how: str
+    found: int
+    truncated: bool
+    exhaustive: bool
+
+
+@dataclass(slots=True)
+class SchemaPage(_Page):
+    """What a graph contains: types and predicates, the most frequent first.
+
+    Attributes:
+        description: What the graph is about.
+        types: IDs of the types that are listed.
+        predicates: IDs of the predicates that are listed.
+        types_total: How many types are known.
+        predicates_total: How many predicates are known.
+        counts: Nodes of each listed type and edges of each listed predicate, where they were counted.
+        names: IDs of the predicates that carry names, the best first; None if they could not be detected.
+        basis: How the lists were made.
+        prefixes: Namespaces by prefix.
+        version: Changes when types, predicates or counts change.
+        next_steps: Advice for this graph.
+        usage_notes: Advice for every graph.
+    """
+
+    description: str
+    types: Sequence[str]
+    predicates: Sequence[str]
+    types_total: int
+    predicates_total: int
+    counts: Mapping[str, int]
+    names: Sequence[str] | None
+    basis: Basis
+    prefixes: Mapping[str, str]
+    version: str
+    next_steps: str
+    usage_notes: str = messages.TOOL_USAGE_NOTES
+
+
+AnyPage = SubgraphPage | EntityPage | EntitiesPage | SearchPage | SchemaPage
+"""What one of the tools answers."""

@@ -1,0 +1,478 @@
+"""A topology becomes a page, under its header."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import chain
+from operator import itemgetter
+
+from gateway import messages
+from gateway.answers import written_iris
+from gateway.answers.crossing import Crosser
+from gateway.answers.filters import FilteredTopology, TopologyFilter, Traversal
+from gateway.answers.metadata import MetadataBuilder
+from gateway.answers.names import Labeller, Labels, MentionedIds, PageNames
+from gateway.answers.page import Header, IdList, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
+from gateway.answers.shape import Shape, size_of
+from gateway.answers.size import Window, limit_header, limit_subgraph_page, max_bytes
+from gateway.arguments import BfsQuery, IntersectSubgraphs
+from gateway.errors import DeadlinePassed
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
+from gateway.schema.cache import SchemaCache
+from gateway.schema.view import LONGEST_LABEL, UNKNOWN, SchemaView, names_in_doubt
+from gateway.settings.profile import Profile
+from gateway.terms.names import cut
+from gateway.terms.prefixes import PrefixMap
+from gateway.traversal.gaps import Gap
+from gateway.traversal.steering import Steering
+from gateway.traversal.topology import Path, Topology
+
+_GAP_IDS = 20
+"""IDs that one gap lists."""
+
+_KINDS_AT_ONCE = 10
+"""Sets of types, of which each may have thousands, between two looks at the clock."""
+
+_LABEL_BYTES = 40
+"""What an ID and its label take, about."""
+
+_TERM_BYTES = 6
+"""What the ID of a type or a predicate takes at least: a character before the colon and after it, and what parts it."""
+
+_LISTED = (200, 100, 50, 20, 5)
+"""Types, and predicates, that the summary lists where not all fit."""
+
+
+class HeaderBuilder:
+    """Builds the headers of one graph's pages."""
+
+    def __init__(self, prefixes: PrefixMap, *, has_labels: bool) -> None:
+        self._prefixes = prefixes
+        self._has_labels = has_labels
+
+    async def header(
+        self,
+        filtered: FilteredTopology,
+        known: SchemaView,
+        warnings: Sequence[str],
+        limit: int,
+        shape: Shape,
+        call: Call,
+    ) -> Header:
+        """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
+        traversal, shorten = filtered.traversal, self._prefixes.shorten
+        topology, arguments = filtered.whole, traversal.arguments
+        header = Header(
+            seeds=IdList([shorten(seed) for seed in traversal.seeds]),
+            hops=arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k,
+            node_count=len(filtered.nodes),
+            edge_count=len(filtered.edges),
+            levels=filtered.levels if isinstance(arguments, BfsQuery) else None,
+            gaps=[await self._gap(gap, call) for gap in topology.gaps],
+            removed=filtered.removed,
+            undecided=filtered.undecided,
+            missing_seeds=IdList([shorten(seed) for seed in topology.missing]),
+            blank_node_edges=topology.blank_edges,
+            warnings=list(warnings),
+            summary=TermSummary((), ()),
+            only_predicates=self._followed(traversal.steering),
+            direction=None if arguments.direction == "both" else arguments.direction,
+        )
+        # Types and predicates take a third of the room at most, with their labels.
+        room = (limit - shape.size_of_counts(header)) // 3
+        types = await _by_frequency(await _types(topology, known, call.call_deadline), call)
+        predicates = await _by_frequency(topology.edges.predicate_counts, call)
+        for count in (max(room // _TERM_BYTES, _LISTED[0]), *_LISTED):
+            header.summary = self._summary(types, predicates, count)
+            listed = len(header.summary.types) + len(header.summary.predicates)
+            if shape.size_of_part(header.summary) + (_LABEL_BYTES * listed if self._has_labels else 0) <= room:
+                break
+        limit_header(header, limit * 3 // 4, shape)
+        return header
+
+    def _summary(self, types: Sequence[str], predicates: Sequence[str], count: int) -> TermSummary:
+        return TermSummary(
+            self._prefixes.in_order(types[:count]),
+            self._prefixes.in_order(predicates[:count]),
+            len(types) if len(types) > count else None,
+            len(predicates) if len(predicates) > count else None,
+        )
+
+    def _followed(self, steering: Steering) -> Sequence[str] | Sequence[Sequence[str]] | None:
+        lists = [
+            [f"{'^' * one.is_inverse}{self._prefixes.shorten(one.predicate)}" for one in followed]
+            for followed in steering.lists
+        ]
+        return lists if steering.is_listed else lists[0] or None
+
+    async def _gap(self, gap: Gap, call: Call) -> PageGap:
+        # A gap may concern as many nodes as there are, and is looked at for each page.
+        first = await in_thread(
+            call,
+            lambda end: nsmallest(_GAP_IDS, end.checking(gap.ids), key=self._prefixes.declared_form),
+            unless=len(gap.ids) <= FEW_FOR_A_THREAD,
+        )
+        ids, detail = [self._prefixes.shorten(iri) for iri in first], gap.detail
+        if gap.degrees:
+            detail = messages.with_degrees(
+                detail, [(name, gap.degrees[iri]) for name, iri in zip(ids, first, strict=True)]
+            )
+        return PageGap(gap.cause, len(gap.ids), ids, detail)
+
+
+async def _types(topology: Topology, known: SchemaView, deadline: Deadline) -> Counter[str]:
+    """Return how many nodes show each type, or a word in its place."""
+    types: Counter[str] = Counter()
+    kinds = deadline.checking(topology.kinds.items(), _KINDS_AT_ONCE)
+    async for (iris, are_known), count in Slices().over(kinds, _KINDS_AT_ONCE):
+        types[known.chooser.chosen(NodeFacts(iris)) if are_known else UNKNOWN] += count
+    return types
+
+
+async def _by_frequency(counts: Mapping[str, int], call: Call) -> list[str]:
+    return await in_thread(
+        call, lambda _: sorted(counts, key=lambda term: (-counts[term], term)), unless=len(counts) <= FEW_FOR_A_THREAD
+    )
+
+
+TIME_FOR_PRESENTATION = 0.15
+"""Share of a call's time that the reading of the graph leaves for filters, metadata and the writing of the answer."""
+
+_AT_ONCE = 50
+"""Nodes, which may have many edges, between two looks at the clock."""
+
+_TIME_FOR_WRITING = 0.5
+"""Share of that which the fetching of metadata and labels leaves for the writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Filtered:
+    """What the filters leave of a traversal, from which its page is made, with what names, and how many bytes."""
+
+    topology: FilteredTopology
+    known: SchemaView
+    limit: int
+    warnings: Sequence[str]
+    names: PageNames
+    shape: Shape
+    call: Call
+
+
+class Presenter:
+    """Makes the pages of `bfs_query` and `intersect_subgraphs` for one graph."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._schema_cache = schema_cache
+        self._labeller = Labeller(store, profile, prefixes)
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
+        self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
+        self._crosser = Crosser(store, profile, prefixes)
+        self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
+
+    async def present(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> SubgraphPage:
+        """Return the page of a traversal that its arguments ask for.
+
+        Args:
+            traversal: The traversal.
+            names: The names of nodes on the page, as far as they have been read.
+            shape: The shape of the answer.
+            call: The call.
+
+        Raises:
+            InputError: A filter names what the graph does not have.
+            DeadlinePassed: The time was not enough for writing the answer.
+        """
+        try:
+            # What is fetched here may take half of the time: what came has to be written.
+            with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
+                slices, topology = Slices(), traversal.topology
+                filtered = await self._filtered(traversal, names, shape, call)
+                await slices.end_one()
+                header = await self._header_builder.header(
+                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call
+                )
+                room = filtered.limit - shape.size_of_part(_shown(header, shape))
+                await slices.end_one()
+                window = await self._window(filtered, room, slices)
+                is_small = len(topology.edges) <= FEW_FOR_A_THREAD
+                if (len(window.nodes) < len(filtered.topology.nodes) or not is_small) and not topology.is_hashed:
+                    # Each page of several says what it is a page of.
+                    await in_thread(call, lambda _: topology.content, unless=is_small)
+                self._add_paths(window, filtered)
+                if not traversal.arguments.topology_only:
+                    await self._add_metadata(window, filtered, room)
+                elif names.are_wanted:
+                    window.cut(room)
+                    await self._add_names(window.nodes, filtered)
+                mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+                call.call_deadline.check()
+                read = topology.facts if topology.has_names else names.known
+                labels = await self._labeller.labels(mentioned, filtered.known, call, read)
+            return self._fit_to_limit(window, header, labels, filtered)
+        except DeadlinePassed as late:
+            raise messages.answer_too_late(len(traversal.topology.nodes), len(traversal.topology.edges)) from late
+
+    async def _filtered(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> _Filtered:
+        topology, arguments = traversal.topology, traversal.arguments
+        await self._schema_cache.observe(topology.reached_types, topology.predicates)
+        known = await self._schema_cache.view(call)
+        left = await self._filter.filtered(traversal, known, call)
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        # The edges of the last node may go on after it.
+        if arguments.offset >= len(left.nodes) + bool(arguments.edge_offset) and left.nodes:
+            warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
+        if hint := self._prefixes.undeclared(topology.missing):
+            warnings.append(messages.missing_seeds(hint))
+        if types := _without_edges({*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)), traversal):
+            warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
+        if not arguments.topology_only and names_in_doubt(known, self._profile):
+            warnings.append(messages.NAME_KEYS_UNKNOWN)
+        if self._profile.evidence.ways == "refused":
+            warnings.append(messages.EVIDENCE_REFUSED)
+        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], names, shape, call)
+
+    async def _window(self, filtered: _Filtered, room: int, slices: Slices) -> Window:
+        """Return nodes and edges without metadata, up to the first that does not fit any more."""
+        arguments, order, edges = (
+            filtered.topology.traversal.arguments,
+            filtered.topology.nodes,
+            filtered.topology.edges,
+        )
+        offset, shape, used = arguments.offset, filtered.shape, 0
+        # The edges of the node before the page may go on here.
+        start = min(offset - bool(arguments.edge_offset), len(order))
+        stop = len(order) if arguments.limit is None else min(offset + arguments.limit, len(order))
+        nodes: list[PageNode] = []
+        shown: dict[int, str] = {}
+        totals: list[int] = [] if arguments.edge_offset else [0]
+        found: list[tuple[int, PageEdge, int]] = []
+        for position, ending in filtered.call.call_deadline.checking(edges.ending(start, max(stop, start)), _AT_ONCE):
+            if not position % _AT_ONCE:
+                await slices.end_one()
+            if position >= offset:
+                nodes.append(self._stub(order[position], filtered, shown))
+                used += shape.measure(nodes[-1])
+            rest = ending if position >= offset else ending[arguments.edge_offset :]
+            totals.append(len(rest))
+            for place in rest:
+                bare = self._bare(edges[place], order[position])
+                found.append((place, bare, position - offset))
+                used += shape.measure(bare)
+                if used > room:
+                    break
+            if used > room:
+                break
+        found.sort(key=itemgetter(0))
+        return Window(
+            nodes,
+            [edge for _, edge, _ in found],
+            [end for _, _, end in found],
+            totals or [0],
+            shape,
+            filtered.call.call_deadline,
+        )
+
+    def _stub(self, node: Iri, filtered: _Filtered, shown: dict[int, str]) -> PageNode:
+        """Return a node without metadata; `shown` has the types of those before it, by the facts that many share."""
+        facts = filtered.topology.whole.facts[node]
+        if id(facts) not in shown:
+            shown[id(facts)] = filtered.known.chooser.shown(facts)
+        name = _name(filtered.names.known.get(node, facts))
+        is_step = node in filtered.topology.on_the_way
+        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name, on_the_way=is_step)
+
+    def _add_paths(self, window: Window, filtered: _Filtered) -> None:
+        """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
+        arguments, topology = filtered.topology.traversal.arguments, filtered.topology.whole
+        if not isinstance(arguments, IntersectSubgraphs) or arguments.via is False:
+            return
+        room = filtered.limit // 3
+        for node in window.deadline.checking(window.nodes):
+            paths = topology.paths.get(node.iri)
+            if paths is not None and not arguments.via:
+                # An edge between two nodes of the answer is shown as such.
+                paths = tuple(path for path in paths if len(path) > 1 or (path and path[0].node not in topology.nodes))
+            written = [self._path(node.iri, path) for path in paths or ()]
+            room -= size_of([" ".join(path) for path in written])
+            if paths is not None and (arguments.via or room >= 0):
+                node.paths, node.size = written, None
+            else:
+                node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
+
+    def _path(self, node: Iri, path: Path) -> list[str]:
+        shorten = self._prefixes.shorten
+        steps = ((f"{'^' * step.is_inverse}{shorten(step.predicate)}", shorten(step.node)) for step in path)
+        return [shorten(node), *chain.from_iterable(steps)]
+
+    def _bare(self, edge: Edge, later: Iri) -> PageEdge:
+        """Return an edge without metadata, given which of its ends comes later in the order of nodes."""
+        shorten = self._prefixes.shorten
+        is_incoming = edge.subject == later != edge.object
+        return PageEdge(edge, shorten(edge.subject), shorten(edge.predicate), shorten(edge.object), is_incoming)
+
+    async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
+        """Add the metadata that is asked for; if even the bare topology does not fit, only what denies edges."""
+        topology, chooser, call = filtered.topology, filtered.known.chooser, filtered.call
+        facts, filters = topology.whole.facts, topology.filters
+        if not (is_whole := window.size <= room):
+            # Names are asked for only where they may be shown.
+            window.cut(room)
+        nodes = [
+            node
+            for node in window.nodes
+            if not node.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+        ]
+        edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
+        if filtered.names.are_wanted or not filters.has_details:
+            detailed = {node.iri for node in nodes} if is_whole else frozenset()
+            await self._add_names([node for node in window.nodes if node.iri not in detailed], filtered)
+        if not is_whole or window.size > room:
+            window.cut(room)
+            if filtered.names.are_wanted:
+                await self._add_names(window.nodes, filtered)
+            for node in nodes:
+                node.is_reduced = True
+            await self._add_denials(window, filtered)
+            return
+        with call.tally.stage("metadata"):
+            described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
+            evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        said = (written_iris.of_properties(description.properties) for description in described.values())
+        self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
+        crossings = await self._crosser.cross([node.iri for node in nodes], call)
+        for node in nodes:
+            node.also_in = crossings.also_in.get(node.iri, {})
+            node.also_in_failed = node.iri in crossings.in_doubt
+        await self._describe_all(nodes, described, filtered)
+        if filtered.names.are_wanted:
+            await self._add_names([node for node in nodes if node.failed], filtered)
+        for edge in window.deadline.checking(edges, at_once=1):
+            self._add_evidence(edge, evidence[edge.edge])
+
+    async def _add_denials(self, window: Window, filtered: _Filtered) -> None:
+        """Add to edges, whose evidence has no room, that it denies them: else they would look like facts."""
+        filters, call = filtered.topology.filters, filtered.call
+        edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
+        with call.tally.stage("metadata"):
+            evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
+        for edge in window.deadline.checking(edges, at_once=1):
+            self._add_evidence(edge, evidence[edge.edge])
+            if edge.metadata is not None:
+                edge.make_bare()
+
+    async def _add_names(self, stubs: Sequence[PageNode], filtered: _Filtered) -> None:
+        """Add the names of stubs that have none yet, unless the traversal has read all names."""
+        unnamed = [] if filtered.topology.whole.has_names else [stub for stub in stubs if stub.name is None]
+        if not unnamed:
+            return
+        known = await filtered.names.read([stub.iri for stub in unnamed])
+        for stub in unnamed:
+            stub.failed = stub.failed or not known[stub.iri].mark.whole
+            stub.name, stub.size = _name(known[stub.iri]), None
+
+    async def _describe_all(
+        self, nodes: Sequence[PageNode], described: Mapping[Iri, Description], filtered: _Filtered
+    ) -> None:
+        facts = filtered.topology.whole.facts
+
+        def describe(deadline: Deadline) -> None:
+            for node in deadline.checking(nodes, at_once=1):
+                self._describe(node, described[node.iri], facts[node.iri], filtered.known)
+
+        values = sum(described[node.iri].value_count + len(facts[node.iri].types) for node in nodes)
+        await in_thread(filtered.call, describe, unless=values <= FEW_FOR_A_THREAD)
+
+    def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
+        node.failed = not description.mark.whole
+        node.unrefined = not (node.failed or description.refined)
+        if not node.failed:
+            node.ids_left_out = description.left_out + facts.left_out
+            types, named_by = known.chooser.all_of(facts), known.schema.names or ()
+            node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
+
+    def _add_evidence(self, edge: PageEdge, evidence: Evidence) -> None:
+        edge.failed = not evidence.mark.whole
+        edge.unrefined = not (edge.failed or evidence.refined)
+        edge.ids_left_out = evidence.left_out
+        if not edge.failed and (metadata := self._metadata_builder.edge(evidence, edge.omitted_texts)):
+            edge.set_metadata(metadata)
+
+    def _fit_to_limit(self, window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
+        """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
+        limit, shape = filtered.limit, filtered.shape
+        room = limit - shape.size_of_part(_shown(header, shape))
+        while True:
+            window.shrink(room, names_on_stubs=filtered.names.are_wanted)
+            window.cut(room)
+            page = _page(window, header, labels, filtered)
+            omitted = window.omitted_texts
+            order = sorted(omitted, key=self._prefixes.declared_form)
+            page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
+            page.coined = self._prefixes.coined_in_answer
+            excess = shape.size_of_part(page) - limit
+            if excess <= 0:
+                return page
+            if window.is_smallest:
+                limit_subgraph_page(page, limit, shape)
+                return page
+            room = min(room, window.size) - excess
+
+
+def _without_edges(types: Iterable[Iri], traversal: Traversal) -> list[Iri]:
+    """Return those types among the seeds from which no edge led to anything in the answer."""
+    topology = traversal.topology
+    if isinstance(traversal.arguments, IntersectSubgraphs):
+        return [] if topology.nodes else list(types)
+    # Seeds come first.
+    places = {seed: place for place, seed in enumerate(topology.seeds)}
+    return [type_ for type_ in types if type_ not in places or not topology.edges.has_any_at(places[type_])]
+
+
+def _name(facts: NodeFacts) -> str | None:
+    return cut(facts.name, LONGEST_LABEL) or None
+
+
+def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
+    """Return the page with these nodes and edges."""
+    arguments, topology = filtered.topology.traversal.arguments, filtered.topology
+    end = arguments.offset + len(window.nodes)
+    last_shown, last_total = window.last_edges
+    is_split = last_shown < last_total
+    next_offset = end if end < len(topology.nodes) or is_split else None
+    is_all = not arguments.offset and next_offset is None
+    shown = _shown(header, filtered.shape) if is_all else header
+    mentioned = MentionedIds.in_page(shown, window.nodes, window.edges)
+    page = SubgraphPage(
+        replace(
+            shown,
+            warnings=[*header.warnings, *window.warnings],
+            degraded={**header.degraded, **window.degraded, **labels.degraded(mentioned)},
+        ),
+        window.nodes,
+        window.edges,
+        labels=labels.of(mentioned),
+        next_offset=next_offset,
+        next_edge=last_shown + (0 if window.nodes else arguments.edge_offset) if is_split else None,
+        is_result_changed=arguments.snapshot is not None and arguments.snapshot != topology.content,
+    )
+    if not is_all:
+        begun = topology.edges.begun_in(min(arguments.offset, len(topology.nodes)), min(end, len(topology.nodes)))
+        page.edges_on_later_pages = begun + last_total - last_shown
+        page.snapshot = topology.content
+        first, count = arguments.offset + 1, len(topology.nodes)
+        page.place = f"{first:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
+    return page
+
+
+def _shown(header: Header, shape: Shape) -> Header:
+    """Return what a shape says of the whole traversal where all of it is on one page."""
+    return header if shape.always_summarizes else header.without_repetition()

@@ -1,0 +1,404 @@
+"""Writes pages as the protocol's reference does: nodes and edges as lists of objects.
+
+The protocol's keys are bare and every other key has a colon, so they cannot collide (docs/contract.md, "Keys of
+metadata"). What both shapes write alike, the compact one takes from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from gateway.answers.models import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
+from gateway.answers.page import (
+    EntitiesPage,
+    EntityPage,
+    Header,
+    IdList,
+    PageEdge,
+    PageGap,
+    PageHit,
+    PageNode,
+    SchemaPage,
+    SearchPage,
+    Step,
+    SubgraphPage,
+    TermSummary,
+)
+from gateway.answers.shape import Json, Shape, with_prefixes
+from gateway.answers.values import (
+    Amount,
+    EdgeMetadata,
+    EdgeSurvey,
+    Nested,
+    NodeMetadata,
+    PageAssertion,
+    PageValue,
+    SurveyRow,
+    uncoined,
+)
+from gateway.graph.values import Basis, NoValue
+
+Listed = TypeVar("Listed")
+
+
+def schema_result(page: SchemaPage) -> SchemaResult:
+    """Return the answer of `describe_schema`."""
+    return SchemaResult.model_validate(_schema_page(page))
+
+
+def bfs_result(page: SubgraphPage) -> BfsResult:
+    """Return the answer of `bfs_query`."""
+    return BfsResult.model_validate(_subgraph(page))
+
+
+def intersection_result(page: SubgraphPage) -> IntersectionResult:
+    """Return the answer of `intersect_subgraphs`."""
+    return IntersectionResult.model_validate(_subgraph(page))
+
+
+def entity_result(page: EntityPage) -> Entity:
+    """Return the answer of `describe_entity`."""
+    return Entity.model_validate(entity_page(page))
+
+
+def entities_result(page: EntitiesPage) -> EntitiesResult:
+    """Return the answer of `describe_entities`."""
+    return EntitiesResult.model_validate(_entities_page(page))
+
+
+def search_result(page: SearchPage) -> SearchResult:
+    """Return the answer of `search_entities`."""
+    return SearchResult.model_validate(_search_page(page))
+
+
+def notation(value: PageValue | PageAssertion) -> str:
+    """Return the text by which values that have parts are sorted; their order means nothing, but never changes."""
+    return repr(_uncoined(assertion_metadata(value) if isinstance(value, PageAssertion) else _value(value)))
+
+
+def _uncoined(written: Any) -> Any:
+    """Return JSON with its IDs as they are without coined prefixes."""
+    match written:
+        case dict():
+            return {_uncoined(key): _uncoined(value) for key, value in written.items()}
+        case list():
+            return list(map(_uncoined, written))
+        case str():
+            return uncoined(written)
+        case _:
+            return written
+
+
+def _subgraph(page: SubgraphPage) -> Json:
+    nodes, edges = [_node(node) for node in page.nodes], [_edge(edge) for edge in page.edges]
+    written = {**_header(page.header), "page": page.place or None, "nodes": nodes, "edges": edges, **paging(page)}
+    return with_prefixes(present(written), page.coined)
+
+
+def paging(page: SubgraphPage) -> Json:
+    """Return what stands after the nodes and edges of a page."""
+    written = {
+        "omitted_texts": dict(page.omitted_texts) or None,
+        "labels": dict(page.labels) or None,
+        "next_offset": page.next_offset,
+        "next_edge": page.next_edge,
+        "edges_on_later_pages": page.edges_on_later_pages,
+        "snapshot": page.snapshot,
+        "result_changed": page.is_result_changed or None,
+    }
+    return present(written)
+
+
+def _header(header: Header) -> Json:
+    # A node of an intersection has a distance for each seed, so there are no levels.
+    extent = {"k": header.hops} if header.levels is None else {"max_hops": header.hops, "levels": list(header.levels)}
+    return {**header_counts(header), "schema_summary": term_summary(header.summary), **extent}
+
+
+def header_counts(header: Header) -> Json:
+    """Return the seeds and counts of a traversal, and what is missing."""
+    missing = header.missing_seeds
+    written = {
+        "only_predicates": _lists(header.only_predicates),
+        "direction": header.direction,
+        "seeds": header.seeds.ids,
+        "node_count": header.node_count,
+        "edge_count": header.edge_count,
+        "complete": not header.gaps,
+        "incomplete": [_gap(gap) for gap in header.gaps] or None,
+        "removed": dict(header.removed) or None,
+        "undecided": dict(header.undecided) or None,
+        "missing_seeds": missing.ids if is_written(missing) else None,
+        "blank_node_edges": header.blank_node_edges or None,
+    }
+    return present(written) | notes(header.warnings, header.degraded, {})
+
+
+def _lists(followed: Sequence[str] | Sequence[Sequence[str]] | None) -> list[Any] | None:
+    return None if followed is None else [one if isinstance(one, str) else list(one) for one in followed]
+
+
+def notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
+    """Return what stands below most answers."""
+    written = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
+    return {key: note for key, note in written.items() if note}
+
+
+def _gap(gap: PageGap) -> Json:
+    return {"cause": gap.cause, "count": gap.count, "ids": list(gap.ids), "detail": gap.detail}
+
+
+def term_summary(summary: TermSummary) -> Json:
+    """Return the types and predicates of a traversal."""
+    written = {
+        "entity_types_found": list(summary.types),
+        "predicates_found": list(summary.predicates),
+        "entity_types_total": summary.types_total,
+        "predicates_total": summary.predicates_total,
+    }
+    return present(written)
+
+
+def _node(node: PageNode) -> Json:
+    written: Json = {"id": node.id, "entity_type": node.entity_type}
+    if node.name is not None:
+        written["name"] = node.name
+    if node.on_the_way:
+        written["on_the_way"] = True
+    if node.paths:
+        written["via"] = [list(path) for path in node.paths]
+    if node.metadata is not None:
+        written["metadata"] = {**node_metadata(node.metadata), **_also_in(node)}
+    return written
+
+
+def _edge(edge: PageEdge) -> Json:
+    written: Json = {"subject": edge.subject, "predicate": edge.predicate, "object": edge.object}
+    if edge.metadata is not None:
+        written["metadata"] = edge_metadata(edge.metadata)
+    return written
+
+
+def entity_page(page: EntityPage) -> Json:
+    """Return one entity, flat."""
+    said = node_metadata(page.entity.metadata or NodeMetadata())
+    written = {**_identity(page.entity), **said, **beside_metadata(page.entity), "complete": page.complete}
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
+
+
+def _entities_page(page: EntitiesPage) -> Json:
+    written = {
+        "result": [_entity(entity) for entity in page.entities],
+        "complete": page.complete,
+        "not_found": page.not_found.ids,
+        "failed": page.failed.ids if is_written(page.failed) else None,
+        "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
+    }
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+
+
+def _search_page(page: SearchPage) -> Json:
+    written = {
+        "result": [present(_hit(hit)) for hit in page.hits],
+        "guesses": [present(_hit(hit)) for hit in page.guesses] or None,
+        **search_fields(page),
+    }
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+
+
+def search_fields(page: SearchPage) -> Json:
+    """Return what an answer says of its hits; how it was searched only where names may have been missed."""
+    searched = {"how": page.how, "truncated": page.truncated or None, "exhaustive": page.exhaustive}
+    written = {
+        "complete": page.complete,
+        "found": page.found if page.found > len(page.hits) else None,
+        "searched": present(searched) if page.truncated or not page.exhaustive else None,
+        "next_steps": page.next_steps or None,
+    }
+    return present(written)
+
+
+def _schema_page(page: SchemaPage) -> Json:
+    written = {
+        "graph_description": page.description,
+        "complete": page.complete,
+        "comprehensive": page.complete,
+        "entity_types": list(page.types),
+        "predicates": list(page.predicates),
+        "entity_types_total": page.types_total,
+        "predicates_total": page.predicates_total,
+        "counts": dict(page.counts),
+        "names": None if page.names is None else list(page.names),
+        "basis": schema_basis(page.basis),
+        "prefixes": dict(page.prefixes),
+        "schema_version": page.version,
+        "next_steps": page.next_steps,
+        "tool_usage_notes": page.usage_notes,
+    }
+    return present(written) | notes(page.warnings, page.degraded, page.labels)
+
+
+def schema_basis(basis: Basis) -> Json:
+    """Return how a schema was made."""
+    read_at = None if basis.read_at is None else datetime.fromtimestamp(basis.read_at, UTC)
+    share = min(1.0, basis.sampled / basis.triples) if basis.sampled and basis.triples else None
+    written = {
+        "methods": list(basis.methods),
+        "read_at": None if read_at is None else f"{read_at:%Y-%m-%dT%H:%MZ}",
+        "sampled_triples": basis.sampled or None,
+        "share": None if share is None else float(f"{share:.2g}"),
+    }
+    return present(written)
+
+
+def _hit(hit: PageHit) -> Json:
+    return {
+        "id": hit.id,
+        "entity_type": hit.entity_type,
+        "name": hit.name or None,
+        "description": hit.description or None,
+        "match": hit.match,
+        "matched": hit.matched,
+    }
+
+
+def _entity(entity: PageNode) -> Json:
+    metadata = node_metadata(entity.metadata or NodeMetadata())
+    return {**_identity(entity), "metadata": metadata, **beside_metadata(entity)}
+
+
+def beside_metadata(entity: PageNode) -> Json:
+    """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
+    return {**_also_in(entity), **_survey_fields(entity.survey)}
+
+
+def _also_in(node: PageNode) -> Json:
+    also_in = {graph: ids[0] if len(ids) == 1 else list(ids) for graph, ids in node.also_in.items()}
+    return {"also_in": also_in} if also_in else {}
+
+
+def _survey_fields(survey: EdgeSurvey | None) -> Json:
+    """Return what could be followed from an entity."""
+    if survey is None:
+        return {}
+    rows = dict(_survey_row(row, survey) for row in survey.rows)
+    written = {
+        # None are listed only where it is known that there are none.
+        "edges": rows if rows or not (survey.total or survey.failed) else None,
+        "edge_rows_total": survey.total if survey.total > len(rows) else None,
+        "blank_node_edges": survey.blank_edges or None,
+        "edges_failed": survey.failed,
+    }
+    return present(written)
+
+
+def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str]]:
+    """Return a row as its predicate, `^` before it if it is incoming, and how many edges there are, with examples."""
+    count = row.count if survey.is_exact else f"at least {row.count}"
+    return f"{'^' * row.incoming}{survey.shown(row.predicate)}", [count, *map(survey.shown, row.neighbours)]
+
+
+def _identity(entity: PageNode) -> Json:
+    return {"id": entity.id, "entity_type": entity.entity_type, "iri": entity.iri}
+
+
+def node_metadata(metadata: NodeMetadata) -> Json:
+    """Return the metadata of a node."""
+    written: Json = {}
+    if metadata.name is not None:
+        written["name"] = metadata.name
+    if metadata.types:
+        written["types"] = list(metadata.types)
+    if metadata.descriptions:
+        written["description"] = one_or_list(metadata.descriptions)
+    if metadata.synonyms:
+        written["synonyms"] = list(metadata.synonyms)
+    if metadata.total_mentions:
+        written["total_mentions"] = one_or_list(metadata.total_mentions)
+    said = PageAssertion(False, metadata.confidence, metadata.source_documents, metadata.properties)
+    return written | assertion_metadata(said)
+
+
+def edge_metadata(metadata: EdgeMetadata) -> Json:
+    """Return the metadata of an edge: flat for one assertion, with a list of them for several."""
+    assertions = [assertion_metadata(assertion) for assertion in metadata.assertions]
+    return (
+        assertions[0]
+        if metadata.combined is None
+        else {**assertion_metadata(metadata.combined), "assertions": assertions}
+    )
+
+
+def assertion_metadata(assertion: PageAssertion) -> Json:
+    """Return what one assertion says."""
+    written: Json = {}
+    if assertion.negated:
+        written["negated"] = True
+    if assertion.confidence:
+        written["confidence"] = one_or_list(assertion.confidence)
+    if assertion.source_documents:
+        written["source_documents"] = list(assertion.source_documents)
+    return written | _properties(assertion.properties)
+
+
+def _properties(properties: Mapping[str, Sequence[PageValue]]) -> Json:
+    return {key: one_or_list([_value(value) for value in values]) for key, values in properties.items()}
+
+
+def _value(value: PageValue) -> Any:
+    match value:
+        case Amount():
+            return {"amount": value.number, "unit": value.unit}
+        case NoValue():
+            return {"unknown": True} if value.unknown else {"no_value": True}
+        case Nested():
+            written = _properties(value.properties)
+            return {**written, "more": True} if value.cut else written
+        case _:
+            return value
+
+
+def one_or_list(values: Sequence[Listed]) -> Listed | list[Listed]:
+    """Return one value as itself and several as a list."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def present(written: Mapping[str, Any]) -> Json:
+    """Leave out what is None: no key is ever null."""
+    return {key: value for key, value in written.items() if value is not None}
+
+
+def is_written(listed: IdList) -> bool:
+    """Return whether a list of IDs has something to say, even if all are left out."""
+    return bool(listed.ids or listed.left_out)
+
+
+def _set_no_frames(*_: object) -> None:
+    """Each node and edge is an object: it takes nothing beside its own bytes."""
+
+
+REFERENCE = Shape(
+    name="reference",
+    writers={
+        PageNode: _node,
+        PageEdge: _edge,
+        Header: _header,
+        TermSummary: term_summary,
+        SubgraphPage: _subgraph,
+        EntityPage: entity_page,
+        EntitiesPage: _entities_page,
+        SearchPage: _search_page,
+        SchemaPage: _schema_page,
+    },
+    counts=header_counts,
+    entity=_entity,
+    metadata=node_metadata,
+    smallest_node=25,
+    smallest_edge=45,
+    names_stubs=False,
+    always_summarizes=True,
+    set_frames=_set_no_frames,
+)
+"""The shape of the protocol's reference."""

@@ -1,1 +1,0 @@
-"""Answers that several processes share, in Valkey or Redis."""

@@ -1,0 +1,324 @@
+"""The probes: each determines one claim by a query, or leaves it undetermined if that fails.
+
+Only a bound row proves a text index: without one many engines return no error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec
+
+from gateway.check.prober import Prober, number_of
+from gateway.check.report import Claim, not_determined
+from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, ServerFailed, WrongFormat
+from gateway.graph.values import Iri
+from gateway.settings.endpoint import EngineName
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.probes import BOUND_ROWS
+from gateway.sparql.sentinel import Place
+from gateway.sparql.table import Table, TripleTerm, binding, edge, integer, iri, literal, read, term
+from gateway.terms.iri import is_iri
+from gateway.terms.literals import Literal
+from gateway.transport.base import InFormats
+
+P = ParamSpec("P")
+
+_USUAL_CAP = 10_000
+"""The row cap of DBpedia, and of other public endpoints on Virtuoso (docs/notes/endpoints.md)."""
+
+_MOST_ROWS = 100_000
+"""Rows that are read at most to find a row cap: as many as `check/rows` can generate."""
+
+_SENTINEL_ROWS = 20_000
+_SENTINEL_SCAN = 1_000
+_SENTINEL_ROUNDS = 3
+"""Rows, and triples that are grouped, in answers that show whether the sentinel is last; answers of generated rows."""
+
+_BRANCHES = 20
+"""Branches of the UNION of `check/rows_of_branches`."""
+_LINES = 200
+"""Rows that are read to find out whether TSV can be."""
+
+_COUNTED = (1_000_000, 10_000)
+"""Limits of a count, tried in this order until one is counted in time."""
+
+_COUNTED_DISTINCT = (100_000, 10_000)
+"""The same for distinct triples, which the engine has to remember."""
+
+_GRAPHS = 10
+"""Named graphs that are listed; of more, only that there are more."""
+
+_SAMPLED = 10
+"""Triples of named graphs that are looked for in the default graph."""
+
+_WORD = re.compile(r"[A-Za-z]{4,24}")
+"""A word that needs no escape in the query language of any text index."""
+
+_NAMES = 50
+_TRIED = 3
+_HITS = 5
+"""Names that are read, words of them that are searched for, and rows of each search."""
+
+
+def _claim(probe: Callable[P, Awaitable[Claim]]) -> Callable[P, Coroutine[Any, Any, Claim]]:
+    """Leave the claim of a probe undetermined if the probe fails."""
+
+    @wraps(probe)
+    async def determined(*args: P.args, **named: P.kwargs) -> Claim:
+        try:
+            return await probe(*args, **named)
+        except Fault as fault:
+            return not_determined(fault.wrong)
+
+    return determined
+
+
+async def alive(prober: Prober) -> None:
+    """Check the answer to a query that is the same on every SPARQL engine.
+
+    Raises:
+        Fault: The answer is wrong, or there is none.
+    """
+    rows = await prober.rows("alive", 1)
+    if number_of(rows, "alive") != 1:
+        raise EndpointFault("What answers is not a SPARQL endpoint: its answer to the simplest query is wrong.")
+
+
+@_claim
+async def takes(prober: Prober, method: str) -> Claim:
+    """Return whether the endpoint accepts queries by a method, with which the transport of the prober sends them."""
+    try:
+        await alive(prober)
+    except NoQueryEndpoint as fault:
+        return Claim(False, fault.wrong)
+    return Claim(True, f"a query sent by {method} was answered")
+
+
+@_claim
+async def row_cap(prober: Prober, query_rows: int) -> Claim:
+    """Return the number of rows that the endpoint sends at most, found without reading many."""
+    proven = 0
+    for asked in sorted({_USUAL_CAP + 1, min(query_rows + 1, _MOST_ROWS)}):
+        try:
+            came = len(await prober.rows("check/rows", asked))
+        except AnswerCut as cut:
+            again = await _came_again(prober, asked, cut)
+            if isinstance(again, Claim):
+                return again
+            came = again
+        except Fault as fault:
+            if not proven:
+                raise
+            return Claim(
+                proven, f"{proven:,} rows arrived; {asked:,} were requested next: {fault.wrong}", at_least=True
+            )
+        if came < asked:
+            again = len(await prober.rows("check/rows", asked))
+            if came != again:
+                return not_determined(f"of {asked:,} rows {came:,} arrived, and {again:,} when requested again")
+            return Claim(came, f"of {asked:,} rows that exist only {came:,} arrived, twice, without a sign")
+        proven = asked
+    return Claim(proven, f"{proven:,} rows were requested and arrived", at_least=True)
+
+
+@_claim
+async def sentinel(prober: Prober, cap: Claim) -> Claim:
+    """Return how the endpoint can be asked for a last row that proves the end of an answer."""
+    rows = _SENTINEL_ROWS if cap.value is None else min(_SENTINEL_ROWS, int(cap.value) * 9 // 10)
+    numbers = list(integer("a")(await prober.rows("check/rows_of_branches", _BRANCHES + 1)))
+    if sorted(numbers) != [*range(1, _BRANCHES + 1)]:
+        return not_determined("a UNION has the wrong rows")
+    where = f"in answers of up to {rows:,} rows, generated, stored and grouped"
+    disordered = "it does not keep the order of the branches of a UNION" if numbers != sorted(numbers) else ""
+    united = disordered or await _misplaced(prober, rows, is_sorted=False)
+    if not united:
+        return Claim("united", f"the branches of a UNION keep their order, and it was last {where}")
+    by_sorting = await _misplaced(prober, rows, is_sorted=True)
+    return (
+        Claim("none", f"{united}; sorted, {by_sorting}")
+        if by_sorting
+        else Claim("sorted", f"{united}; sorted, it was last {where}")
+    )
+
+
+async def _misplaced(prober: Prober, rows: int, *, is_sorted: bool) -> str:
+    """Return how the sentinel was misplaced in an answer; empty if it was last in all."""
+    asked: list[tuple[str, int, Mapping[str, int]]] = [("check/rows", rows, {})] * _SENTINEL_ROUNDS
+    asked += [("check/rows_of_triples", rows, {}), ("schema/totals", rows, {"scan": _SENTINEL_SCAN})]
+    for name, most, parameters in asked:
+        place = await prober.sentinel(name, most, is_sorted=is_sorted, **parameters)
+        if place is not Place.LAST:
+            return "it was missing" if place is Place.MISSING else "it was not last"
+    return ""
+
+
+@_claim
+async def tsv(prober: Prober, remote: InFormats) -> Claim:
+    """Return whether rows in TSV can be read."""
+    try:
+        rows = await prober.lines(remote, "schema/subjects", _LINES, skip=0, scan=_LINES)
+    except WrongFormat as wrong:
+        return Claim("JSON", f"TSV was asked for and cannot be read: {wrong.wrong}")
+    return Claim("TSV", f"{len(rows)} rows of it were read; JSON for queries whose rows do not show that they are all")
+
+
+async def _came_again(prober: Prober, asked: int, cut: AnswerCut) -> int | Claim:
+    """Return how many rows come after an answer was cut, or the row cap if the endpoint names the same one again.
+
+    Virtuoso now and then cuts one answer by another setting, and names that (docs/notes/endpoints.md, "Row caps").
+    """
+    if cut.row_cap is None:
+        return not_determined("an answer was cut, and the endpoint does not say at how many rows")
+    try:
+        return len(await prober.rows("check/rows", asked))
+    except AnswerCut as again:
+        if again.row_cap != cut.row_cap:
+            return not_determined(f"an answer was cut at {cut.row_cap} rows, as the endpoint says, and then at others")
+        return Claim(cut.row_cap, "the endpoint said so when it cut an answer, twice")
+
+
+async def _taken(prober: Prober, name: str, rows: int) -> Table:
+    """Return the rows of a query that reads no graph: an endpoint that fails on it, and on no other, refuses it."""
+    try:
+        return await prober.rows(name, rows)
+    except ServerFailed as failed:
+        await alive(prober)
+        raise QueryRefused(failed.wrong, next_step=failed.next_step) from failed
+
+
+@_claim
+async def lateral(prober: Prober) -> Claim:
+    """Return whether LATERAL is accepted, and has the right result."""
+    try:
+        rows = await _taken(prober, "lateral/probe", 5)
+    except QueryRefused:
+        return Claim(False, "a query with it is refused")
+    if len(rows) == BOUND_ROWS:
+        return Claim(True, "a query with it has the right rows")
+    return Claim(False, f"a query with it has {len(rows)} rows where {BOUND_ROWS} are right")
+
+
+@_claim
+async def rdf_1_2(prober: Prober) -> Claim:
+    """Return whether triple terms of RDF 1.2 are accepted, and returned."""
+    try:
+        rows = await _taken(prober, "check/rdf_1_2", 2)
+    except QueryRefused:
+        return Claim(False, "a query with a triple term is refused")
+    if len(rows) == 1 and isinstance(rows.terms("term")[0], TripleTerm):
+        return Claim(True, "a triple term came back as one")
+    return Claim(False, "a query with a triple term is accepted, but does not return it")
+
+
+@_claim
+async def named_graphs(prober: Prober) -> Claim:
+    """Return the number of named graphs, up to a limit."""
+    try:
+        rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
+    except QueryRefused:
+        return Claim(0, "a query with GRAPH is refused")
+    names = sorted({name.value for name in term("g")(rows)})
+    if not names:
+        return Claim(0, "GRAPH finds none")
+    many = len(names) > _GRAPHS
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - a few are enough to know it by
+    return Claim(len(names), f"GRAPH finds {shown}", at_least=many)
+
+
+async def names_of_graphs(prober: Prober) -> tuple[str, ...]:
+    """Return the names of the named graphs; none if there are more than a profile should list."""
+    rows = await prober.rows("check/named_graphs", _GRAPHS + 1)
+    names = sorted({name.value for name in term("g")(rows) if is_iri(name.value)})
+    return tuple(names) if len(names) <= _GRAPHS else ()
+
+
+@_claim
+async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
+    """Return whether the default graph contains the named graphs, by a sample of their triples."""
+    if not graphs.value:
+        return not_determined("no named graph was found" if graphs.value is None else "there are no named graphs")
+    sample = set(edge(await prober.rows("check/in_named_graphs", _SAMPLED)))
+    if not sample:
+        return not_determined("no triple of a named graph could be read")
+    present = edge(await prober.rows("check/present", len(sample) + 1, triples=[one.triple for one in sample]))
+    absent = len(sample.difference(present))
+    if absent:
+        return Claim(False, f"of {len(sample)} triples of named graphs, the default graph lacks {absent}")
+    return Claim(True, f"the default graph has all of {len(sample)} triples of named graphs that were checked")
+
+
+@_claim
+async def triples(prober: Prober, *, several: bool) -> Claim:
+    """Return the number of triples, up to a limit; triples that several graphs share count once."""
+    faults: list[Fault] = []
+    for bound in _COUNTED_DISTINCT if several else _COUNTED:
+        try:
+            template = "check/distinct_triples" if several else "check/triples"
+            count = number_of(await prober.rows(template, 1, most=bound + 1), "count")
+        except Fault as fault:
+            faults.append(fault)
+            continue
+        if count > bound:
+            return Claim(bound, f"counted up to {bound:,}", at_least=True)
+        return Claim(count, "counted, each once" if several else "counted")
+    raise faults[-1]
+
+
+@_claim
+async def version_of_jena(prober: Prober) -> Claim:
+    """Return the version of Jena."""
+    rows = await prober.rows("check/version_of_jena", 1)
+    versions = [version.value for version in rows.terms("version") if version is not None]
+    if len(versions) == 1:
+        return Claim(versions[0], "Jena's own function for it")
+    return not_determined("the server does not publish it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """A kind of text index: what queries it, the template, and the search expression for a word."""
+
+    name: str
+    template: str
+    quoted: Callable[[str], str]
+
+
+_INDEXES: Mapping[EngineName, _Index] = {
+    "fuseki": _Index("text:query", "check/text_fuseki", str),
+    "virtuoso": _Index("bif:contains", "check/text_virtuoso", '"{}"'.format),
+    "blazegraph": _Index("bds:search", "check/text_blazegraph", str),
+}
+"""The text indexes that are known here; other engines have none, or none that was tried."""
+
+
+@_claim
+async def text_search(prober: Prober, engine: EngineName, predicates: Sequence[Iri]) -> Claim:
+    """Return whether the text index of the engine finds words of names, which `predicates` give."""
+    index = _INDEXES.get(engine)
+    if index is None:
+        unknown = engine == "unknown"
+        name = TRAITS[engine].name
+        return not_determined("the engine is not recognised" if unknown else f"no text index of {name} is known here")
+    words = _words(read(await prober.rows("check/names", _NAMES, predicates=predicates), iri("p"), literal("v")))
+    if not words:
+        return not_determined("no name has a word to search for")
+    for predicate, word in words:
+        try:
+            rows = await prober.rows(index.template, _HITS, predicate=predicate, word=index.quoted(word))
+        except QueryRefused:
+            return Claim(False, f"{index.name} is refused")
+        if len(binding(rows, "n")):
+            return Claim(index.name, f"{index.name} found a node by the word {word}")
+        if rows:
+            return Claim(False, f"{index.name} binds nothing: there is no index")
+    return not_determined(f"{index.name} is accepted, but found nothing for {len(words)} words that names have")
+
+
+def _words(names: Iterable[tuple[Iri, Literal]]) -> list[tuple[Iri, str]]:
+    """Return the longest words of names, each with its predicate: long words are not stop words."""
+    found = {word: predicate for predicate, name in names for word in _WORD.findall(name.value)}
+    longest = sorted(found, key=lambda word: (-len(word), word))[:_TRIED]
+    return [(found[word], word) for word in longest]

@@ -1,1 +1,0 @@
-"""Traversal, intersection, snapshots and presentation: knows graphs, knows no SPARQL."""

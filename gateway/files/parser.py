@@ -1,0 +1,242 @@
+"""Parses one RDF file into N-Triples, in a process of its own (`gateway.files.parser_process` starts it).
+
+The file is standard input. Standard output gets frames: a kind, a length and content. What leaves here is safe to
+parse in the process that asked: each triple is bounded in length and depth, and all of them together in size.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import signal
+import sys
+import time
+import zipfile
+import zlib
+from contextlib import suppress
+from typing import IO, cast
+from urllib.parse import quote
+
+from gateway.files import recognition
+from gateway.files.document import CHUNK, Document
+from gateway.files.parser_streams import (
+    HEADER,
+    MEGABYTE,
+    REFUSAL,
+    REQUEST,
+    RESULT,
+    ContentReader,
+    FileReader,
+    ParseRequest,
+    RefusedError,
+    Result,
+    Send,
+    TripleWriter,
+    grant_cpu,
+)
+
+_MOST_PREFIXES = MEGABYTE
+"""Bytes of all prefixes of a file."""
+
+_MOST_MEMBERS = 10_000
+"""Files in an archive."""
+
+_PACKING_FAULTS = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+class FileParser:
+    """Parses one file, from front to end, and sends each frame."""
+
+    def __init__(self, file: io.FileIO, request: ParseRequest, send: Send) -> None:
+        self._file = file
+        self._request = request
+        self._send = send
+        self._packing = ""
+
+    def parse(self) -> Result:
+        """Send all triples.
+
+        Raises:
+            RefusedError: The file is no RDF of its format, is cut, or is larger than allowed.
+        """
+        opened_ns = time.time_ns()
+        stat = os.fstat(self._file.fileno())
+        reader = FileReader(self._file, stat.st_size, self._request, self._send)
+        output = TripleWriter(reader, self._request.growth, self._send)
+        with io.BufferedReader(reader, CHUNK) as raw:
+            self._packing = recognition.packing_of(raw.peek(recognition.START))
+            if (expected := self._request.packing) and not self._packing:
+                # A packed file that was cut at its first byte would read as an empty graph.
+                raise RefusedError(f"its name is that of a {expected} file, but this is none")
+            try:
+                if self._packing == "zip":
+                    prefixes, note, sha256 = *self._parse_archive(reader, output), self._hash()
+                else:
+                    prefixes, note = self._parse_file(raw, reader, output)
+                    sha256 = reader.sha256
+            except (*_PACKING_FAULTS, OSError) as error:
+                # An error of the disk has a number; bzip2 and gzip raise one without it.
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise
+                raise self._bad_packing() from error
+        if sum(len(name) + len(namespace) for name, namespace in prefixes.items()) > _MOST_PREFIXES:
+            raise RefusedError("it declares more than 1 MB of prefixes", next_step="Remove those that are not used.")
+        times = (stat.st_mtime_ns, stat.st_ctime_ns)
+        return Result(prefixes, stat.st_size, times, opened_ns, sha256, is_empty=not output.written, note=note)
+
+    def _parse_file(
+        self, raw: io.BufferedReader[FileReader], reader: FileReader, output: TripleWriter
+    ) -> tuple[dict[str, str], str]:
+        """Parse the file itself; return its prefixes, and what it is where its name says otherwise."""
+        document = Document(self._request.format, self._request.base_iri, self._reopened, self._request.hidden_graphs)
+        stream = self._unpacked(cast("IO[bytes]", raw))
+        prefixes = document.parse(ContentReader(stream, reader, self._request), output)
+        is_named_so = document.format == self._request.format
+        return prefixes, "" if is_named_so else f"it is read as {document.format}, which it looks like"
+
+    def _parse_archive(self, reader: FileReader, output: TripleWriter) -> tuple[dict[str, str], str]:
+        """Parse each graph file in an archive; return all prefixes, and which other files there are."""
+        if not self._file.seekable():
+            raise RefusedError("a zip archive cannot be read from a pipe", next_step="Write it to a file first.")
+        prefixes: dict[str, str] = {}
+        with zipfile.ZipFile(self._file) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            graphs = [member for member in members if _is_graph(member)]
+            if len(members) > _MOST_MEMBERS:
+                raise RefusedError(f"it holds more than {_MOST_MEMBERS:,} files", next_step="Unpack it.")
+            if not graphs:
+                raise RefusedError("no file in it has the suffix of an RDF format")
+            for member in graphs:
+                for name, namespace in self._parse_member(archive, member, reader, output).items():
+                    prefixes.setdefault(name, namespace)
+        others = len(members) - len(graphs)
+        return prefixes, f"what is hidden in it, or no RDF by its suffix, is passed over ({others:,})" if others else ""
+
+    def _parse_member(
+        self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, reader: FileReader, output: TripleWriter
+    ) -> dict[str, str]:
+        if member.flag_bits & 1:
+            raise RefusedError(f"{member.filename!r} in it is encrypted", next_step="Unpack it.")
+        base_iri = f"{self._request.base_iri}/{quote(member.filename)}"
+        document = Document(
+            recognition.format_by_name(member.filename),
+            base_iri,
+            lambda: _opened_member(archive, member),
+            self._request.hidden_graphs,
+        )
+        try:
+            return document.parse(ContentReader(_opened_member(archive, member), reader, self._request), output)
+        except RefusedError as error:
+            raise error.inside(member.filename) from error
+
+    def _unpacked(self, raw: IO[bytes]) -> IO[bytes]:
+        return _unpacked(raw, self._packing)
+
+    def _reopened(self) -> IO[bytes] | None:
+        """Open the file's content again; None where it cannot be read again."""
+        if not self._file.seekable():
+            return None
+        self._file.seek(0)
+        # It is closed when it is collected, and must leave the file open.
+        again = io.FileIO(self._file.fileno(), closefd=False)
+        return self._unpacked(cast("IO[bytes]", io.BufferedReader(again)))
+
+    def _hash(self) -> str:
+        self._file.seek(0)
+        return hashlib.file_digest(self._file, "sha256").hexdigest()
+
+    def _bad_packing(self) -> RefusedError:
+        return RefusedError(f"the {self._packing} file is cut or damaged", next_step="Fetch it again.")
+
+
+def _unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
+    match packing:
+        case "gzip":
+            return cast("IO[bytes]", gzip.open(raw))
+        case "bzip2":
+            return cast("IO[bytes]", bz2.open(raw))
+        case "xz":
+            return cast("IO[bytes]", lzma.open(raw))
+        case _:
+            return raw
+
+
+def _is_graph(member: zipfile.ZipInfo) -> bool:
+    """Return whether a file of an archive is a graph by its suffix, and not hidden or one of macOS's own."""
+    parts = member.filename.split("/")
+    is_hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    return not is_hidden and bool(recognition.format_by_name(member.filename))
+
+
+def _opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
+    """Open a file of an archive, which may be packed once more."""
+    stream = io.BufferedReader(cast("io.RawIOBase", archive.open(member)))
+    packing = recognition.packing_of(stream.peek(recognition.START))
+    return _unpacked(cast("IO[bytes]", stream), "" if packing == "zip" else packing)
+
+
+def _limit(request: ParseRequest) -> None:
+    """Limit this process, as far as the system can."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    for name, most in (
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_DATA", request.memory_megabytes * MEGABYTE),
+        ("RLIMIT_AS", request.memory_megabytes * MEGABYTE),
+    ):
+        # macOS knows these limits and refuses some.
+        with suppress(AttributeError, ValueError, OSError):
+            resource.setrlimit(getattr(resource, name), (most, most))
+    grant_cpu(request.cpu_seconds)
+
+
+def answer(file: io.FileIO, request: ParseRequest, send: Send) -> None:
+    """Parse a file, and send what came of it: triples and a result, or a refusal.
+
+    Args:
+        file: From its start.
+        request: How to parse it.
+        send: Takes each frame.
+
+    Raises:
+        BrokenPipeError: Nobody waits for the triples any more.
+    """
+    try:
+        result = FileParser(file, request, send).parse()
+    except RefusedError as error:
+        send(REFUSAL, json.dumps(error.content).encode())
+    except MemoryError as error:
+        reached = "Reached the buffer maximal size" in str(error)
+        send(REFUSAL, json.dumps({"wrong": "a term in it is longer than 16 MiB"} if reached else {}).encode())
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        send(REFUSAL, json.dumps({"wrong": error.strerror or str(error)}).encode())
+    else:
+        send(RESULT, json.dumps(result._asdict()).encode())
+
+
+def main() -> None:
+    """Parse standard input as the request in the environment says."""
+    # Ctrl-C reaches all processes of a terminal; the one that asked ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    request = ParseRequest(**json.loads(os.environ[REQUEST]))
+    _limit(request)
+    output = sys.stdout.buffer
+
+    def send(kind: bytes, content: bytes) -> None:
+        output.write(HEADER.pack(kind, len(content)))
+        output.write(content)
+        output.flush()
+
+    try:
+        answer(io.FileIO(sys.stdin.fileno(), closefd=False), request, send)
+    except BrokenPipeError:
+        os._exit(1)

@@ -1,0 +1,230 @@
+"""The streams between a file, the parser and the gateway, each with a bound, and their messages.
+
+Everything that the parser's process imports is paid for at each file, so the messages are named tuples: `dataclasses`
+takes longer to import than a small file takes to parse.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
+
+from gateway.files.recognition import START
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+HEADER = struct.Struct(">cI")
+"""Of a frame: its kind, and the bytes that follow."""
+
+POSITION = struct.Struct(">QQ")
+"""The content of a frame of progress: bytes read, and the size of the file."""
+
+TRIPLES, PROGRESS, RESULT, REFUSAL = b"T", b"P", b"R", b"E"
+
+Send = Callable[[bytes, bytes], None]
+"""Takes one frame: its kind and its content."""
+
+MEGABYTE = 1 << 20
+_ALWAYS_ALLOWED = 64 * MEGABYTE
+"""Bytes that even the smallest file may unpack to."""
+
+_CPU_UNIT = 100_000_000
+"""Unpacked bytes after which the parser is granted further processor time."""
+
+_LONGEST = 15 * MEGABYTE
+"""Bytes of one triple; the engine's own parser takes no term above 16 MiB."""
+
+
+REQUEST: Final = "BFSQL_PARSER_REQUEST"
+"""The variable of the environment with the request: any user of a machine sees the arguments of its processes, and a
+request may name hidden graphs."""
+
+
+class ParseRequest(NamedTuple):
+    """What to parse, and what that may take.
+
+    Attributes:
+        format: The format that the file's name means; empty where it means none.
+        packing: The packing that the file's name means; empty where it means none.
+        base_iri: What relative IRIs are resolved against.
+        memory_megabytes: Memory of this process.
+        cpu_seconds: Processor time for each 100 MB, unpacked.
+        growth: How many times larger than the file its content and its triples may be.
+        hidden_graphs: Named graphs that are left out.
+    """
+
+    format: str
+    packing: str
+    base_iri: str
+    memory_megabytes: int
+    cpu_seconds: int
+    growth: int
+    hidden_graphs: Sequence[str] = ()
+
+
+class Result(NamedTuple):
+    """What was parsed.
+
+    Attributes:
+        prefixes: What the file declares.
+        size: Of the file, in bytes, from before it was read.
+        times: When its content and when its state changed, in nanoseconds since the epoch.
+        opened_ns: When it was opened, in nanoseconds since the epoch.
+        sha256: The hash of what was read, in hexadecimal.
+        is_empty: Whether it has no triples.
+        note: What the file is, where its name says otherwise; or empty.
+    """
+
+    prefixes: dict[str, str]
+    size: int
+    times: tuple[int, int]
+    opened_ns: int
+    sha256: str
+    is_empty: bool
+    note: str = ""
+
+
+class RefusedError(Exception):
+    """The file is refused. Its place is `:line:column`."""
+
+    def __init__(self, wrong: str, *, place: str = "", valid: str = "", next_step: str = "") -> None:
+        super().__init__(wrong)
+        self.content = {"wrong": wrong, "place": place, "valid": valid, "next_step": next_step}
+
+    def inside(self, member: str) -> RefusedError:
+        """Return the refusal of an archive because of a file in it."""
+        content = self.content
+        wrong = f"{member!r} in it{content['place']}: {content['wrong']}"
+        return RefusedError(wrong, valid=content["valid"], next_step=content["next_step"])
+
+
+class FileReader(io.RawIOBase):
+    """The bytes of the file: hashes them and reports how far it is.
+
+    Attributes:
+        unpacked: Bytes of content that were unpacked from it, all files of an archive together.
+    """
+
+    def __init__(self, file: io.FileIO, size: int, request: ParseRequest, send: Send) -> None:
+        super().__init__()
+        self._file = file
+        self._size = size
+        self._hash = hashlib.sha256()
+        self._send = send
+        self._read = 0
+        self._reported = 0
+        self._growth = request.growth
+        self.unpacked = 0
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what was read."""
+        return self._hash.hexdigest()
+
+    @property
+    def allowed(self) -> int:
+        """Bytes that may be made of the file."""
+        return _ALWAYS_ALLOWED + self._growth * max(self._size, self._read)
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Read some of the file, and report every megabyte of it."""
+        view = memoryview(buffer).cast("B")
+        size = self._file.readinto(view) or 0
+        # The first bytes show what the file is; a pipe may bring them one by one.
+        while self._read == 0 and 0 < size < min(START, len(view)) and (more := self._file.readinto(view[size:]) or 0):
+            size += more
+        self._hash.update(view[:size])
+        self._read += size
+        if self._read - self._reported >= MEGABYTE:
+            self._reported = self._read
+            self._send(PROGRESS, POSITION.pack(self._read, self._size))
+        return size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+class ContentReader(io.RawIOBase):
+    """The unpacked bytes, up to what is allowed; each 100 MB are granted further processor time."""
+
+    def __init__(self, stream: IO[bytes], reader: FileReader, request: ParseRequest) -> None:
+        super().__init__()
+        self._stream = cast("io.BufferedReader", stream)
+        self._reader = reader
+        self._request = request
+        self._read = 0
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Read some of the content; refuse the file where there is more than is allowed."""
+        view = memoryview(buffer).cast("B")
+        size = self._stream.readinto(view)
+        while self._read == 0 and 0 < size < min(START, len(view)) and (more := self._stream.readinto(view[size:])):
+            size += more
+        self._read += size
+        reader = self._reader
+        units = reader.unpacked // _CPU_UNIT
+        reader.unpacked += size
+        if reader.unpacked // _CPU_UNIT > units:
+            grant_cpu((reader.unpacked // _CPU_UNIT + 1) * self._request.cpu_seconds)
+        if reader.unpacked > reader.allowed:
+            raise _too_much("it unpacks", self._request.growth)
+        return size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+class TripleWriter(io.RawIOBase):
+    """Sends N-Triples, as long as each triple and all of them together are of a size that is allowed."""
+
+    def __init__(self, reader: FileReader, growth: int, send: Send) -> None:
+        super().__init__()
+        self._reader = reader
+        self._growth = growth
+        self._send = send
+        self._line = 0
+        self.written = 0
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Send some N-Triples; refuse the file where a triple, or all of them, are longer than allowed."""
+        content = bytes(data)
+        end = content.rfind(b"\n")
+        # What is longer than the buffer before this comes alone, so a piece with an end of line adds little.
+        self._line = self._line + len(content) if end < 0 else len(content) - end - 1
+        if self._line > _LONGEST:
+            raise RefusedError("a triple in it takes more than 15 MB")
+        self.written += len(content)
+        if self.written > self._reader.allowed:
+            raise _too_much("its triples grow", self._growth)
+        self._send(TRIPLES, content)
+        return len(content)
+
+
+def grant_cpu(seconds: int) -> None:
+    """Allow this process so many seconds of processor time in total; the system ends it after that."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    with suppress(ValueError, OSError):
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds if hard < 0 else min(seconds, hard), hard))
+
+
+def _too_much(what: str, growth: int) -> RefusedError:
+    return RefusedError(
+        f"{what} to more than {growth} times the size of the file",
+        next_step="If you trust the file, allow more: --file-limit growth=NUMBER, or [files] in the profile.",
+    )

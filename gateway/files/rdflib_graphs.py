@@ -1,0 +1,83 @@
+"""Copies rdflib graphs into an Oxigraph store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyoxigraph
+import rdflib
+
+from gateway.errors import ConfigurationError
+from gateway.files.hiding import visible_part
+from gateway.files.loading import LoadedGraph, short_hash
+from gateway.settings.hidden import Policy
+
+_Triple = tuple[object, object, object]
+
+
+def load_rdflib(source: rdflib.Graph, policy: Policy | None = None) -> LoadedGraph:
+    """Copy what a policy leaves of an rdflib Graph or Dataset; named graphs are merged, and later changes are not seen.
+
+    Raises:
+        ConfigurationError: It holds a term that is no RDF.
+    """
+    engine = pyoxigraph.Store()
+    try:
+        engine.extend(_quad(triple) for triple in _triples(source, () if policy is None else policy.graphs))
+    except ValueError as error:
+        raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
+    except TypeError as error:
+        raise ConfigurationError(
+            "The rdflib graph holds a triple that is no RDF: a literal is its subject, or no IRI its predicate."
+        ) from error
+    if policy is not None:
+        engine = visible_part(engine, policy)
+    version = short_hash(hashlib.sha256("\n".join(sorted(map(str, engine))).encode()))
+    prefixes = _prefixes_in_use(source) if policy is None else {}
+    return LoadedGraph(engine, [("the rdflib graph", prefixes)], version)
+
+
+def _triples(source: rdflib.Graph, hidden_graphs: Sequence[str] = ()) -> Iterator[_Triple]:
+    quads: Iterable[tuple[object, ...]] = source.quads() if isinstance(source, rdflib.Dataset) else source
+    hidden = frozenset(map(rdflib.URIRef, hidden_graphs))
+    return (
+        (subject, predicate, value)
+        for subject, predicate, value, *graphs in quads
+        # Versions of rdflib differ in whether this is a graph or its name.
+        if hidden.isdisjoint(getattr(graph, "identifier", graph) for graph in graphs)
+    )
+
+
+def _quad(triple: _Triple) -> pyoxigraph.Quad:
+    subject, predicate, value = map(_term, triple)
+    # Oxigraph raises TypeError where a kind of term may not stand.
+    return pyoxigraph.Quad(subject, predicate, value)  # type: ignore[arg-type]
+
+
+def _term(term: object) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal:
+    match term:
+        case rdflib.URIRef():
+            return pyoxigraph.NamedNode(term)
+        case rdflib.BNode():
+            return pyoxigraph.BlankNode(term)
+        case rdflib.Literal():
+            datatype = pyoxigraph.NamedNode(term.datatype) if term.datatype else None
+            return pyoxigraph.Literal(term, language=term.language, datatype=datatype)
+        case _:
+            raise ValueError(f"Unexpected rdflib term: {term!r}")
+
+
+def _prefixes_in_use(source: rdflib.Graph) -> dict[str, str]:
+    """Return the prefixes that the graph binds itself, and those of rdflib's own that a predicate or type needs."""
+    usual = {(name, str(namespace)) for name, namespace in rdflib.Graph().namespaces()}
+    used = {
+        str(term)
+        for _, predicate, value in _triples(source)
+        for term in ((predicate, value) if predicate == rdflib.RDF.type else (predicate,))
+    }
+    return {
+        name: str(namespace)
+        for name, namespace in source.namespaces()
+        if (name, str(namespace)) not in usual or any(iri.startswith(str(namespace)) for iri in used)
+    }

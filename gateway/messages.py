@@ -1,0 +1,606 @@
+"""The sentences that a model reads in answers and errors, by what they are about.
+
+IDs and names in their arguments are quoted or bounded already. The errors of wrong arguments are in `arguments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gateway.arguments import MAX_HITS
+from gateway.errors import DeadlinePassed, InputError, counted
+from gateway.graph.values import Degree, NamelessNodes
+from gateway.terms.iri import MAX_IRI
+from gateway.terms.prefixes import in_prose
+
+# --- every tool ---
+
+_CUTS_ANSWERS = "endpoint is known to cut answers without a sign"
+"""What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
+
+_NOT_SENDABLE = f"an ID of them is no IRI, or has more than {MAX_IRI} characters, and could not be sent back"
+
+
+def above_ceiling(argument: str, asked: int, ceiling: int) -> str:
+    """Return a warning: the operator does not allow so much."""
+    return f"{argument}: {asked} is above this gateway's ceiling; {ceiling} was used."
+
+
+LARGER_THAN_ASKED = "max_tokens: this answer takes more than that, although only what it must have is left in it."
+
+
+def nothing_said(listed: str, elsewhere: str) -> str:
+    """Return a warning: this part of a split graph says nothing about some nodes."""
+    return f"Nothing is said here about {listed}; it may be in {elsewhere}."
+
+
+def edges_uncounted(listed: str) -> str:
+    """Return a warning: not all edges of some entities were counted."""
+    return (
+        f"edges_failed: the edges of {listed} could not all be counted, so there may be more. Ask again, or "
+        "follow a predicate that you know with bfs_query."
+    )
+
+
+def identities_unread(listed: str, why: str) -> str:
+    """Return a warning: by which IRIs other graphs may know some entities could not be read."""
+    return f"also_in: what other graphs call {listed} could not be read, so they may have them. {why}"
+
+
+def unsure_elsewhere(listed: str, graph: str, why: str) -> str:
+    """Return a warning: another graph of the server could not be asked whether it has some entities."""
+    return f"also_in: whether the graph {graph} has {listed} could not be found out. {why}"
+
+
+def not_asked_elsewhere(listed: str) -> str:
+    """Return a warning: there are too many IRIs to ask other graphs about all."""
+    return f"also_in: other graphs were not asked about all IRIs of {listed}. Describe fewer entities at once."
+
+
+# --- traversals: seeds ---
+
+
+def one_seed_only(seed: str, k: int) -> str:
+    """Return a warning: all seeds of an intersection are one entity."""
+    return f"seeds: all of them are {seed}, so this is what lies within {k} hop{'s' if k > 1 else ''} of it alone."
+
+
+def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:
+    """Return the error of a question without any seed that exists here or, in a split graph, elsewhere."""
+    place = f" They may be in {elsewhere}." if elsewhere else ""
+    doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so they may exist."
+    return InputError(
+        f"None of the seeds exists in this graph: {', '.join(seeds)}.{place}{doubt}",
+        valid=hint,
+        next_step="Call search_entities with a name to find an ID.",
+    )
+
+
+def seeds_are_types(listed: str, count: int) -> str:
+    """Return a warning: so many seeds are types, and what to do to find their nodes."""
+    are, these = ("is a type", "this type") if count == 1 else ("are types", "these types")
+    return (
+        f"{listed} {are}: a node's type is its entity_type and no edge, so nodes of {these} are not neighbors. To find "
+        "some, call search_entities with a name and node_types."
+    )
+
+
+def missing_seeds(hint: str) -> str:
+    """Return a warning about missing seeds whose prefix nobody declared."""
+    return f"missing_seeds: {hint}"
+
+
+# --- traversals: steering ---
+
+
+def no_edge_predicate(name: str, shown: str) -> InputError:
+    """Return the error of a predicate that is no edge, and where it is shown instead."""
+    return InputError(
+        f"only_predicates: {name} is no edge in this graph, so it cannot be followed.", valid=f"It is shown {shown}."
+    )
+
+
+AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
+AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
+AS_METADATA = "in the metadata of a node: call describe_entity"
+AS_EVIDENCE = "as the evidence of edges, in their metadata: call bfs_query or intersect_subgraphs without topology_only"
+AS_UNLISTED = (
+    "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
+    "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
+)
+_NO_EDGES_EITHER = (
+    "A predicate that only leads to literals, or only says something about edges, is no edge: call describe_entity for "
+    "the metadata of a node, and bfs_query for that of an edge."
+)
+
+
+def as_statement(direct: str) -> str:
+    """Return where the value of a statement of a Wikibase is shown, and the rest of the statement."""
+    return (
+        f"as {direct}: an edge where its value is a node, else in the metadata of its node (describe_entity); what a "
+        "statement says besides is in the metadata of the edge (bfs_query)"
+    )
+
+
+def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
+    """Return the error of lists of predicates that are not one a hop, or one a seed."""
+    return InputError(
+        f"{tool}: only_predicates has {counted(lists, 'list')}, but there {_are(wanted, each)}.",
+        valid=f"A list of lists has one list for each {each}, and [] for any predicate; a flat list holds for all.",
+    )
+
+
+def _are(count: int, noun: str) -> str:
+    return f"{_is(count)} {counted(count, noun)}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _was(count: int) -> str:
+    return "it was" if count == 1 else "they were"
+
+
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def other_way(seed: str, followed: str, other: str, count: str) -> str:
+    """Return a warning: a seed has no edge in the direction asked for, and some in the other."""
+    return f"{seed} has no edge by {followed}, but {count} by {other}: ask for that direction."
+
+
+# --- traversals: gaps ---
+
+MAY_HAVE_MORE_EDGES = f"this {_CUTS_ANSWERS}, so any of these may have more edges"
+TYPES_LEFT_OUT = f"their types are left out: {_NOT_SENDABLE}"
+REDIRECTED_TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
+
+
+def edges_left_out(count: int) -> str:
+    """Return the detail of a gap: edges have IDs that no caller could send back."""
+    return f"{counted(count, 'edge')} of these {_is(count)} left out: {_NOT_SENDABLE}"
+
+
+BLANK_NODES = (
+    "edges of these lead to blank nodes, which have no ID: these, and what is behind them, are not in the answer. "
+    "describe_entity shows what a blank node of one of them says, two levels deep"
+)
+
+
+def blank_nodes_beside(listed: str) -> str:
+    """Return a warning: some entities have edges to blank nodes, of which not all content is in the answer."""
+    return f"Blank nodes beside {listed} have no ID: what they say is shown in part, or not at all."
+
+
+def elsewhere(place: str) -> str:
+    """Return the detail of a gap: this part of a split graph says nothing about some nodes."""
+    return f"nothing is said about these here; they and their edges may be in {place}"
+
+
+def hub(max_degree: int | None) -> str:
+    """Return the detail of a gap: nodes are not expanded."""
+    return f"more than {counted(max_degree or 0, 'edge')}"
+
+
+def edges_capped(max_edges: int | None) -> str:
+    """Return the detail of a gap: nodes show some of their edges."""
+    return f"only {counted(max_edges or 0, 'edge')} {_is(max_edges or 0)} shown"
+
+
+def nodes_used_up(nodes: int) -> str:
+    """Return the detail of a gap: a traversal has reached all the nodes that it may."""
+    return f"This traversal may reach {counted(nodes, 'node')}, and has reached more; these were not expanded."
+
+
+def hop_done(hop: int, hops: int, nodes: int) -> str:
+    """Return the progress of a traversal."""
+    return f"hop {hop} of {hops}: {counted(nodes, 'node')}"
+
+
+def traversal_done(nodes: int, edges: int) -> str:
+    """Return the progress of a traversal at its end."""
+    return f"{counted(nodes, 'node')}, {counted(edges, 'edge')}"
+
+
+def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
+    """Return the detail of a gap with the degrees of its nodes."""
+    return f"{detail}: " + ", ".join(f"{in_prose(node)} has {edges_of(degree)}" for node, degree in degrees)
+
+
+def edges_of(degree: Degree) -> str:
+    """Return a number of edges, with "at least" where they were not all counted."""
+    return f"{degree.count:,}" if degree.exact else f"at least {degree.count:,}"
+
+
+# --- merged nodes ---
+
+
+def _merged_too(node: str, others: str) -> str:
+    return f"According to this graph, {node} was also merged into {others}. Ask about that too."
+
+
+def seed_merged(seed: str, target: str) -> str:
+    """Return a warning: another node is asked for instead of a seed."""
+    return f"seeds: {seed} was merged into {target}, which was asked for instead."
+
+
+def seed_merged_too(seed: str, others: str) -> str:
+    """Return a warning: a seed was merged into several."""
+    return f"seeds: {_merged_too(seed, others)}"
+
+
+def seed_perhaps_merged(seed: str, fault: str) -> str:
+    """Return a warning: whether a seed was merged is not known."""
+    return (
+        f"seeds: whether {seed} was merged into another node could not be read: "
+        f"{fault} It has edges of its own, so it probably was not."
+    )
+
+
+def describe_merged(node: str, target: str, others: str) -> str:
+    """Return advice about an entity that was merged into another, and perhaps into others too."""
+    return f"{node} was merged into {target}; describe that one.{f' {_merged_too(node, others)}' if others else ''}"
+
+
+# --- traversals: filters, pages, evidence ---
+
+
+def seed_stays(argument: str, seed: str) -> str:
+    """Return a warning: a filter would remove a seed."""
+    return f"{argument} would remove the seed {seed}; a seed always stays."
+
+
+def on_the_way(count: int) -> str:
+    """Return a warning: nodes are shown only as steps, and do not show how many there are."""
+    nodes, steps = ("node of another type is", "a step") if count == 1 else ("nodes of other types are", "steps")
+    return (
+        f"on_the_way: {count:,} {nodes} shown only as {steps} of a shortest path to a node of only_node_types. Their "
+        "other edges and paths are not shown: do not count such nodes."
+    )
+
+
+def undecided(argument: str, count: int) -> str:
+    """Return a warning: a filter could not be applied to some nodes."""
+    return (
+        f"{argument}: the data that decide on {counted(count, 'node')} could not all be fetched; {_was(count)} not "
+        "removed, so node_count and edge_count may be too large."
+    )
+
+
+def labels_unread(count: int) -> str:
+    """Return a warning: filters by name may miss types and predicates without a known label."""
+    return (
+        f"The names of {count:,} of the types and predicates of this answer could not be read, so a filter may miss "
+        "what it means by a name: ask again, or use IDs."
+    )
+
+
+def offset_past_end(offset: int, nodes: int) -> str:
+    """Return a warning: the page is behind the last one."""
+    return f"offset: {offset} is past the end; there {_are(nodes, 'node')}."
+
+
+def edge_offset_alone(tool: str) -> InputError:
+    """Return the error of a page that goes on with the edges of a node, and does not say of which."""
+    return InputError(
+        f"{tool}: edge_offset is given without offset.",
+        valid="Both together: next_edge and next_offset of the page before.",
+    )
+
+
+def negated(edges: int, wholly: int) -> str:
+    """Return a warning: assertions deny edges."""
+    return (
+        f"negated: {edges} of the edges shown {_is(edges)} denied by an assertion "
+        f"that says the contrary, {wholly} of them by every assertion there is. Do not read these as facts."
+    )
+
+
+def answer_too_late(nodes: int, edges: int) -> DeadlinePassed:
+    """Return the error of a traversal that ended in time, and whose answer did not."""
+    return DeadlinePassed(
+        f"The time of this call ended while the answer about {counted(nodes, 'node')} and {counted(edges, 'edge')} was "
+        "being written.",
+        next_step="Ask for fewer seeds or hops, or ask again when the gateway has fewer calls to answer.",
+    )
+
+
+# --- names in the place of IDs ---
+
+
+def reading_names(total: int) -> str:
+    """Return the progress of a call that waits for the names of so many entities."""
+    return f"Reading names of {counted(total, 'entity')}"
+
+
+EVIDENCE_REFUSED = (
+    "This endpoint refuses the queries that read what is stated about edges: no edge has its confidence, sources or "
+    "negation here, and nodes that only state such things are nodes like others."
+)
+
+# --- descriptions ---
+
+VALUES_MAY_BE_MISSING = f"This {_CUTS_ANSWERS}, so values may be missing, and what is not found may exist."
+NAME_KEYS_UNKNOWN = (
+    "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
+)
+
+
+def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str, *, trusted: bool) -> InputError:
+    """Return the error of an entity that does not exist."""
+    place = f"; it may be in {elsewhere}" if elsewhere else ""
+    doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so it may exist."
+    others = f"Nearest by name: {', '.join(nearest)}." if nearest else ""
+    return InputError(
+        f"There is no entity {asked} in this graph{place}.{doubt}",
+        valid=" ".join(filter(None, [hint, others])),
+        next_step="Call search_entities with a name to find its ID.",
+    )
+
+
+def taken_for(text: str, entity: str, name: str) -> str:
+    """Return a warning: a name stood in the place of an ID, perhaps not the first name of the entity."""
+    called = f" ({name})" if name else ""
+    return f"{text} is no ID and was taken for {entity}{called}, the only entity of this name."
+
+
+def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputError:
+    """Return the error of a text that is no ID, and the name of no entity, or of none that was found."""
+    none = f"no entity of this name was found. {doubt}" if doubt else "no entity has this name."
+    wrong = f"{no_id.wrong.removesuffix('.')}, and {none}"
+    return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
+
+
+NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
+
+
+def several_of_this_name(no_id: InputError, listed: str, count: int, doubt: str) -> InputError:
+    """Return the error of a name that several entities have, or that others than the one found may have."""
+    wrong = no_id.wrong.removesuffix(".")
+    if count == 1:
+        return InputError(
+            f"{wrong}, and not every name could be compared or listed, so others may have this one.",
+            valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
+            next_step="Send the ID of what you mean.",
+        )
+    return InputError(
+        f"{wrong}, and {count} entities have this name.",
+        valid=f"They are: {listed}." if count <= listed.count("; ") + 1 else f"The first are: {listed}.",
+        next_step="Send the ID of the one you mean.",
+    )
+
+
+def unrefined(listed: str) -> str:
+    """Return a warning: precisions and units of some entities could not be read."""
+    return (
+        f"The precision of dates and the units of quantities could not be read of {listed}: a first of January may be "
+        "a year only. Ask again."
+    )
+
+
+def unsure_whether_said(listed: str) -> str:
+    """Return a warning: it is not known whether this part of a split graph says anything about some nodes."""
+    return f"Whether anything is said here about {listed} could not be found out; ask again."
+
+
+def not_here(listed: str, elsewhere: str) -> str:
+    """Return a warning: this part of a split graph does not have some nodes."""
+    return f"{listed} is not in this graph; it may be in {elsewhere}."
+
+
+# --- searches ---
+
+OTHERS_MAY_MATCH = f"This {_CUTS_ANSWERS}, so there may be others."
+OTHER_TYPES_MAY_MATCH = (
+    "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
+)
+NAMES_MAY_BE_MISSED = (
+    "Which predicates carry names here could not be found out yet, so names may have been missed; ask again."
+)
+
+
+OTHERS_MAY_HAVE_THIS_NAME = "for an exact name, which was found; others may have it too"
+NOTHING_NEAR = "No name is like this: try another spelling or a part of the name."
+NOTHING_NEAR_OF_TYPES = (
+    "No name of these types is like this: try another spelling or a part of the name, or leave node_types out."
+)
+NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
+NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
+
+
+def no_name_has(listed: str, *, several: bool, of_types: bool) -> str:
+    """Say which words of a query no name has."""
+    return f"No name{' of these types' * of_types} has the word{'s' * several} {listed}."
+
+
+def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: bool) -> str:
+    """Say how to see the rest of a list of all entities of some types."""
+    more = f"a larger limit shows more, and {MAX_HITS} at most; " if may_show_more and shown < MAX_HITS else ""
+    return f"{shown} of {'at least ' * at_least}{found:,} {_is(shown)} listed: {more}a query narrows the list."
+
+
+def nameless_nodes(found: NamelessNodes | None) -> str:
+    """Return what to do about nodes that have no name, or may have none; empty if every node has one."""
+    if found is not None and found.exact and not found.count:
+        return ""
+    if found is None or not found.count:
+        which = "There may be nodes without a name, which no search finds"
+    elif found.exact:
+        which = f"{found.count:,} of the {counted(found.of, 'node')} {_has(found.count)} no name"
+    else:
+        which = f"{found.count:,} of {counted(found.of, 'node')} in a sample {_has(found.count)} no name"
+    return (
+        f"{which}: find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among "
+        "the neighbors of a seed."
+    )
+
+
+def names_left_out(count: int) -> str:
+    """Return a warning: names fit whose IDs no caller could send back."""
+    return f"{counted(count, 'name')} that would fit {_is(count)} left out: {_NOT_SENDABLE}."
+
+
+def descriptions_not_read(listed: str) -> str:
+    """Return a warning: entities may have descriptions that could not be read."""
+    return f"The descriptions of {listed} could not be read; they may have one."
+
+
+def entities_gone(count: int) -> str:
+    """Return a warning: the graph does not have entities that an index of names has."""
+    return f"{count:,} of the entities that were found by name {_is(count)} not in the graph any more."
+
+
+def nothing_to_search(query: str) -> InputError:
+    """Return the error of a query, quoted, without words and symbols."""
+    problem = f"has no letter, digit or symbol: {query}" if query else "must not be empty without node_types"
+    return InputError(
+        f"search_entities: query {problem}.",
+        valid="query: a name, an alias or a part of it. Without a query, node_types lists all entities of these types.",
+    )
+
+
+def others_elsewhere(where: str) -> str:
+    """Return a warning: another part of a split graph may have entities of the types, too."""
+    return f"Entities that only the rest of the graph has ({where}) are not listed."
+
+
+def untyped_not_listed() -> InputError:
+    """Return the error of a list of all entities without a type."""
+    return InputError(
+        'search_entities: "untyped" in node_types needs a query: entities without a type are not listed.',
+        valid="query: a name, an alias or a part of it; node_types alone with types that describe_schema lists.",
+    )
+
+
+# --- the graph as a whole ---
+
+TOOL_USAGE_NOTES = (
+    "search_entities resolves a name to IDs: never invent an ID. describe_entity shows in edges which predicates lead "
+    "on from an entity; bfs_query with only_predicates follows them; intersect_subgraphs finds what several entities "
+    "share. Without only_predicates begin with max_hops=1 and topology_only=true. node_types and predicates decide how "
+    "much detail an item has, not whether it is there; only_node_types, exclude_node_types and min_mentions decide "
+    "that. "
+    "complete=true means that nothing was cut and an absence is a fact; when it is false, incomplete says what is "
+    "missing, and an absence proves nothing. degraded says what was left out to keep the answer small; ask for "
+    "fewer hops or more filters to see it. next_offset is the offset of the next page; send snapshot back with it, and "
+    "next_edge, where there is one, as edge_offset. "
+    "Types and predicates may be written as the ID, the local name or the label."
+)
+
+CLOSED_WORLD = "The lists of entity_types and predicates are complete: filters take these values."
+CLOSED_WORLD_IN_PART = (
+    "All types and predicates are known, and the most frequent are listed: filters take these values, and those that "
+    "describe_entity and bfs_query show."
+)
+OPEN_WORLD = (
+    "The lists of entity_types and predicates are not complete: filters also take the predicates that describe_entity "
+    "shows in edges, and the types of the nodes in answers."
+)
+START = (
+    "Call search_entities with a name to get IDs, then describe_entity to see what could be followed, then bfs_query "
+    "with only_predicates."
+)
+SEARCH_BY_API = "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
+NO_NAMES = (
+    "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that you "
+    "were given, or that bfs_query shows."
+)
+UNKNOWN_GRAPH = "An RDF graph whose types and predicates are not known."
+
+
+def names_compared(predicates: str) -> str:
+    """Return advice: what a search compares."""
+    return f"search_entities compares names ({predicates}), not descriptions or other text."
+
+
+def flooding_type(percent: int, shown: str) -> str:
+    """Return advice: one type fills every answer."""
+    return (
+        f"{percent} % of the typed nodes are {shown}: where they are beside the point, leave them out with "
+        "exclude_node_types, and of searches with node_types."
+    )
+
+
+def hub_types(shown: str, max_degree: int | None) -> str:
+    """Return advice: nodes of these types have very many edges."""
+    if max_degree is not None:
+        return f"Nodes of {shown} can be hubs; those with more than {counted(max_degree, 'edge')} are not expanded."
+    return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
+
+
+def graph_description(edges: int | None, types: str) -> str:
+    """Return what a graph is about: its edges, where they were counted, and its most frequent types."""
+    about = f" Its most frequent types: {types}." if types else ""
+    return f"A large RDF graph.{about}" if edges is None else f"An RDF graph of {counted(edges, 'edge')}.{about}"
+
+
+def not_all_listed(reason: str, is_reading: bool) -> str:
+    """Return a warning: the lists of types and predicates are not complete."""
+    later = " All of it is being read in the background: ask again in a while." if is_reading else ""
+    return f"The lists are not complete: {reason.rstrip('.')}.{later}"
+
+
+def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> str:
+    """Return a warning: lists have so many of the most frequent types or predicates, and how to see the others.
+
+    Args:
+        totals: How many there are, by the name of the list.
+        count: How many each lists.
+        can_have_more: Whether `all` would list more.
+    """
+    lists = ", ".join(f"the {count:,} most frequent of {total:,} {name}" for name, total in totals.items())
+    more = " all=true lists up to 200 of each." if can_have_more else ""
+    return (
+        f"Listed: {lists}.{more} Filters take the others too, by ID, local name or label; schema_summary of "
+        "bfs_query shows those of a neighborhood."
+    )
+
+
+# --- names in filters ---
+
+
+def several_meant(argument: str, name: str, kind: str, meant: str) -> str:
+    """Return a warning: a name means several terms."""
+    return f"{argument}: {name} means several {kind}s, and all are meant: {meant}."
+
+
+def more_names(argument: str, count: int) -> str:
+    """Return what stands for further warnings about names."""
+    return f"{argument}: {counted(count, 'more name')} like these."
+
+
+def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str) -> InputError:
+    """Return the error of a name that matches nothing in a graph of which all terms are known."""
+    elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""
+    return InputError(
+        f"{argument}: no {kind} of this graph is called {name}.",
+        valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
+        next_step=f"Call describe_schema for the list.{elsewhere}",
+    )
+
+
+def perhaps_unknown_name(argument: str, name: str, kind: str, nearest: str) -> str:
+    """Return a warning: a name matches nothing that is known; see `unknown_name`."""
+    hint = f"; nearest known: {nearest}" if nearest else ""
+    return (
+        f"{argument}: {name} is no {kind} that is known here or stands in this answer{hint}. "
+        "The list of this graph is not comprehensive, so it may exist elsewhere."
+    )
+
+
+def absent_term(argument: str, name: str, kind: str, nearest: str) -> str:
+    """Return a warning: the graph, of which all terms are known, does not have an IRI that is asked for."""
+    hint = f" Nearest: {nearest}." if nearest else ""
+    return f"{argument}: no edge of this graph has the {kind} {name}.{hint} {_NO_EDGES_EITHER}"
+
+
+def subclasses_unread(argument: str, types: str) -> str:
+    """Return a warning: the subclasses of some types could not all be read."""
+    return f"{argument}: the subclasses of {types} could not all be read, so the filter may miss some."
+
+
+def too_many_subclasses(argument: str, most: int) -> str:
+    """Return a warning: a filter has more subclasses than are read."""
+    return f"{argument}: there are more subclasses than {most:,}; name narrower types."

@@ -1,0 +1,395 @@
+"""A schema as calls look at it: its terms by their names, and the type that a node shows."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Self
+
+from gateway import messages
+from gateway.errors import Fault, InputError, quoted
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
+from gateway.graph.counts import ClassHierarchy
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, NodeFacts, Schema, Term
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import TypeSettings
+from gateway.terms.iri import GENERIC_TYPES, is_entity_type, is_iri, local_name
+from gateway.terms.names import fold
+from gateway.terms.prefixes import PrefixMap, in_prose
+
+_NOTHING: Mapping[Iri, str] = {}
+_SHOWN = 8
+"""Terms that one message lists."""
+
+_COMPARED = 1_000
+_NAME_LENGTH = 100
+"""Known names, and characters of each and of an unknown one, that are compared for the nearest: other calls wait."""
+
+_WARNED = 5
+"""Warnings about one argument; a further one counts the other names."""
+
+HINTED = 3
+"""Unknown names for which a message has the nearest listed ones; finding these takes some milliseconds each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The types or predicates that a filter names.
+
+    Attributes:
+        iris: The types or predicates that match.
+        warnings: Names that match nothing, or several terms.
+        whole: Whether the names can mean nothing else; if not all terms are known, only an ID is that definite.
+    """
+
+    iris: frozenset[str]
+    warnings: tuple[str, ...] = ()
+    whole: bool = True
+
+
+_Names = tuple[Mapping[str, set[str]], Mapping[str, str]]
+"""The terms that have a name, and how it is spelled, by its folded form."""
+
+
+class TermLookup:
+    """The types or the predicates of a graph, by every name that a caller may use."""
+
+    def __init__(
+        self,
+        kind: Literal["type", "predicate"],
+        terms: Sequence[Term],
+        prefixes: PrefixMap,
+        *,
+        comprehensive: bool,
+        words: Sequence[str] = (),
+    ) -> None:
+        """Look up terms; `words` are names that are no IRIs, such as `untyped`."""
+        self._kind = kind
+        self._prefixes = prefixes
+        self._comprehensive = comprehensive
+        self._words = words
+        self._terms = terms
+        self._listed = dict.fromkeys((*words, *(term.iri for term in terms)))
+
+    def __len__(self) -> int:
+        """Return how many terms and words there are."""
+        return len(self._listed)
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether its names have been computed."""
+        return "names" in vars(self)
+
+    @computed_once
+    def names(self) -> _Names:
+        """The terms by their names; of many it takes long to compute, in whatever thread."""
+        by_name: dict[str, set[str]] = defaultdict(set)
+        spelled: dict[str, str] = {}
+
+        def index(name: str, iri: str) -> None:
+            folded = fold(name)
+            by_name[folded].add(iri)
+            spelled.setdefault(folded, name)
+
+        for word in self._words:
+            index(word, word)
+        for term in self._terms:
+            index(self._prefixes.declared_form(term.iri), term.iri)
+            index(term.iri, term.iri)
+            index(local_name(term.iri), term.iri)
+            if term.label:
+                index(term.label, term.iri)
+        return by_name, spelled
+
+    def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
+        """Return the terms that the names of a filter mean; `seen` are terms of an answer, with their labels.
+
+        Raises:
+            InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
+        """
+        iris: set[str] = set()
+        warnings: list[str] = []
+        further = {iri: label for iri, label in seen.items() if label or iri not in self._listed}
+        whole = True
+        for name in names:
+            found = self._find(name, further)
+            whole = whole and bool(found) and (self._comprehensive or self._as_iri(name) in found)
+            if not found:
+                warnings.append(self._unknown(argument, name, hinted=len(warnings) < HINTED))
+            elif len(found) > 1:
+                meant = self._prefixes.listed(found, _SHOWN)
+                warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
+            iris |= found
+        return Chosen(frozenset(iris), tuple(first_warnings(argument, warnings)), whole)
+
+    def required(self, argument: str, name: str, *, hinted: bool) -> tuple[frozenset[str], str]:
+        """Return the terms that one name means, and a warning, or an empty text; an IRI is meant as given.
+
+        Args:
+            argument: The argument that has the name.
+            name: The name.
+            hinted: Whether a warning has the nearest listed names.
+
+        Raises:
+            InputError: The name matches nothing; the text names the nearest.
+        """
+        found = self._find(name, _NOTHING)
+        if len(found) > 1:
+            meant = self._prefixes.listed(found, _SHOWN)
+            return frozenset(found), messages.several_meant(argument, quoted(name), self._kind, meant)
+        if found:
+            return frozenset(found), ""
+        iri = self._as_iri(name)
+        if is_iri(iri) and (iri != name or "://" in name):
+            if not self._comprehensive:
+                return frozenset({iri}), ""
+            nearest = self._nearest(name) if hinted else ""
+            return frozenset({iri}), messages.absent_term(argument, in_prose(name), self._kind, nearest)
+        raise self._no_such(argument, name)
+
+    def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
+        """Return those IRIs that are not among the terms, sorted."""
+        return sorted({iri for iri in iris if iri not in self._listed})
+
+    def iris_of(self, names: Sequence[str]) -> list[Iri]:
+        """Return the IRIs of those names that are IRIs or CURIEs, listed or not; none if all terms are listed."""
+        if self._comprehensive:
+            return []
+        expanded = [(name, self._as_iri(name)) for name in names]
+        return [iri for name, iri in expanded if is_iri(iri) and (iri != name or "://" in name)]
+
+    def _find(self, name: str, further: Mapping[Iri, str]) -> set[str]:
+        iri = self._as_iri(name)
+        if is_iri(iri) and (iri in self._listed or iri in further):
+            return {iri}
+        folded = fold(name)
+        found = set(self.names[0].get(folded, ()))
+        return found | {
+            other
+            for other, label in further.items()
+            if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.declared_form(other)), fold(label)}
+        }
+
+    def _as_iri(self, name: str) -> str:
+        try:
+            return self._prefixes.expand(self._prefixes.without_name(name))
+        except InputError:
+            return name
+
+    def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
+        if self._comprehensive:
+            raise self._no_such(argument, name)
+        return messages.perhaps_unknown_name(argument, quoted(name), self._kind, self._nearest(name) if hinted else "")
+
+    def _no_such(self, argument: str, name: str) -> InputError:
+        shown = self._prefixes.in_order(itertools.islice(self._listed, _SHOWN))
+        some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
+        return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
+
+    def _nearest(self, name: str) -> str:
+        short = (known for known in self.names[0] if len(known) <= _NAME_LENGTH)
+        compared = list(itertools.islice(short, _COMPARED))
+        near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
+        return ", ".join(in_prose(name) for name in dict.fromkeys(self.names[1][folded] for folded in near))
+
+
+def first_warnings(argument: str, warnings: Sequence[str]) -> list[str]:
+    """Return the first warnings about the names in an argument, and one that counts the others."""
+    more = len(warnings) - _WARNED
+    return [*warnings[:_WARNED], *([messages.more_names(argument, more)] if more > 0 else [])]
+
+
+_LEVELS = 20
+"""Levels of subclasses that are followed, each with at least one request."""
+
+_MOST = 2_000
+"""Subclasses of one filter; an answer warns of more."""
+
+
+class Subclasses:
+    """Adds to the types of a filter their subclasses, and theirs."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._is_known = bool(profile.types.subclass_of)
+
+    async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
+        """Return types and all their subclasses, with warnings if these are not all; words have no subclasses."""
+        found = dict.fromkeys(sorted(types))
+        frontier = [iri for iri in found if is_iri(iri)]
+        if not self._is_known or not frontier:
+            return frozenset(types), []
+        failed: list[Iri] = []
+        for _ in range(_LEVELS):
+            with call.tally.stage("schema"):
+                below = await self._store.narrower(frontier, call)
+            failed += [iri for iri, narrower in below.items() if not narrower.mark.whole]
+            new = dict.fromkeys(iri for narrower in below.values() for iri in narrower.classes if iri not in found)
+            frontier = list(new)
+            if not frontier:
+                break
+            found |= new
+            if len(found) > _MOST:
+                break
+        return frozenset(found), self._warnings(argument, failed, cut=bool(frontier))
+
+    def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
+        warnings = []
+        if failed:
+            warnings.append(messages.subclasses_unread(argument, self._prefixes.listed(failed)))
+        if cut:
+            warnings.append(messages.too_many_subclasses(argument, _MOST))
+        return warnings
+
+
+UNTYPED = "untyped"
+"""The `entity_type` of a node without any type."""
+
+UNKNOWN = "unknown"
+"""The `entity_type` of a node whose types could not be fetched."""
+
+WORDS = (UNTYPED, UNKNOWN)
+"""What stands in the place of a type."""
+
+
+class TypeChooser:
+    """Chooses one type for each node; the choice depends only on the profile and the schema version."""
+
+    def __init__(self, schema: Schema, settings: TypeSettings, prefixes: PrefixMap) -> None:
+        sign = -1 if settings.shown == "commonest" else 1
+        self._ranks = {term.iri: sign * (term.count or 0) for term in schema.types} if schema.exact else {}
+        self._preferred = {iri: rank for rank, iri in enumerate(settings.preferred)}
+        self._hierarchy = ClassHierarchy(schema.superclasses)
+        self._prefixes = prefixes
+
+    def all_of(self, facts: NodeFacts) -> Sequence[Iri]:
+        """Return the entity types of a node, the one that is shown first; generic types only if there are no others."""
+        types = _telling(facts)
+        return types if len(types) <= 1 else sorted(types, key=self._order(types))
+
+    def filterable(self, facts: NodeFacts) -> tuple[str, ...]:
+        """Return the types that a filter can match: all types of the node, or the word for none or unknown ones."""
+        if not facts.are_types_known:
+            return (UNKNOWN,)
+        return tuple(iri for iri in facts.types if is_entity_type(iri)) or (UNTYPED,)
+
+    def selected(self, facts: NodeFacts, asked: Collection[str], meant: Collection[str]) -> str:
+        """Return the type by which a filter selects a node: one that is asked for, else one that it means too.
+
+        If the types of the node do not tell, it is the type that the node shows.
+        """
+        types = self.filterable(facts)
+        fitting = [iri for iri in types if iri in asked] or [iri for iri in types if iri in meant]
+        return self._first(fitting) or self.chosen(facts)
+
+    def chosen(self, facts: NodeFacts) -> str:
+        """Return the type that a node shows, or the word for none or unknown ones."""
+        if not facts.are_types_known:
+            return UNKNOWN
+        return self._first(_telling(facts)) or UNTYPED
+
+    def shown(self, facts: NodeFacts) -> str:
+        """Return `entity_type` as it is written in an answer."""
+        return self.written(self.chosen(facts))
+
+    def written(self, chosen: str) -> str:
+        """Return the ID of a type, or the word that stands for none."""
+        return chosen if chosen in WORDS else self._prefixes.shorten(chosen)
+
+    def _first(self, types: Sequence[str]) -> str | None:
+        """Return the first of types in order, or None if there are none."""
+        return types[0] if len(types) == 1 else min(types, key=self._order(types), default=None)
+
+    def _order(self, types: Sequence[str]) -> Callable[[str], tuple[bool, int, int, str]]:
+        """Return the order of types of one node."""
+        above, last = self._hierarchy.above_others(types), len(self._preferred)
+
+        def order(iri: str) -> tuple[bool, int, int, str]:
+            preference, rank = self._preferred.get(iri, last), self._ranks.get(iri, 0)
+            return (iri in above, preference, rank, self._prefixes.declared_form(iri))
+
+        return order
+
+
+def _telling(facts: NodeFacts) -> list[Iri]:
+    """Return the entity types of a node, generic ones only if there are no others."""
+    types = [iri for iri in facts.types if is_entity_type(iri)]
+    return [iri for iri in types if iri not in GENERIC_TYPES] or types
+
+
+LONGEST_LABEL = 200
+"""Characters of a label that an answer shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaView:
+    """Look-ups in a schema: a `Schema` is what a reading returned, a `SchemaView` is what calls ask.
+
+    Attributes:
+        schema: The types and predicates.
+        comprehensive: Whether these are all: every triple was counted, or the operator vouches for the lists.
+        chooser: Chooses one type per node.
+        types: The types by every name.
+        predicates: The predicates by every name.
+        labels: Labels by IRI.
+        fault: Why the schema could not be read, or None.
+    """
+
+    schema: Schema
+    comprehensive: bool
+    chooser: TypeChooser
+    types: TermLookup
+    predicates: TermLookup
+    labels: dict[Iri, str]
+    fault: Fault | None
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        type_settings: TypeSettings,
+        prefixes: PrefixMap,
+        *,
+        comprehensive: bool,
+        has_types: bool,
+        fault: Fault | None,
+    ) -> Self:
+        """Return the look-ups in a schema; without `has_types`, no predicate gives nodes a type."""
+        # Without all labels, a name that matches nothing may be a label.
+        closed = comprehensive and schema.labelled
+        return cls(
+            schema,
+            comprehensive,
+            TypeChooser(schema, type_settings, prefixes),
+            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=WORDS),
+            TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
+            {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
+            fault,
+        )
+
+    async def prepare(self, call: Call) -> None:
+        """Compute what look-ups by name need, beside the event loop where there are many terms."""
+        for terms in (self.types, self.predicates):
+            if not terms.is_indexed and len(terms) > FEW_FOR_A_THREAD:
+                await in_thread(call, partial(_indexed, terms))
+
+    def unlisted(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
+        """Return those types and predicates that the schema does not have."""
+        entity_types = (iri for iri in types if is_entity_type(iri))
+        return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
+
+
+def _indexed(terms: TermLookup, _: Deadline) -> object:
+    return terms.names
+
+
+def names_in_doubt(view: SchemaView, profile: Profile) -> bool:
+    """Return whether the name predicates are unknown; names may then be missing or wrong."""
+    return view.schema.names is None and "name" not in profile.roles.model_fields_set

@@ -1,0 +1,330 @@
+"""An index of names: its tables, and what is in it.
+
+A partial index holds names as they were read, and how far the reading is: an interrupted run resumes there. An index is
+written whole. Its names are numbered by length, because SQLite returns the lowest numbers first: a search that takes
+only some of many matches takes the shortest names, which are the nearest to the text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from gateway.errors import counted
+from gateway.graph.call import Deadline
+from gateway.graph.values import Hits, Iri, SearchTerms
+from gateway.search_index.index_search import (
+    LONGEST_NAME,
+    LONGEST_WORD,
+    IndexSearch,
+    deletion_keys,
+    index_words,
+    joined_key,
+    sorted_key,
+)
+from gateway.search_index.sqlite_worker import SqliteWorker, attach
+
+FORMAT = "3"
+"""Of the tables and of `gateway.search_index.index_search`: an index of another format is not used.
+
+The columns `squashed` and `bag` hold `joined_key` and `sorted_key`, the table `slip` holds `deletion_keys`.
+"""
+
+PARTIAL_TABLES = """
+CREATE TABLE partial.about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE partial.entity (id INTEGER PRIMARY KEY, iri TEXT NOT NULL UNIQUE, kinds_known INTEGER NOT NULL);
+CREATE TABLE partial.kind (id INTEGER PRIMARY KEY, iri TEXT NOT NULL UNIQUE);
+CREATE TABLE partial.entity_kind (entity INTEGER, kind INTEGER, PRIMARY KEY (entity, kind)) WITHOUT ROWID;
+CREATE TABLE partial.text (
+    entity INTEGER, text TEXT, is_synonym INTEGER, language TEXT,
+    PRIMARY KEY (entity, text, is_synonym, language)
+) WITHOUT ROWID;
+CREATE TABLE partial.reading (
+    predicate TEXT PRIMARY KEY, place INTEGER NOT NULL, after TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
+    expected INTEGER NOT NULL DEFAULT 0, entities INTEGER NOT NULL DEFAULT 0, missing INTEGER NOT NULL DEFAULT 0
+);
+"""
+
+_INDEX_TABLES = """
+CREATE TABLE built.facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE built.node (id INTEGER PRIMARY KEY, iri TEXT NOT NULL, kinds_known INTEGER NOT NULL);
+CREATE TABLE built.type (id INTEGER PRIMARY KEY, iri TEXT NOT NULL UNIQUE);
+CREATE TABLE built.node_type (node INTEGER, type INTEGER, PRIMARY KEY (node, type)) WITHOUT ROWID;
+CREATE TABLE built.name (
+    id INTEGER PRIMARY KEY, node INTEGER NOT NULL, text TEXT NOT NULL, is_synonym INTEGER NOT NULL,
+    language TEXT NOT NULL, squashed TEXT NOT NULL, bag TEXT NOT NULL
+);
+CREATE TABLE built.word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, names INTEGER NOT NULL);
+CREATE TABLE built.slip (variant INTEGER, word INTEGER, PRIMARY KEY (variant, word)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE built.named USING fts5(
+    words, types, content='', detail='column', columnsize=0, tokenize='ascii', prefix='3'
+);
+CREATE VIRTUAL TABLE built.inside USING fts5(word, content='', columnsize=0, tokenize='trigram');
+"""
+_COPIES = """
+INSERT INTO built.node SELECT id, iri, kinds_known FROM partial.entity;
+INSERT INTO built.type SELECT id, iri FROM partial.kind;
+INSERT INTO built.node_type SELECT entity, kind FROM partial.entity_kind;
+"""
+_KEYS = """
+CREATE INDEX built.name_squashed ON name (squashed);
+CREATE INDEX built.name_bag ON name (bag);
+"""
+
+_MOST_ENTRIES = 100
+"""Entries of a database that are read; ours have fewer."""
+
+_AT_ONCE = 2_000
+_WORDS_AT_ONCE = 20_000
+"""Rows and words that are written between two looks at whether the build was stopped."""
+
+Entry = tuple[str, str, str, str | None]
+"""An entry of a database: type, name, table and SQL text."""
+
+TextRow = tuple[int, str, int, str, str | None]
+
+
+def is_index(database: sqlite3.Connection) -> bool:
+    """Return whether the database `built` is exactly an index: no other table, no view, no trigger."""
+    return _entries(database, "built") == _expected("built")
+
+
+def is_partial_index(database: sqlite3.Connection) -> bool:
+    """Return whether the database `partial` is exactly a partial index."""
+    return _entries(database, "partial") == _expected("partial")
+
+
+@functools.cache
+def _expected(name: Literal["built", "partial"]) -> frozenset[Entry]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(f"ATTACH DATABASE ':memory:' AS {name}")
+        database.executescript(PARTIAL_TABLES if name == "partial" else _INDEX_TABLES + _KEYS)
+        return _entries(database, name)
+
+
+def _entries(database: sqlite3.Connection, name: str) -> frozenset[Entry]:
+    # With the SQL text, because a default, a check or a generated column could differ.
+    return frozenset(
+        database.execute(f"SELECT type, name, tbl_name, sql FROM {name}.sqlite_master LIMIT {_MOST_ENTRIES}")  # noqa: S608 - a constant
+    )
+
+
+def write_index(database: sqlite3.Connection, check: Callable[[], None]) -> None:
+    """Write the database `built` from the database `partial`; `check` is called between steps, and raises to stop."""
+    database.executescript(_INDEX_TABLES)
+    database.execute("BEGIN")
+    for statement in filter(str.strip, _COPIES.split(";")):
+        check()
+        database.execute(statement)
+    words = _write_names(database, check)
+    _write_words(database, words, check)
+    for statement in filter(str.strip, _KEYS.split(";")):
+        check()
+        database.execute(statement)
+    database.execute("COMMIT")
+
+
+def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Counter[str]:
+    """Write all names, the shortest first; return in how many names each word is."""
+    counts: Counter[str] = Counter()
+    number = 0
+    rows = database.execute(
+        "SELECT entity, text, is_synonym, language, "
+        "(SELECT group_concat('t' || kind, ' ') FROM partial.entity_kind AS its WHERE its.entity = text.entity) "
+        "FROM partial.text AS text ORDER BY length(text), text, entity"
+    )
+    for chunk in _chunks(rows):
+        check()
+        names, tokens = [], []
+        for entity, text, is_synonym, language, kinds in chunk:
+            number += 1
+            words = index_words(text)
+            different = dict.fromkeys(words)
+            counts.update(different.keys())
+            names.append((number, entity, text, is_synonym, language, joined_key(words), sorted_key(words)))
+            tokens.append((number, " ".join(different), kinds or ""))
+        database.executemany("INSERT INTO built.name VALUES (?, ?, ?, ?, ?, ?, ?)", names)
+        database.executemany("INSERT INTO built.named (rowid, words, types) VALUES (?, ?, ?)", tokens)
+    return counts
+
+
+def _write_words(database: sqlite3.Connection, counts: Counter[str], check: Callable[[], None]) -> None:
+    """Write the words of all names, the most frequent first, with their deletion keys."""
+    words = list(enumerate(sorted(counts, key=lambda word: (-counts[word], word)), 1))
+    for start in range(0, len(words), _WORDS_AT_ONCE):
+        check()
+        chunk = words[start : start + _WORDS_AT_ONCE]
+        database.executemany(
+            "INSERT INTO built.word VALUES (?, ?, ?)", [(number, word, counts[word]) for number, word in chunk]
+        )
+        database.executemany("INSERT INTO built.inside (rowid, word) VALUES (?, ?)", chunk)
+        database.executemany(
+            "INSERT INTO built.slip VALUES (?, ?)",
+            # SQLite writes a sorted tree several times as fast.
+            sorted(
+                (variant, number)
+                for number, word in chunk
+                if 1 < len(word) <= LONGEST_WORD
+                for variant in deletion_keys(word)
+            ),
+        )
+
+
+def _chunks(rows: Iterator[TextRow]) -> Iterator[list[TextRow]]:
+    while chunk := list(islice(rows, _AT_ONCE)):
+        yield chunk
+
+
+OPENING_SECONDS = 10.0
+"""Time for opening an index, which counts its names; without it, a broken file could block for ever."""
+
+_DATE = re.compile(r"(\d{4}-\d{2}-\d{2})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """Facts about an index.
+
+    Attributes:
+        date: The day it was built; empty for that of a loaded graph, which does not change.
+        names: The number of names.
+        entities: The number of entities.
+        whole: Whether it has all names of the graph.
+        typed: Whether it has the types of all entities.
+        long: Whether only the first characters of some names are searched.
+    """
+
+    date: str
+    names: int
+    entities: int
+    whole: bool
+    typed: bool
+    long: bool
+
+    def __str__(self) -> str:
+        dated = f" of {self.date}" if self.date else ""
+        entities = counted(self.entities, "entity")
+        unfinished = "" if self.whole else ", which are not all"
+        return f"the local label index{dated}: {counted(self.names, 'name')} of {entities}{unfinished}"
+
+
+class WrongFormatError(Exception):
+    """The file is not an index of this version."""
+
+
+class LabelIndex:
+    """An index that is open for searches.
+
+    Attributes:
+        info: Facts about it.
+    """
+
+    def __init__(self, worker: SqliteWorker, info: IndexInfo) -> None:
+        self.info = info
+        self._worker = worker
+
+    @classmethod
+    async def open(cls, path: Path, deadline: Deadline) -> LabelIndex:
+        """Open the index in a file.
+
+        Raises:
+            DeadlinePassed: No time is left.
+            sqlite3.Error: The file is not a database, or is broken.
+            WrongFormatError: The file is not an index of this version.
+        """
+        worker = SqliteWorker()
+        try:
+            return cls(worker, await worker.run(_read, path, deadline=deadline))
+        except BaseException:
+            worker.close()
+            raise
+
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], at_most: int, deadline: Deadline) -> Hits:
+        """Find at most so many names of entities in each step, of those with one of the types if there are any.
+
+        Raises:
+            DeadlinePassed: No time is left.
+            ClosedError: The index was closed.
+            sqlite3.Error: The index is broken.
+        """
+        found = await self._worker.run(IndexSearch.of, terms, types, at_most, not self.info.date, deadline=deadline)
+        is_partial = not self.info.whole or bool(types and not self.info.typed)
+        # An endpoint may have got new names since that day.
+        exhaustive = not (self.info.date or is_partial or found.shortened or self.info.long)
+        return Hits(
+            found.hits,
+            found.cut or is_partial,
+            f"{self.info}; {found.how}",
+            exhaustive,
+            found.absent if exhaustive else (),
+        )
+
+    def close(self) -> None:
+        """Close the index."""
+        self._worker.close()
+
+
+async def build_index(worker: SqliteWorker, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
+    """Build the index from the partial index of a worker, and detach the partial index.
+
+    The date is that of a stored index, and empty for a loaded graph. Without a path, the index is a temporary database.
+
+    Raises:
+        ClosedError: The worker was closed.
+        sqlite3.Error: The index cannot be written.
+    """
+    facts = {"format": FORMAT, "date": date, "missing": str(missing)}
+    return LabelIndex(worker, await worker.run(_write, facts, path, worker.check_open))
+
+
+def _write(
+    database: sqlite3.Connection, facts: Mapping[str, str], path: Path | None, check: Callable[[], None]
+) -> IndexInfo:
+    attach(database, "built", path, writable=True)
+    # No journal: nobody reads it before it is whole, and one that is not completed is removed.
+    database.execute("PRAGMA built.journal_mode = OFF")
+    try:
+        write_index(database, check)
+        database.executemany("INSERT INTO built.facts VALUES (?, ?)", facts.items())
+    except sqlite3.Error:
+        # The partial index stays attached: the caller may try another path.
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        database.execute("DETACH DATABASE built")
+        raise
+    database.execute("DETACH DATABASE partial")
+    return _info(database)
+
+
+def _read(database: sqlite3.Connection, path: Path) -> IndexInfo:
+    attach(database, "built", path, writable=False)
+    database.execute("PRAGMA query_only = ON")
+    if not is_index(database):
+        raise WrongFormatError
+    info = _info(database)
+    ((pages,),), ((size,),) = database.execute("PRAGMA built.page_count"), database.execute("PRAGMA built.page_size")
+    # SQLite's own check reads the whole file; other damage is found by the search that reads it.
+    if pages * size != path.stat().st_size:
+        raise sqlite3.DatabaseError("its end is missing")
+    return info
+
+
+def _info(database: sqlite3.Connection) -> IndexInfo:
+    facts = dict(database.execute("SELECT key, substr(value, 1, 20) FROM built.facts LIMIT 10"))
+    if facts.get("format") != FORMAT or not _DATE.fullmatch(facts.get("date", "")):
+        raise WrongFormatError
+    ((names,),) = database.execute("SELECT count(*) FROM built.name")
+    ((entities,),) = database.execute("SELECT count(*) FROM built.node")
+    ((untyped,),) = database.execute("SELECT count(*) FROM built.node WHERE NOT kinds_known")
+    # Names are numbered by their length.
+    longest = database.execute("SELECT length(text) FROM built.name ORDER BY id DESC LIMIT 1").fetchone()
+    long = longest is not None and longest[0] > LONGEST_NAME
+    return IndexInfo(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0, long)

@@ -1,1 +1,0 @@
-"""Edges, degrees and reach of nodes, as batched queries."""

@@ -1,1 +1,0 @@
-"""Which engine is behind an endpoint, and what that engine does differently."""

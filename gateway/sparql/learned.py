@@ -1,0 +1,182 @@
+"""What the answers of one endpoint teach: formats, a row cap, IRIs that it reads as others.
+
+Virtuoso writes all terms alike in TSV, so it is asked for TSV only where the query binds nothing but IRIs and blank
+nodes (docs/notes/endpoints.md, "Formats").
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from sys import getsizeof
+from typing import Literal, Protocol
+
+from gateway.errors import Fault, QueryRefused, quoted
+from gateway.graph.call import Call
+from gateway.settings.endpoint import EngineName
+from gateway.sparql import table
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.table import Rows
+from gateway.sparql.template import Parameter, Template
+from gateway.terms.bounded_map import BoundedMap
+from gateway.terms.iri import are_ordinary, composed, may_be_rewritten
+from gateway.transport.base import Format
+
+_log = logging.getLogger(__name__)
+
+
+class FormatChoice:
+    """The formats at one endpoint.
+
+    Args:
+        pinned: What the profile says (`endpoint.format`).
+    """
+
+    def __init__(self, pinned: str) -> None:
+        self._pinned = pinned
+        self._only_json: set[str] = set()
+
+    def of(self, text: Template, engine: EngineName, *, is_proven: bool) -> Format:
+        """Return the format for a query.
+
+        Args:
+            text: Its template.
+            engine: The engine.
+            is_proven: Whether the rows show that they are all. A body of TSV does not: it may end behind any line.
+        """
+        wants_tsv = self._pinned == "tsv" or (self._pinned == "auto" and TRAITS[engine].writes_tsv)
+        if not (wants_tsv and is_proven) or text.name in self._only_json:
+            return "json"
+        return "tsv" if text.iris or engine != "virtuoso" else "json"
+
+    def refuse_tsv(self, text: Template) -> None:
+        """Ask for JSON from now on, because the TSV that came could not be read, but the JSON could."""
+        _log.info("the endpoint's TSV for %s cannot be read; JSON is asked for from now on", text.name)
+        self._only_json.add(text.name)
+
+
+_FEWEST = 100
+"""Rows that a cap has at least; two short answers may end at one row for other reasons."""
+
+
+class RowCap:
+    """Learns a row cap from answers that ended early.
+
+    A cap shows where two different queries end early at one number of rows, and no answer ever had more.
+    """
+
+    def __init__(self) -> None:
+        self._most = 0
+        self._cut = ""
+
+    def saw_whole(self, rows: int) -> None:
+        """Note an answer that was whole, or had more rows than were asked for."""
+        if rows > self._most:
+            self._most, self._cut = rows, ""
+
+    def saw_cut(self, rows: int, query: str) -> int | None:
+        """Note an answer that ended early; return the cap if it now is known."""
+        if rows < max(self._most, _FEWEST):
+            return None
+        if rows == self._most and self._cut not in {"", query}:
+            return rows
+        self._most, self._cut = rows, query
+        return None
+
+
+_AT_ONCE = 200
+"""IRIs in one query."""
+
+_KNOWN_BYTES = 4 << 20
+"""Memory for what the endpoint said."""
+
+
+class Asking(Protocol):
+    """What sends templates to an endpoint."""
+
+    query_rows: int
+
+    @property
+    def doubts_escapes(self) -> bool:
+        """Whether the engine may read an IRI with an escape as another one."""
+        ...
+
+    def send_by(self, way: Literal["post", "direct"]) -> bool:
+        """Send queries in a way from now on; return whether that is a change."""
+        ...
+
+    async def rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], /) -> Rows:
+        """Ask one question; see `SparqlClient.rows`."""
+
+
+def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
+    """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
+    return QueryRefused(
+        f"The engine refused a query about {quoted(iri)}, which may be no IRI by the engine's rules.",
+        valid="Engines differ: some refuse [ and ], or a % without two hexadecimal digits after it.",
+        next_step=refused.next_step or "Ask without it.",
+    )
+
+
+class RewrittenIris:
+    """What an endpoint said about the IRIs that some engine may read as others; it is asked about each once."""
+
+    def __init__(self, client: Asking) -> None:
+        self._client = client
+        self._may_send_body = True
+        self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_KNOWN_BYTES)
+
+    async def faults(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
+        """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why."""
+        distinct = dict.fromkeys(iris)
+        doubtful = [] if are_ordinary(distinct) else list(filter(may_be_rewritten, distinct))
+        if self._client.doubts_escapes:
+            # A server that decodes a form twice reads `a%3Ab` as `a:b`.
+            doubtful += [iri for iri in distinct if "%" in iri and not may_be_rewritten(iri)]
+        known = self._is_unchanged.known
+        is_unchanged = {iri: known[iri] for iri in doubtful if iri in known}
+        new = [iri for iri in doubtful if iri not in is_unchanged]
+        size = max(1, min(_AT_ONCE, self._client.query_rows // 2))
+        faults: dict[str, Fault] = {}
+        for start in range(0, len(new), size):
+            faults |= await self._read_back(new[start : start + size], is_unchanged, call)
+        for iri in new:
+            if iri in is_unchanged:
+                self._is_unchanged.add(iri, is_unchanged[iri], getsizeof(iri))
+        return faults | {iri: _rewritten(iri) for iri, unchanged in is_unchanged.items() if not unchanged}
+
+    async def _read_back(self, iris: Sequence[str], is_unchanged: dict[str, bool], call: Call) -> dict[str, Fault]:
+        """Learn which IRIs the endpoint reads as they are; return those about which it could not be asked, and why."""
+        try:
+            # Beside its composed form, an IRI does not come back from an engine to which the two are one.
+            together = dict.fromkeys([*map(composed, iris), *iris])
+            rows = (await self._client.rows("iris_as_read", call.for_probe(), {"nodes": list(together)})).whole()
+            as_read = {*table.iri("n")(table.binding(rows, "n"))}
+        except QueryRefused as refused:
+            # One that the engine refuses must not leave the others of its batch unasked.
+            if len(iris) == 1:
+                return {iris[0]: refused_iri(iris[0], refused)}
+            middle = len(iris) // 2
+            first = await self._read_back(iris[:middle], is_unchanged, call)
+            return {**first, **await self._read_back(iris[middle:], is_unchanged, call)}
+        except Fault as fault:
+            return dict.fromkeys(iris, fault)
+        may_be_form = self._client.doubts_escapes and self._may_send_body and not as_read.issuperset(iris)
+        if may_be_form and self._client.send_by("direct"):
+            if not await self._read_back(iris, is_unchanged, call):
+                return {}
+            self._may_send_body = False
+            self._client.send_by("post")
+        is_unchanged |= {iri: iri in as_read for iri in iris}
+        return {}
+
+
+def has_escape(iris: Iterable[str]) -> bool:
+    """Return whether some IRI has an escaped character."""
+    return any("%" in iri for iri in iris)
+
+
+def _rewritten(iri: str) -> QueryRefused:
+    return QueryRefused(
+        f"The endpoint reads {quoted(iri)} as another IRI, so it cannot be asked for.", next_step="Ask without it."
+    )

@@ -1,0 +1,255 @@
+"""All names of a graph, page by page, and the nodes without one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, QueryRefused
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
+from gateway.graph.store import EntityTypes, Name, NamesPage
+from gateway.graph.values import Iri, NamelessNodes, Schema
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.name_predicates import NamePredicateFinder
+from gateway.sparql.nodes import NamePredicates, NodeReader
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.schema_counts import counts_in
+from gateway.sparql.table import Table, binding, integer, iri, literal, read
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_sendable
+
+_Text = tuple[str, str]
+"""A name and its language."""
+
+_ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
+
+
+class SparqlNameReader:
+    """Lists the names of a graph; see `gateway.graph.store.NameReader`."""
+
+    def __init__(
+        self, client: SparqlClient, nodes: NodeReader, name_predicates: NamePredicates, finder: NamePredicateFinder
+    ) -> None:
+        self._client = client
+        self._nodes = nodes
+        self._name_predicates = name_predicates
+        self._finder = finder
+
+    @property
+    def predicates(self) -> Sequence[Iri]:
+        """The predicates of names and of synonyms."""
+        return self._name_predicates.all
+
+    async def find_predicates(self, call: Call) -> None:
+        """Detect which predicates name nodes."""
+        await self._finder.find(call)
+
+    def use_predicates(self, found: Sequence[Iri]) -> None:
+        """Use the name predicates that an earlier run detected, after those of the profile."""
+        self._name_predicates.use((*self._name_predicates.configured, *found))
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever the predicates change."""
+        self._name_predicates.on_change(listener)
+
+    async def count(self, predicate: Iri, call: Call) -> int:
+        """Return how many entities have a name by a predicate."""
+        return await self._counted("names_count", {"predicate": predicate}, call)
+
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
+        """Return the names of a predicate that come after an entity; the first ones where that is empty."""
+        given: dict[str, Parameter] = {"predicate": predicate, "after": [after] * bool(after)}
+        rows, more = (await self._client.rows("names_page", call, given)).part()
+        found = await in_thread(call, partial(_found, rows), unless=len(rows) <= FEW_FOR_A_THREAD)
+        if any(entity == after for entity, _ in found):
+            raise EndpointFault("The endpoint's pages of names do not go on where they should.")
+        if not more:
+            return NamesPage(await self._names(predicate, found, call), None)
+        # Of the last entity there may be more names than came.
+        last = found[-1][0]
+        whole = [(entity, text) for entity, text in found if entity != last]
+        if whole:
+            return NamesPage(await self._names(predicate, whole, call), whole[-1][0])
+        texts, missing = await self._of_one(last, predicate, call)
+        return NamesPage(await self._names(predicate, [(last, text) for text in texts], call), last, missing)
+
+    async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
+        """Return the types of some entities."""
+        facts = await self._nodes.facts(entities, call, names=False, descriptions=False)
+        unknown = set()
+        for entity, fact in facts.items():
+            if isinstance(fact.mark.fault, QueryRefused):
+                unknown.add(entity)
+            elif fact.mark.fault is not None:
+                raise fact.mark.fault
+        return EntityTypes({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
+
+    async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[_Text], int]:
+        """Return all names of an entity that has more than a page of them, and how many are missing."""
+        about: dict[str, Parameter] = {"node": entity, "predicate": predicate}
+        texts: dict[_Text, None] = {}
+        after: list[str] = []
+        more = True
+        while more:
+            rows, more = (await self._client.rows("names_of", call, {**about, "after": after})).part()
+            page = await in_thread(call, partial(_texts, rows), unless=len(rows) <= FEW_FOR_A_THREAD)
+            if more and page.keys() <= texts.keys():
+                raise EndpointFault("A page of the names of one entity brought none that was not known.")
+            texts |= page
+            after = [text for text, _ in page][-1:]
+        different = {text for text, _ in texts}
+        # An engine whose order is not its comparison would skip names between two pages; the number shows it.
+        return list(texts), abs(await self._counted("names_of_count", about, call) - len(different))
+
+    async def _counted(self, template: str, parameters: dict[str, Parameter], call: Call) -> int:
+        rows = (await self._client.rows(template, call, parameters)).whole()
+        # Nothing to count is one row on some engines, and none on others.
+        return next(iter(_COUNT(rows)), 0)
+
+    async def _names(self, predicate: Iri, found: Sequence[tuple[Iri, _Text]], call: Call) -> tuple[Name, ...]:
+        is_synonym = predicate not in self._name_predicates.names
+
+        def names(deadline: Deadline) -> tuple[Name, ...]:
+            different = dict.fromkeys(deadline.checking(found))
+            return tuple(Name(entity, text, is_synonym, language) for entity, (text, language) in different)
+
+        return await in_thread(call, names, unless=len(found) <= FEW_FOR_A_THREAD)
+
+
+def _texts(rows: Table, deadline: Deadline) -> dict[_Text, None]:
+    """Return the names in some rows."""
+    return {(text.value, text.language): None for text in deadline.checking(_NAME(rows))}
+
+
+def _found(rows: Table, deadline: Deadline) -> list[tuple[Iri, _Text]]:
+    """Return the entities and names in some rows."""
+    return [(entity, (text.value, text.language)) for entity, text in deadline.checking(read(rows, _ENTITY, _NAME))]
+
+
+_log = logging.getLogger(__name__)
+
+_FEW_TRIPLES = 20_000
+"""Triples of a graph whose nodes are all counted at once: that costs hardly more than to look at some of them."""
+
+_TRIPLES = 200_000
+_TRIPLES_IN_PROCESS = 2_000_000
+"""Triples of a graph, at an endpoint and in this process, whose nodes are all counted where each of some has a name.
+
+It takes seconds, and only it shows that all have one.
+"""
+
+_PREDICATES = 2_000
+"""Predicates in one query, of a graph whose nodes are all counted."""
+
+_SAMPLED_PREDICATES = 20
+_SAMPLED_EDGES = 10
+"""The most frequent predicates of a larger graph, and edges of each, whose ends are a sample of its nodes."""
+
+_ATTEMPTS = 2
+"""Counts of one graph that may fail, before no more are tried."""
+
+
+class NamelessCounter:
+    """Counts the nodes of one graph that have no name: in a sample, and if there are none in it, among all nodes."""
+
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, name_predicates: NamePredicates
+    ) -> None:
+        self._client = client
+        self._rule = rule
+        self._nodes = nodes
+        self._name_predicates = name_predicates
+        self._counted: NamelessNodes | None = None
+        self._counted_for: tuple[object, ...] = ()
+        self._failed = 0
+        self._counting = asyncio.Lock()
+
+    async def count(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name, counted once for each schema; None if that is not known."""
+        # A sample would be charged to a quota that traversals need.
+        if self._client.flow.quota.is_limited:
+            return None
+        async with self._counting:
+            wanted = (schema.version, schema.exact, *self._name_predicates.all)
+            if self._counted_for != wanted:
+                self._counted_for, self._counted, self._failed = wanted, None, 0
+            if self._counted is None and self._failed < _ATTEMPTS:
+                try:
+                    with call.reserving(requests=0.5, time=0.5):
+                        self._counted = await self._count(schema, call)
+                except Fault as fault:
+                    # What took too long would take as long again.
+                    self._failed += _ATTEMPTS if isinstance(fault, DeadlinePassed) else 1
+                    _log.info("the nodes without a name could not be counted: %s", fault)
+            return self._counted
+
+    def forget(self) -> None:
+        """Forget what was counted."""
+        self._counted_for = ()
+
+    async def _count(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        await self._rule.refresh(call)
+        triples = schema.basis.triples if schema.exact or not self._client.is_remote else None
+        if triples is None or triples > _FEW_TRIPLES:
+            some = await self._sampled(schema, call)
+            if self._is_large(triples) or (some is not None and some.count):
+                return some
+        return await self._all_counted(schema, call)
+
+    def _is_large(self, triples: int | None) -> bool:
+        """Return whether a graph is too large for counting all nodes; one in this process may not know its size yet."""
+        return self._client.is_remote if triples is None else triples > self._most
+
+    @property
+    def _most(self) -> int:
+        return _TRIPLES if self._client.is_remote else _TRIPLES_IN_PROCESS
+
+    async def _all_counted(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Count all nodes; look at some if there are too many."""
+        predicates = [term.iri for term in schema.predicates]
+        if not schema.exact:
+            rows = (await self._client.rows("schema/totals", call, {"scan": self._most + 1})).whole()
+            totals = counts_in(rows, "p")
+            predicates = [one for one in totals if self._is_edge(one)]
+            if sum(totals.values()) > self._most:
+                return await self._sampled(schema, call)
+        if len(predicates) > _PREDICATES:
+            return await self._sampled(schema, call)
+        return await self._counted_among(predicates, call) if predicates else NamelessNodes(0, 0, exact=True)
+
+    def _is_edge(self, predicate: Iri) -> bool:
+        return predicate not in self._rule.excepted and self._rule.allows(predicate) and is_sendable(predicate)
+
+    async def _counted_among(self, predicates: Sequence[Iri], call: Call) -> NamelessNodes:
+        """Count all ends of the edges with some predicates."""
+        given: dict[str, Parameter] = {
+            "predicates": predicates,
+            "names": self._name_predicates.all,
+            "most": self._most,
+            "excepted": self._rule.excepted,
+            **self._rule.evidence,
+            **self._rule.ends,
+        }
+        rows = (await self._client.rows("schema/nameless", call, given)).whole()
+        # Nothing to count is an empty group on some engines, and no row on others.
+        counts = dict(read(binding(rows, "named"), integer("named"), integer("count")))
+        return NamelessNodes(counts.get(0, 0), sum(counts.values()), exact=True)
+
+    async def _sampled(self, schema: Schema, call: Call) -> NamelessNodes | None:
+        """Look at the ends of some edges of the predicates that the schema lists first; None if it lists none."""
+        predicates = [term.iri for term in schema.predicates[:_SAMPLED_PREDICATES]]
+        if not predicates:
+            return None
+        given: dict[str, Parameter] = {"predicates": predicates, "edges": _SAMPLED_EDGES, **self._rule.ends}
+        # Any of them will do.
+        rows, _ = (await self._client.rows("schema/ends", call, given)).part()
+        ends: Iterable[Iri] = dict.fromkeys(chain.from_iterable(read(rows, iri("s"), iri("o"))))
+        ends = [end for end in ends if is_sendable(end)]
+        if self._rule.may_have_evidence:
+            ends = sorted(await self._nodes.without_evidence(ends, call))
+        has_name = await self._nodes.have_names(ends, call)
+        return NamelessNodes(sum(not named for named in has_name.values()), len(has_name), exact=False)

@@ -1,0 +1,430 @@
+"""Facts about nodes, read in batches: names, literals, identities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from gateway.graph import sendable
+from gateway.graph.call import Call
+from gateway.graph.values import (
+    BlankNode,
+    Description,
+    DirectSubclasses,
+    Existence,
+    Identities,
+    Iri,
+    Mark,
+    NodeFacts,
+    Value,
+)
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import VALUE_MARK, IdentitySettings, RoleSettings
+from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import (
+    BlankTerm,
+    IriTerm,
+    LiteralTerm,
+    Table,
+    Term,
+    UnexpectedRows,
+    binding,
+    iri,
+    literal_of,
+    read,
+    term,
+    value,
+)
+from gateway.sparql.template import Parameter
+from gateway.sparql.value_nodes import Refinement, ValueNodeReader
+from gateway.terms.iri import REIFICATION, is_sendable, is_skolem
+from gateway.terms.literals import Literal, best_text
+from gateway.terms.names import compact
+
+
+class IdentityReader:
+    """Reads the identity predicates of nodes.
+
+    Args:
+        client: Sends the queries.
+        settings: Which predicates.
+        batch: Nodes in one query.
+    """
+
+    def __init__(self, client: SparqlClient, settings: IdentitySettings, batch: int) -> None:
+        self._client = client
+        self._settings = settings
+        self._batch = batch
+
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return what other graphs call each node, without a query where no predicate says; see `GraphStore`."""
+        settings = self._settings
+        if not settings.predicates:
+            return {node: Identities() for node in ids}
+        same_as = [settings.same_as] if settings.same_as else []
+
+        def read_values(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Identities]:
+            found: dict[Iri, set[Iri]] = {node: set() for node in batch}
+            for node, predicate, named in read(rows, iri("n"), iri("p"), term("v")):
+                other = self._other(predicate, named)
+                if other != node and is_sendable(other) and not is_skolem(other):
+                    found[node].add(other)
+            return {node: Identities(tuple(sorted(others)), mark) for node, others in found.items()}
+
+        query = BatchedQuery(
+            self._client,
+            "identities",
+            self._batch,
+            lambda batch: {"nodes": batch, "predicates": settings.predicates, "same_as": same_as},
+            read_values,
+        )
+        return await query.run(ids, call)
+
+    def _other(self, predicate: Iri, value: Term) -> Iri:
+        """Return the IRI that a value stands for; empty if it stands for none."""
+        match value:
+            case IriTerm() if predicate in self._settings.same_as:
+                return value.value
+            case LiteralTerm() if predicate in self._settings.formatters:
+                return self._settings.formatters[predicate].replace(VALUE_MARK, value.value)
+        return ""
+
+
+class NamePredicates:
+    """The predicates of names and synonyms that are in force, shared by everything that reads or searches names.
+
+    They can change while the graph is in use, because they are detected from the data.
+
+    Attributes:
+        names: Predicates of the display name, the best first.
+        synonyms: Predicates of further names, without those of names.
+    """
+
+    def __init__(self, roles: RoleSettings) -> None:
+        self._roles = roles
+        self._listeners: list[Callable[[], None]] = []
+        self.names: tuple[Iri, ...] = roles.name
+        self.synonyms: tuple[Iri, ...] = roles.synonym
+        self._set(roles.name)
+
+    @property
+    def all(self) -> tuple[Iri, ...]:
+        """Both, the names first."""
+        return (*self.names, *self.synonyms)
+
+    @property
+    def configured(self) -> tuple[Iri, ...]:
+        """The predicates of names that the profile gives."""
+        return self._roles.name
+
+    def use(self, names: Iterable[Iri]) -> None:
+        """Let other predicates be the names, the best first, and call the listeners if they are not those in force."""
+        before = self.all
+        self._set(names)
+        if self.all != before:
+            for listener in self._listeners:
+                listener()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function whenever other predicates are in force: stored answers contain names by the old ones."""
+        self._listeners.append(listener)
+
+    def _set(self, names: Iterable[Iri]) -> None:
+        self.names = tuple(dict.fromkeys(names))
+        self.synonyms = tuple(iri for iri in dict.fromkeys(self._roles.synonym) if iri not in self.names)
+
+
+class NodeReader:
+    """Reads what the graph says about nodes."""
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        profile: Profile,
+        name_predicates: NamePredicates,
+        value_nodes: ValueNodeReader,
+    ) -> None:
+        self._client = client
+        self._value_nodes = value_nodes
+        self._rule = rule
+        self._profile = profile
+        self._name_predicates = name_predicates
+        self._batch = profile.limits.facts_batch
+
+    async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
+        """Return which nodes exist; see `GraphStore.existing` and `GraphStore.subjects`."""
+
+        def read_found(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Existence]:
+            found = set(iri("n")(rows))
+            if not found.issubset(batch):
+                raise UnexpectedRows
+            return {node: Existence(node in found, mark) for node in batch}
+
+        return await self._query("subjects" if as_subjects else "existing", read_found).run(ids, call)
+
+    async def without_evidence(self, ids: Sequence[Iri], call: Call) -> set[Iri]:
+        """Return those of some nodes, and predicates, that state no evidence, as far as the graph could be asked."""
+
+        def read_found(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Existence]:
+            found = set(iri("n")(rows))
+            return {node: Existence(node in found, mark) for node in batch}
+
+        query = self._query("schema/without_evidence", read_found, **self._rule.evidence_of_nodes)
+        found = await query.run(ids, call)
+        return {node for node, existence in found.items() if existence.mark.whole and existence.exists}
+
+    async def facts(
+        self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return the types of each node, and its name and description on request; see `GraphStore.nodes`."""
+        types, named = self._profile.edges.types, self._name_predicates.names if names else ()
+        described = self._profile.roles.description if descriptions else ()
+        if len(types) == 1 and not named and not described:
+            query = self._query("types", _read_types, type=types[0])
+        else:
+            read_facts = self._facts_by(types, named, described)
+            query = self._query("facts", read_facts, predicates=[*types, *named, *described])
+        return await sendable.checked_facts(await query.run(ids, call), call)
+
+    async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
+        via, names = self._profile.names.predicate_entity, self._name_predicates.names
+        if not via:
+            return await self._named(ids, call)
+        query = self._query("predicate_labels", self._facts_by((), names), via=via, names=names)
+        found = dict(await query.run(ids, call))
+        if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
+            found |= await self._named(unnamed, call)
+        return found
+
+    async def labels(
+        self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call
+    ) -> tuple[Mapping[Iri, str], bool]:
+        """Return the names that terms of the schema have, and whether these are all that there are."""
+        if self._profile.names.predicate_entity:
+            facts = {**await self._named(types, call), **await self.predicates(predicates, call)}
+        else:
+            facts = await self._named([*types, *predicates], call)
+        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
+        return names, all(fact.mark.whole for fact in facts.values())
+
+    async def _named(self, ids: Sequence[Iri], call: Call) -> dict[Iri, NodeFacts]:
+        names = self._name_predicates.names
+        return await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
+
+    async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
+        """Return which nodes have a name or a synonym, without those about which the graph could not be asked."""
+        names = self._name_predicates.all
+        facts = await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
+        return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
+
+    async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
+        """Return the direct subclasses of each class."""
+
+        def read_classes(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, DirectSubclasses]:
+            found: dict[Iri, set[Iri]] = {parent: set() for parent in batch}
+            for parent, child in read(rows, iri("n"), iri("class")):
+                found[parent].add(child)
+            return {parent: DirectSubclasses(tuple(sorted(children)), mark) for parent, children in found.items()}
+
+        return await self._query("narrower", read_classes, predicates=self._profile.types.subclass_of).run(ids, call)
+
+    async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
+        """Return the direct superclasses of each class; none of one about which the graph could not be asked."""
+        predicates = self._profile.types.subclass_of
+        if not predicates:
+            return dict.fromkeys(ids, ())
+        found = await self._query("facts", self._facts_by(predicates, ()), predicates=predicates).run(ids, call)
+        return {iri: facts.types for iri, facts in found.items()}
+
+    async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        """Return only what says how often each node is mentioned; see `GraphStore.mentions`."""
+        roles = self._profile.roles.mentions
+        if not roles:
+            return {node: Description() for node in ids}
+        query = self._query(
+            "mentions",
+            _descriptions,
+            exact=[role for role in roles if ":" in role],
+            endings=[compact(role) for role in roles if ":" not in role],
+        )
+        return await query.run(ids, call)
+
+    async def metadata(
+        self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
+    ) -> Mapping[Iri, Description]:
+        """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
+        edges = self._profile.edges
+        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        also = [iri for iri in listed if iri not in REIFICATION]
+        others = {**self._rule.predicates, **self._rule.ends}
+        simple = await self._query("literals", _descriptions, also=also, **others).run(ids, call)
+        described = await self._refined(simple, call) if precise else simple
+        if blank_nodes:
+            contents = await self._query("blank_content", self._read_blank).run(ids, call)
+            described = {node: _together(described[node], contents[node]) for node in described}
+        return await sendable.checked_descriptions(described, call)
+
+    async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
+        """Return descriptions with the precisions of their dates and the units of their quantities."""
+        values = [
+            ((node, predicate), items)
+            for node, description in described.items()
+            for predicate, items in description.properties.items()
+        ]
+        refinements = await self._value_nodes.refinements(values, call)
+        if not refinements:
+            return described
+        unrefined = {node for (node, _), refinement in refinements.items() if not refinement.mark.whole}
+        return {
+            node: replace(
+                description,
+                properties={
+                    predicate: refinements.get((node, predicate), Refinement()).of(items)
+                    for predicate, items in description.properties.items()
+                },
+                refined=node not in unrefined,
+            )
+            for node, description in described.items()
+        }
+
+    def _facts_by(
+        self, types: Collection[Iri], names: Sequence[Iri], descriptions: Sequence[Iri] = ()
+    ) -> BatchReader[Iri, NodeFacts]:
+        """Return what reads facts from rows of ?n, ?p and ?v, by their predicates; of names, the best come first."""
+        languages = self._profile.names.languages
+
+        def read_facts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, NodeFacts]:
+            types_of: dict[Iri, tuple[Iri, ...]] = {}
+            texts_of: dict[Iri, dict[Iri, dict[Literal, None]]] = {}
+            entity_types = _EntityTypes()
+            for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
+                if isinstance(bound, IriTerm):
+                    type_ = entity_types[bound.value] if predicate in types else None
+                    if type_ is not None:
+                        types_of[node] = (*types_of[node], type_) if node in types_of else (type_,)
+                elif isinstance(bound, LiteralTerm):
+                    texts_of.setdefault(node, {}).setdefault(predicate, {})[literal_of(bound)] = None
+            known = _typed(batch, rows, types_of, mark)
+            for node, texts in texts_of.items():
+                name, description = best_text(texts, names, languages), best_text(texts, descriptions, languages)
+                if name or description:
+                    known[node] = NodeFacts(known[node].types, name, mark, description)
+            return known
+
+        return read_facts
+
+    def _query(
+        self, template: str, read: BatchReader[Iri, Answer], **parameters: Parameter
+    ) -> BatchedQuery[Iri, Answer]:
+        return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
+
+    def _read_blank(self, batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
+        skipped = {*REIFICATION}
+        by_node: dict[Iri, dict[Iri, dict[str, list[int]]]] = {node: {} for node in batch}
+        for position, (node, predicate, blank) in enumerate(read(rows, iri("n"), iri("p"), term("b"))):
+            if predicate not in skipped:
+                by_node[node].setdefault(predicate, {}).setdefault(blank.value, []).append(position)
+
+        def content(found: Mapping[Iri, Mapping[str, Sequence[int]]]) -> dict[Iri, tuple[Value, ...]]:
+            return {
+                predicate: tuple(_blank(rows.at(positions)) for positions in blanks.values())
+                for predicate, blanks in found.items()
+            }
+
+        return {node: Description(content(found), mark) for node, found in by_node.items()}
+
+
+class _EntityTypes(dict[Iri, Iri | None]):
+    """Types as texts that all nodes share, each looked at once; None for one that is no type of an entity."""
+
+    def __missing__(self, type_: Iri) -> Iri | None:
+        """Look at a type."""
+        found = self[type_] = None if is_skolem(type_) else type_
+        return found
+
+
+def _read_types(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, NodeFacts]:
+    """Read types from rows of ?n and ?v."""
+    types_of: dict[Iri, tuple[Iri, ...]] = {}
+    entity_types = _EntityTypes()
+    for node, bound in read(rows, iri("n"), iri("v")):
+        type_ = entity_types[bound]
+        if type_ is not None:
+            types_of[node] = (*types_of[node], type_) if node in types_of else (type_,)
+    return _typed(batch, rows, types_of, mark)
+
+
+def _typed(
+    batch: Sequence[Iri], rows: Table, types_of: Mapping[Iri, tuple[Iri, ...]], mark: Mark
+) -> dict[Iri, NodeFacts]:
+    """Return the nodes of a batch with their types.
+
+    Thousands of nodes have the same few types and no name, or nothing: one answer is enough for all of them.
+
+    Raises:
+        UnexpectedRows: Some ?n of the rows is not in the batch.
+    """
+    shared: dict[tuple[Iri, ...], NodeFacts] = {(): NodeFacts(mark=mark)}
+    known = dict.fromkeys(batch, shared[()])
+    if not known.keys() >= set(iri("n")(rows)):
+        raise UnexpectedRows
+    for node, found in types_of.items():
+        known[node] = shared.get(found) or shared.setdefault(found, NodeFacts(_distinct(found), mark=mark))
+    return known
+
+
+def _distinct(types: Sequence[Iri]) -> tuple[Iri, ...]:
+    return tuple(types) if len(types) == 1 else tuple(sorted(set(types)))
+
+
+def _descriptions(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
+    found: dict[Iri, dict[Iri, dict[Value, None]]] = {node: {} for node in batch}
+    for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
+        item = value(bound)
+        if item is not None:
+            found[node].setdefault(predicate, {})[item] = None
+    return {
+        node: Description({predicate: tuple(items) for predicate, items in properties.items()}, mark)
+        for node, properties in found.items()
+    }
+
+
+def _blank(rows: Table) -> BlankNode:
+    """Build one blank node from its rows: its own values, and those of the blank nodes it points to."""
+    own: dict[Iri, dict[Value, None]] = defaultdict(dict)
+    below: dict[Iri, dict[str, dict[Iri, dict[Value, None]]]] = defaultdict(dict)
+    cut: set[str] = set()
+    for predicate, target in read(binding(rows, "q"), iri("q"), term("v")):
+        if isinstance(target, BlankTerm):
+            below[predicate].setdefault(target.value, {})
+        else:
+            own[predicate].update(_single(target))
+    for predicate, target, key, bound in read(binding(rows, "r"), iri("q"), term("v"), iri("r"), term("w")):
+        if isinstance(bound, BlankTerm):
+            cut.add(target.value)
+        below[predicate][target.value].setdefault(key, {}).update(_single(bound))
+    properties: dict[Iri, tuple[Value, ...]] = {predicate: tuple(values) for predicate, values in own.items()}
+    for predicate, blanks in below.items():
+        nested = tuple(
+            BlankNode({key: tuple(values) for key, values in inner.items() if values}, label in cut)
+            for label, inner in blanks.items()
+        )
+        properties[predicate] = (*properties.get(predicate, ()), *nested)
+    return BlankNode(properties)
+
+
+def _single(binding: Term) -> dict[Value, None]:
+    item = value(binding)
+    return {} if item is None else {item: None}
+
+
+def _together(one: Description, other: Description) -> Description:
+    properties = dict(one.properties)
+    for predicate, items in other.properties.items():
+        properties[predicate] = (*properties.get(predicate, ()), *items)
+    return Description(properties, one.mark if not one.mark.whole else other.mark, refined=one.refined)

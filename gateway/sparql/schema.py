@@ -1,0 +1,431 @@
+"""Types and predicates of a graph, and what describes them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import pyoxigraph
+
+from gateway.errors import EndpointFault, Fault, QueryRefused
+from gateway.graph.call import Call, together
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
+from gateway.graph.counts import TermCounts, by_frequency, schema_of, superclasses_of, types_of_hubs, without_counts
+from gateway.graph.values import Basis, Iri, Schema, SchemaMethod
+from gateway.settings.profile import Profile
+from gateway.sparql import template
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.json_rows import decode
+from gateway.sparql.name_predicates import NamePredicateFinder
+from gateway.sparql.nodes import NodeReader
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.schema_counts import FIRST_TRIPLES, Sample, Sampler, Scan, StartedSamples, TermCounter, counts_in
+from gateway.sparql.table import EMPTY, LiteralTerm, Table, iri, optional, read
+from gateway.sparql.template import Parameter
+from gateway.telemetry.tally import Clock
+from gateway.terms.iri import OWL, is_entity_type, is_iri
+
+_MOST = 1_000
+"""Terms of one description that are read."""
+
+_LOOKED_FOR = 50
+"""Terms that one query looks for, in a branch each (docs/notes/endpoints.md, "A limit for each node")."""
+
+_BATCHES = 4
+"""Queries for the terms of one list; further terms are not looked for, and the list counts as cut."""
+
+_EXAMPLES = 5
+"""Triples of each predicate, and nodes of each type, that are looked at: they may be evidence."""
+
+_TRIPLE = (iri("p"), iri("s"), iri("o"))
+
+VOID = "http://rdfs.org/ns/void#"
+_PUBLISHED_CLASS = f"{VOID}class"
+_DECLARED_PREDICATE = f"{OWL}ObjectProperty"
+
+
+class DescriptionReader:
+    """Reads VoID descriptions and declarations."""
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, profile: Profile) -> None:
+        self._client = client
+        self._rule = rule
+        self._nodes = nodes
+        self._types = profile.edges.types
+
+    async def published(self, service_description: str, call: Call) -> TermCounts:
+        """Return the terms that VoID lists, in the graph or in the service description (Turtle; may be empty)."""
+        in_graph, is_cut = await self._rows("schema/published", call)
+        tables = in_graph, _in_description(service_description)
+        found = TermCounts(is_cut=is_cut)
+        for kind, listed, counted in chain.from_iterable(
+            read(rows, iri("kind"), iri("term"), optional("count")) for rows in tables
+        ):
+            count = int(counted.value) if isinstance(counted, LiteralTerm) and counted.value.isdecimal() else None
+            terms = found.types if kind == _PUBLISHED_CLASS else found.predicates
+            # The whole and its parts may both be described: the larger figure is that of the whole.
+            terms[listed] = max(count, terms.get(listed) or 0) if count is not None else None
+        return self._allowed(found)
+
+    async def declared(self, call: Call) -> TermCounts:
+        """Return the classes and object properties that the graph declares."""
+        rows, is_cut = await self._rows("schema/declared", call)
+        found = TermCounts(is_cut=is_cut)
+        for kind, declared in read(rows, iri("kind"), iri("term")):
+            terms = found.predicates if kind == _DECLARED_PREDICATE else found.types
+            terms[declared] = None
+        return self._allowed(found)
+
+    async def used(self, listed: TermCounts, call: Call) -> TermCounts:
+        """Return those of the terms of which the graph has a node or an edge."""
+        (types, cut_types), (predicates, cut_predicates) = await asyncio.gather(
+            self._used_types(list(listed.types), call), self.used_predicates(list(listed.predicates), call)
+        )
+        return TermCounts(
+            {iri: listed.types[iri] for iri in listed.types if iri in types},
+            {iri: listed.predicates[iri] for iri in listed.predicates if iri in predicates},
+            cut_types or cut_predicates,
+        )
+
+    async def used_predicates(self, predicates: Sequence[Iri], call: Call) -> tuple[set[Iri], bool]:
+        """Return those of some predicates of which the graph has an edge, and whether not all were looked for."""
+        given: dict[str, Parameter] = {"edges": _EXAMPLES, **self._rule.ends}
+        rows, is_cut = await self._examples("schema/ends", "predicates", predicates, given, call)
+        found = [(predicate, (predicate, *ends)) for table in rows for predicate, *ends in read(table, *_TRIPLE)]
+        return await self._stating_nothing(found, call), is_cut
+
+    async def _used_types(self, types: Sequence[Iri], call: Call) -> tuple[set[Iri], bool]:
+        given: dict[str, Parameter] = {"types": self._types, "nodes": _EXAMPLES}
+        rows, is_cut = await self._examples("schema/used_types", "wanted", types, given, call)
+        found = [(of_node, (node,)) for table in rows for of_node, node in read(table, iri("t"), iri("n"))]
+        return await self._stating_nothing(found, call), is_cut
+
+    async def _examples(
+        self, name: str, parameter: str, terms: Sequence[Iri], given: Mapping[str, Parameter], call: Call
+    ) -> tuple[list[Table], bool]:
+        """Return rows about each of some terms, and whether not all terms were looked for."""
+        tables: list[Table] = []
+        is_cut = len(terms) > _LOOKED_FOR * _BATCHES
+        for start in range(0, min(len(terms), _LOOKED_FOR * _BATCHES), _LOOKED_FOR):
+            rows, was_cut = await self._rows(name, call, {**given, parameter: terms[start : start + _LOOKED_FOR]})
+            tables.append(rows)
+            is_cut = is_cut or was_cut
+        return tables, is_cut
+
+    async def _stating_nothing(self, found: Sequence[tuple[Iri, tuple[Iri, ...]]], call: Call) -> set[Iri]:
+        """Return the terms with an example of which nothing states evidence."""
+        if not self._rule.may_have_evidence:
+            return {term for term, _ in found}
+        plain = await self._nodes.without_evidence(list(chain.from_iterable(nodes for _, nodes in found)), call)
+        return {term for term, nodes in found if plain.issuperset(nodes)}
+
+    async def _rows(self, name: str, call: Call, given: Mapping[str, Parameter] | None = None) -> tuple[Table, bool]:
+        """Return the rows that the endpoint could return, and whether these are not all."""
+        try:
+            return (await self._client.rows(name, call, given or {}, at_most=_MOST)).part()
+        except Fault:
+            return EMPTY, True
+
+    def _allowed(self, found: TermCounts) -> TermCounts:
+        # What no query can name cannot be looked for.
+        types = {iri: count for iri, count in found.types.items() if is_iri(iri) and is_entity_type(iri)}
+        excepted = self._rule.excepted
+        predicates = {
+            iri: count
+            for iri, count in found.predicates.items()
+            if is_iri(iri) and iri not in excepted and self._rule.allows(iri)
+        }
+        return TermCounts(types, predicates, found.is_cut)
+
+
+def _in_description(turtle: str) -> Table:
+    """Return the rows of a service description, as the graph would return them; none if it is not Turtle."""
+    if VOID not in turtle:
+        return EMPTY
+    store = pyoxigraph.Store()
+    text = template.load("schema/published")
+    try:
+        store.load(turtle.encode(), pyoxigraph.RdfFormat.TURTLE, base_iri="http://endpoint.invalid/")
+        answer = store.query(text.render({"rows": _MOST}))
+        assert isinstance(answer, pyoxigraph.QuerySolutions)  # noqa: S101 - the template is a SELECT
+        body = answer.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
+        assert body is not None  # noqa: S101 - it was given no file to write to
+        return decode(body, text.variables)
+    except (SyntaxError, EndpointFault):
+        return EMPTY
+
+
+_QUICK_SECONDS = 1.4
+"""Time for the quick reading of a large graph: its first answer should come within two seconds."""
+
+_FIRST_SHARE = 0.7
+"""The share of the time for samples and descriptions; the rest is for look-ups of the terms that they name."""
+
+_LABELS_SECONDS = 0.3
+"""The least time for labels; without them, the lists are usable."""
+
+_SLOW_SECONDS = 0.1
+"""Time for the first sample above which a graph is not counted beside calls."""
+
+_QUERY_SECONDS = 1.0
+"""Time that a query may keep such an endpoint from answering a call."""
+
+_ONLY = "only {:,} triples of a large graph were read"
+
+_IN_NAMED_GRAPHS = (
+    "the graph that is asked is empty, and the endpoint has triples in named graphs; `endpoint.graphs` in the profile "
+    "of this gateway says which graphs are asked"
+)
+
+_HUB_EDGES = 100
+"""Edges, of those that were read, that make a node a hub: the `max_degree` that the tools advise."""
+
+_HUBS = 20
+"""Hubs whose types are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast an endpoint is.
+
+    Attributes:
+        sample: A sample of the graph.
+        seconds: The time that it took, without the way there and back.
+    """
+
+    sample: Sample
+    seconds: float
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether to count a large graph would keep the endpoint from answering calls."""
+        return self.seconds > _SLOW_SECONDS
+
+    @property
+    def room(self) -> int:
+        """Triples that one query may read, which takes less time than a sample of as many."""
+        return max(FIRST_TRIPLES, int(FIRST_TRIPLES * _QUERY_SECONDS / self.seconds))
+
+
+class SchemaReader:
+    """Reads the schema of a graph."""
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        nodes: NodeReader,
+        name_predicates: NamePredicateFinder,
+        profile: Profile,
+        wall_clock: Clock,
+    ) -> None:
+        self._client = client
+        self._profile = profile
+        self._wall_clock = wall_clock
+        self._rule = rule
+        self._nodes = nodes
+        self._counter = TermCounter(client, rule, profile)
+        self._sampler = Sampler(client, rule, profile)
+        self._name_predicates = name_predicates
+        self._descriptions = DescriptionReader(client, rule, nodes, profile)
+        self._known_pace: Pace | None = None
+
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return the whole schema of a small graph, and what samples and descriptions show of a large one."""
+        await self._rule.refresh(call)
+        if self._client.flow.quota.is_limited:
+            return await self._sampled_frugally(await self._sampler.at(0, FIRST_TRIPLES, call), call)
+        pace = await self._pace(call)
+        if pace is not None and pace.is_slow:
+            return await self._of_slow_endpoint(pace, call)
+        limit = self._quick_limit
+        clock = call.deadline.clock
+        end = clock() + _QUICK_SECONDS
+        began = self._wall_clock()
+        async with StartedSamples(self._sampler, replace(call)) as samples:
+            totals = await self._counter.totals_at_once(limit, call)
+            # An enumeration would not read more either.
+            is_all_that_may_be_read = bool(totals.counts) and limit == self._profile.limits.scan_rows
+            if not totals.is_whole and not is_all_that_may_be_read:
+                return await self._sampled(samples, max(0.0, end - clock()), call)
+            # The first sample is not needed; by now it has come, so no query is cancelled.
+            return await self._counted(totals, began, call, partly=False)
+
+    async def read(self, call: Call) -> Schema:
+        """Return the schema; exact unless the graph is larger than the profile allows, or the time is not enough."""
+        await self._rule.refresh(call)
+        pace = await self._pace(call)
+        if pace is not None and pace.is_slow:
+            raise EndpointFault(
+                f"the endpoint takes {pace.seconds:.1g} s for a sample of {FIRST_TRIPLES:,} triples, "
+                "too long to count them all"
+            )
+        limit = self._profile.limits.scan_rows
+        began = self._wall_clock()
+        totals = await self._counter.totals(limit, call)
+        schema = await self._counted(totals, began, call, partly=True)
+        if schema.exact and (await self._counter.totals(limit, call)).counts != totals.counts:
+            return replace(schema, exact=False, reason="the graph was changed while it was read")
+        return schema
+
+    async def _pace(self, call: Call) -> Pace | None:
+        """Return how fast an endpoint is of whose engine nothing is known; None where that is not asked.
+
+        Such an engine may answer one query at a time, and go on with those that nobody waits for any more.
+        """
+        if not self._client.is_remote or await self._client.engine(call) != "unknown":
+            return None
+        # An engine that has just started is slow once.
+        if self._known_pace is None or self._known_pace.is_slow:
+            clock = call.deadline.clock
+            began = clock()
+            sample = await self._sampler.at(0, FIRST_TRIPLES, call)
+            sampled = clock()
+            await self._client.rows("alive", call, {}, at_most=1)
+            self._known_pace = Pace(sample, max(0.0, 2 * sampled - began - clock()))
+        return self._known_pace
+
+    async def _of_slow_endpoint(self, pace: Pace, call: Call) -> Schema:
+        """Return the schema in queries none of which takes much time: the whole one of a small graph, else a sample."""
+        began = self._wall_clock()
+        if await self._counter.has_at_most(pace.room, call):
+            totals = await self._counter.totals(pace.room, call)
+            return await self._counted(totals, began, call, partly=False)
+        return await self._sampled_frugally(pace.sample, call, is_slow=True)
+
+    @property
+    def _quick_limit(self) -> int:
+        """Triples of a graph that the quick reading counts."""
+        return min(self._profile.limits.scan_rows, self._profile.orientation.glance_triples)
+
+    async def _counted(self, totals: Scan, began: float, call: Call, *, partly: bool) -> Schema:
+        """Return the schema of a graph whose predicates are known; what was loaded since `began` may be missing."""
+        async with together() as tasks:
+            counting = tasks.create_task(self._counter.count(totals, call, partly=partly))
+            naming = tasks.create_task(self._name_predicates.find(call, totals.triples if totals.is_whole else None))
+            finding = tasks.create_task(self._types_of_hubs(call))
+        counts = counting.result()
+        reason = counts.reason or totals.reason
+        if not reason and not totals.counts:
+            reason = await self._reason_for_emptiness(call)
+        types, predicates = await in_thread(
+            call,
+            lambda _: (by_frequency(counts.types), by_frequency(counts.predicates)),
+            unless=len(counts.types) + len(counts.predicates) <= FEW_FOR_A_THREAD,
+        )
+        found = TermCounts(types, predicates, counts.is_cut or totals.has_cut_terms)
+        basis = _basis(totals, began, is_part=counts.is_part)
+        above = await superclasses_of(list(found.types), self._nodes.broader, call)
+        schema = await schema_of(
+            found, basis, reason, self._nodes.labels, call, left_out=counts.left_out, superclasses=above
+        )
+        return replace(schema, names=naming.result(), hubs=finding.result())
+
+    async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
+        """Return the schema that samples, descriptions and declarations of a large graph show in so many seconds."""
+        clock = caller.deadline.clock
+        end = clock() + seconds
+        # The shorter deadlines of this reading are not those of the samples that are under way.
+        call = replace(caller)
+        with call.within(seconds * _FIRST_SHARE):
+            async with together() as tasks:
+                # Requests queue in this order, so the quick ones come first.
+                naming = tasks.create_task(self._name_predicates.find(call))
+                publishing = tasks.create_task(self._descriptions.published(self._client.service_description, call))
+                declaring = tasks.create_task(self._descriptions.declared(call))
+                counting = tasks.create_task(self._counter.triples(call))
+                sampling = tasks.create_task(samples.finish(seconds * _FIRST_SHARE))
+        sample, published, declared = sampling.result(), publishing.result(), declaring.result()
+        listed = declared.followed_by(published)
+        with call.within(end - clock()):
+            types = [iri for iri, _ in sample.types.most_common()]
+            used, of_classes, above = await asyncio.gather(
+                self._descriptions.used(listed, call),
+                self._of_classes(types, call),
+                superclasses_of(types, self._nodes.broader, call),
+            )
+        seen = TermCounts(
+            without_counts(sample.types),
+            without_counts(sample.predicates + of_classes),
+            is_cut=sample.is_cut or listed.is_cut,
+        )
+        methods: list[SchemaMethod] = ["sampled"]
+        methods += ["published"] if published else []
+        methods += ["declared"] if declared else []
+        triples = counting.result()
+        # A sample that goes beyond the last triple has fewer than it could.
+        read = sample.triples if triples is None else min(sample.triples, triples)
+        basis = Basis(tuple(methods), self._wall_clock(), read, triples)
+        with call.within(max(_LABELS_SECONDS, end - clock())):
+            schema = await schema_of(
+                seen.followed_by(used), basis, _ONLY.format(read), self._nodes.labels, call, superclasses=above
+            )
+        return replace(schema, names=naming.result())
+
+    async def _of_classes(self, types: Sequence[Iri], call: Call) -> Counter[Iri]:
+        """Return the predicates of a few nodes of the first types, without those that evidence alone has."""
+        found = await self._sampler.of_classes(types, call)
+        if self._rule.may_have_evidence:
+            used, _ = await self._descriptions.used_predicates(list(found), call)
+            return Counter({predicate: count for predicate, count in found.items() if predicate in used})
+        return found
+
+    async def _sampled_frugally(self, sample: Sample, call: Call, *, is_slow: bool = False) -> Schema:
+        """Return the schema that a sample or two show, by one query after the other, all of them awaited.
+
+        An endpoint that limits query time charges the most for a query that is cancelled, and the next calls would have
+        to wait for that.
+        """
+        with contextlib.suppress(Fault):
+            sample = Sample.of([sample, await self._sampler.at_random(call)])
+        names = await self._name_predicates.find(call, is_slow=is_slow)
+        seen = TermCounts(without_counts(sample.types), without_counts(sample.predicates), sample.is_cut)
+        basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
+        schema = await schema_of(seen, basis, _ONLY.format(sample.triples), self._nodes.labels, call)
+        return replace(schema, names=names)
+
+    async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
+        """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
+        # Leaving out the edges of evidence nodes would read every triple, and change no hub.
+        given: dict[str, Parameter] = {
+            "excepted": self._rule.excepted,
+            "markers": (),
+            "associations": (),
+            "singletons": (),
+            **self._rule.ends,
+            "scan": self._quick_limit,
+            "least": _HUB_EDGES,
+        }
+        try:
+            # The largest come first, so those that came are enough.
+            rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=_HUBS)).part()
+            hubs = counts_in(rows, "o")
+            facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
+        except Fault:
+            return ()
+        return types_of_hubs(hubs, facts)
+
+    async def _reason_for_emptiness(self, call: Call) -> str:
+        """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""
+        if not self._client.is_remote or self._profile.endpoint.graphs != "default":
+            return ""
+        try:
+            # One row is enough.
+            rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=1)).part()
+        except QueryRefused:
+            # An engine without named graphs refuses to be asked for them.
+            return ""
+        except Fault as fault:
+            return f"the graph that is asked is empty, and named graphs could not be looked for: {fault.wrong}"
+        return _IN_NAMED_GRAPHS if rows else ""
+
+
+def _basis(totals: Scan, began: float, *, is_part: bool) -> Basis:
+    method: SchemaMethod = "enumerated" if totals.is_whole and not is_part else "sampled"
+    if totals.is_whole:
+        return Basis((method,), began, 0, totals.triples)
+    return Basis((method,), began, min(totals.limit, totals.triples), None)

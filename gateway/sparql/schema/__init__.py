@@ -1,1 +1,0 @@
-"""The types and predicates of a graph, from reading every triple or from samples and descriptions."""

@@ -1,0 +1,251 @@
+"""Names found in the graph itself.
+
+In a graph with few names, a search compares all of them: that is exact, quick, and the same on every engine. In a graph
+with many, it asks the endpoint's text index and looks the name up as typed. It then compares all names only if that
+found nothing or there is no index, and only if the profile allows so many.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gateway.errors import DeadlinePassed, Fault, QueryRefused
+from gateway.graph.call import Call
+from gateway.graph.name_scan import compare_names
+from gateway.graph.values import Hit, Hits, Iri, SearchTerms
+from gateway.settings.profile import Profile
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes import NamePredicates
+from gateway.sparql.probes import LetterClassProbe
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import integer, iri
+from gateway.sparql.template import Parameter
+from gateway.sparql.text_search import HitReader, Scope, TextSearch
+from gateway.terms.names import listed_words, patterns
+
+_log = logging.getLogger(__name__)
+
+_FEW_NAMES = 100_000
+"""Names that are compared before anything else is tried: a fraction of a second on every engine."""
+
+_FAILURES = 2
+"""Comparisons in a row that took too long, after which no more are tried."""
+
+_WITHOUT_INDEX = (
+    "This endpoint has no text search that could be used, and {}: only exact names were looked up. Ask for the exact "
+    "name; the operator of this gateway can build an index of the names with `bfsql-gateway index`."
+)
+_TOO_MANY = _WITHOUT_INDEX.format("the graph has too many names to compare them all")
+_TOO_SLOW = _WITHOUT_INDEX.format("comparing all names takes too long")
+_NOTHING_INDEXED = (
+    "The endpoint's text index found nothing or did not answer, and not every name was compared: that is no proof that "
+    "there is nothing. Try other words, or the exact name."
+)
+_AS_TYPED = (
+    "This endpoint cannot compare names without their accents, so a name that is written with other accents than the "
+    "query, or in another Unicode form, is not found. Also try the exact name; the operator of this gateway can build "
+    "an index of the names with `bfsql-gateway index`."
+)
+
+_ROOM = 4_000
+"""Characters of all variants together; the least likely ones come last."""
+
+_UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+"""Control characters stand in no name, and NUL and halves of surrogate pairs in no query."""
+
+
+class SearchReader:
+    """Searches names and synonyms."""
+
+    def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
+        self._settings = profile.search
+        self._languages = profile.names.languages
+        self._name_predicates = name_predicates
+        self._hits = HitReader(client, profile, name_predicates)
+        self._text = TextSearch(client, profile, name_predicates)
+        self._count = NameCount(client, name_predicates)
+        self._letter_classes = LetterClassProbe(client)
+        self._too_slow = 0
+
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities; see `GraphStore.search`."""
+        if not terms.words:
+            return await self.named(terms.text, types, call)
+        index_first = self._settings.index not in {"auto", "none"}
+        if not index_first and await self._may_compare(min(_FEW_NAMES, self._settings.scan_triples), call):
+            return await self._compared(terms, types, call)
+        indexed = await self._indexed(terms, types, call, every=True)
+        exact = await self.named(terms.text, types, call)
+        steps = [exact] if indexed is None else [indexed, exact]
+        if indexed is not None and (indexed.hits or exact.hits):
+            return _together(steps)
+        warning = _TOO_MANY
+        if await self._may_compare(self._settings.scan_triples, call):
+            compared, done = await self._compared_in_time(terms, types, call)
+            steps.append(compared)
+            if done:
+                return _together(steps)
+            warning = _TOO_SLOW
+        if indexed is None:
+            return _together(steps, warning)
+        some = await self._indexed(terms, types, call, every=False) if len(terms.words) > 1 else None
+        return _together([*steps, some], "") if some is not None and some.hits else _together(steps, _NOTHING_INDEXED)
+
+    async def _may_compare(self, most: int, call: Call) -> bool:
+        with call.reserving(requests=0.5, time=0.5):
+            return await self._count.is_at_most(most, call)
+
+    async def _indexed(self, terms: SearchTerms, types: Sequence[Iri], call: Call, *, every: bool) -> Hits | None:
+        """Ask the text index; None where there is none."""
+        try:
+            with call.reserving(requests=0.5, time=0.5):
+                return await self._text.find(terms.words, types, call, every=every)
+        except Fault as fault:
+            how = "the endpoint's text index, which did not answer"
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
+        """Look for entities that have a name exactly as it was asked for; see `GraphStore.named`."""
+        given = variants(text, self._languages)
+        how = "names and synonyms equal to the text, in several cases and languages"
+        if not given:
+            return Hits((), truncated=False, how=how, exhaustive=False)
+        scope = Scope(self._name_predicates.all, types)
+        found = await self._hits.hits("search/exact", {"forms": given}, scope, call)
+        return Hits(found.hits, found.truncated, how, exhaustive=False)
+
+    async def _compared_in_time(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> tuple[Hits, bool]:
+        """Compare all names in a part of the time; return what was found, and whether the time was enough."""
+        how = "all names, which takes too long"
+        if self._too_slow >= _FAILURES:
+            return Hits((), truncated=False, how=how, exhaustive=False), False
+        try:
+            with call.reserving(requests=0.5, time=0.4):
+                compared = await self._compared(terms, types, call)
+        except Fault as fault:
+            if not (fault.smaller or isinstance(fault, DeadlinePassed)):
+                raise
+            self._too_slow += 1
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault), False
+        self._too_slow = 0
+        return compared, True
+
+    async def _compared(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Compare all names: those with every word, and if there are none, those with some."""
+        scope = Scope(self._name_predicates.all, types)
+
+        async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:
+            how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(terms.words)}"
+            if await self._letter_classes.is_supported(call):
+                each = patterns(words, whole=whole)
+                given: dict[str, Parameter] = {"patterns": each if every else ["|".join(each)]}
+                try:
+                    return replace(await self._hits.hits("search/folded", given, scope, call), how=how)
+                except QueryRefused as refused:
+                    _log.info("names are compared as they were typed: %s", refused)
+            if whole and every:
+                # Without patterns an engine cannot tell a word from a part of one.
+                return Hits((), truncated=True, how=how, exhaustive=False)
+            template = "search/every_word" if every else "search/any_word"
+            found = await self._hits.hits(template, {"words": terms.words}, scope, call)
+            return replace(found, how=f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
+
+        return await compare_names(terms.text, scan, call)
+
+
+def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
+    """Return what all steps found; the last one decides whether that is all."""
+    hits: dict[Hit, None] = {}
+    warnings = dict.fromkeys([warning] if warning else [])
+    for step in steps:
+        hits.update(dict.fromkeys(step.hits))
+        warnings.update(dict.fromkeys(step.warnings))
+    return Hits(
+        tuple(hits),
+        truncated=any(step.truncated for step in steps),
+        how="; ".join(step.how for step in steps),
+        exhaustive=steps[-1].exhaustive,
+        absent=steps[-1].absent,
+        warnings=tuple(warnings),
+        fault=next((step.fault for step in steps if step.fault is not None), None),
+    )
+
+
+class NameCount:
+    """Counts names up to a bound, once for each bound."""
+
+    def __init__(self, client: SparqlClient, name_predicates: NamePredicates) -> None:
+        self._client = client
+        self._name_predicates = name_predicates
+        self._counted_for: tuple[Iri, ...] = ()
+        self._known: dict[int, bool] = {}
+
+    async def is_at_most(self, bound: int, call: Call) -> bool:
+        """Return whether there are at most so many names; False where they cannot be counted."""
+        if not self._client.is_remote:
+            return True
+        if self._counted_for != self._name_predicates.all:
+            self._counted_for, self._known = self._name_predicates.all, {}
+        if bound not in self._known:
+            try:
+                given: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": bound + 1}
+                answer = await self._client.rows("search/name_count", call, given)
+                self._known[bound] = sum(integer("count")(answer.whole())) <= bound
+            except Fault as fault:
+                _log.info("the names of the graph could not be counted: %s", fault)
+                return False
+        return self._known[bound]
+
+
+def variants(text: str, languages: Sequence[str]) -> list[tuple[str, str]]:
+    """Return spellings with their language tags, the likeliest first: without one, `en`, `mul` and these languages."""
+    tags = dict.fromkeys(["", "en", *languages, "mul"])
+    found: list[tuple[str, str]] = []
+    room = _ROOM
+    for form in dict.fromkeys(_cases(text)):
+        room -= len(form) * len(tags)
+        if found and room < 0:
+            break
+        found += [(form, tag) for tag in tags]
+    return found
+
+
+def _cases(text: str) -> Iterator[str]:
+    given = " ".join(_UNSENDABLE.sub(" ", text).split())
+    for spaced in (given, " ".join(given.replace("_", " ").split())):
+        if spaced:
+            lower = spaced.lower()
+            yield from (spaced, spaced[0].upper() + spaced[1:], lower, lower[0].upper() + lower[1:])
+            yield from (string.capwords(spaced), spaced.upper())
+
+
+_MOST = 5_000
+"""Entities that are listed; if there are more, the list is truncated."""
+
+
+class EntityLister:
+    """Lists the entities of a graph by type.
+
+    Args:
+        client: Sends the query.
+        rule: What is evidence and no entity.
+        type_predicates: The predicates from an entity to its types.
+    """
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, type_predicates: Sequence[Iri]) -> None:
+        self._client = client
+        self._rule = rule
+        self._type_predicates = type_predicates
+
+    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+        """Return the entities of some types; see `GraphStore.of_types`."""
+        await self._rule.refresh(call)
+        given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
+        answer = await self._client.rows("search/of_types", call, given, at_most=_MOST)
+        rows, truncated = answer.part()
+        hits = tuple(Hit(entity, "", is_synonym=False) for entity in iri("n")(rows))
+        return Hits(hits, truncated, "all entities of these types", exhaustive=not truncated)

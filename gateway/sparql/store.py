@@ -1,0 +1,112 @@
+"""A `GraphStore` over SPARQL, whatever engine is behind it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from gateway.flow.control import FlowControl
+from gateway.graph.store import NameReader, OnProgress
+from gateway.settings.profile import Profile
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.degrees import DegreeReader, EdgeCountReader, ReachReader
+from gateway.sparql.edges import EdgeReader
+from gateway.sparql.engines import EngineDetector
+from gateway.sparql.evidence import EvidenceReader, WaysInUse
+from gateway.sparql.name_predicates import NamePredicateFinder
+from gateway.sparql.names import NamelessCounter, SparqlNameReader
+from gateway.sparql.nodes import IdentityReader, NamePredicates, NodeReader
+from gateway.sparql.probes import LateralProbe
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.schema import SchemaReader
+from gateway.sparql.search import EntityLister, SearchReader
+from gateway.sparql.value_nodes import ValueNodeReader
+from gateway.telemetry.tally import Clock
+from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
+
+
+class SparqlStore:
+    """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises.
+
+    Attributes:
+        name_predicates: The predicates that name nodes, in force for whatever is read from now on.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        profile: Profile,
+        flow: FlowControl | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        wall_clock: Clock = time.time,
+    ) -> None:
+        batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
+        if flow is None:
+            flow = transport.flow if isinstance(transport, Remote) else _flow_in_process(profile, clock)
+        self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
+        ways = WaysInUse(self._client, profile)
+        rule = EdgeRule.of(profile.edges, ways)
+        lateral = LateralProbe(self._client, profile.endpoint)
+        degrees = DegreeReader(self._client, rule, lateral, facts_batch)
+        edges = EdgeReader(self._client, rule, lateral, degrees, batch)
+        self.name_predicates = NamePredicates(profile.roles)
+        value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
+        nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
+        finder = NamePredicateFinder(self._client, nodes, self.name_predicates, profile)
+        schema = SchemaReader(self._client, rule, nodes, finder, profile, wall_clock)
+        search = SearchReader(self._client, profile, self.name_predicates)
+        self._nameless = NamelessCounter(self._client, rule, nodes, self.name_predicates)
+        self._names = SparqlNameReader(self._client, nodes, self.name_predicates, finder)
+        # The port, by who answers what.
+        self.edges = edges.around
+        self.degrees = degrees.degrees
+        self.edge_counts = EdgeCountReader(self._client, rule).counts
+        self.reach = ReachReader(self._client, rule, batch).reach
+        self.edges_among = edges.among
+        self.existing = nodes.existing
+        self.subjects = partial(nodes.existing, as_subjects=True)
+        self.nodes = nodes.facts
+        self.predicates = nodes.predicates
+        self.narrower = nodes.narrower
+        self.identities = IdentityReader(self._client, profile.identity, facts_batch).identities
+        self.mentions = nodes.mentions
+        self.node_metadata = nodes.metadata
+        self.edge_metadata = EvidenceReader(self._client, ways, value_nodes, facts_batch).about
+        self.quick_schema = schema.quick_schema
+        self.schema = schema.read
+        self.search = search.find
+        self.of_types = EntityLister(self._client, rule, profile.edges.types).of_types
+        self.named = search.named
+        self.nameless = self._nameless.count
+        self.check_reachable = self._client.check_reachable
+        self.close = self._client.close
+
+    @property
+    def read_by(self) -> str | None:
+        """By which rules answers are read as whole or cut; None while that is not known."""
+        return self._client.read_by
+
+    def name_reader(self) -> NameReader:
+        """Return the reader of all names."""
+        return self._names
+
+    def prepare(self) -> None:
+        """Nothing to prepare: what is to be known of the endpoint is found out by the first question."""
+
+    async def prepared(self, on_progress: OnProgress) -> None:
+        """Return at once: there is no background work."""
+
+    def forget(self) -> None:
+        """Forget how many nodes have no name; how the endpoint wants to be asked is remembered."""
+        self._nameless.forget()
+
+
+def _flow_in_process(profile: Profile, clock: Clock) -> FlowControl:
+    """Return the flow control of a graph in this process: whoever has a slot of it waits for no other.
+
+    Except behind a query that was given up inside an aggregate, which holds its thread until that ends.
+    """
+    requests = profile.endpoint.requests
+    at_once = min(requests.concurrency, IN_PROCESS_AT_ONCE)
+    return FlowControl(requests.model_copy(update={"concurrency": at_once}), clock=clock)

@@ -1,0 +1,444 @@
+"""Descriptions of entities, and surveys of what can be followed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from gateway import messages
+from gateway.answers import written_iris
+from gateway.answers.crossing import Crosser
+from gateway.answers.entity_sizes import page_of_entities
+from gateway.answers.metadata import MetadataBuilder
+from gateway.answers.names import Labeller, Labels, MentionedIds
+from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
+from gateway.answers.presenter import TIME_FOR_PRESENTATION
+from gateway.answers.shape import Shape
+from gateway.answers.size import max_bytes
+from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
+from gateway.arguments import DescribeEntities, DescribeEntity
+from gateway.errors import EdgesCapped, EndpointFault, Fault, InputError, quoted
+from gateway.graph.call import Call, Deadline, together
+from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
+from gateway.graph.counts import EdgeCounts
+from gateway.graph.store import GraphStore
+from gateway.graph.values import (
+    BlankNode,
+    Description,
+    Existence,
+    Hit,
+    Iri,
+    Mark,
+    NodeFacts,
+    Properties,
+    SearchTerms,
+)
+from gateway.schema.cache import SchemaCache
+from gateway.schema.view import SchemaView, names_in_doubt
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EdgeSettings
+from gateway.terms.iri import is_sendable, local_name
+from gateway.terms.names import words_of
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.ranking import ranked
+from gateway.tools.readers import IdReader
+from gateway.traversal.gaps import cause_of
+from gateway.traversal.redirects import Redirects
+
+EDGES_READ = 300
+"""Edges of an entity that are read; those of an entity with more are counted by the endpoint."""
+
+ROWS = 30
+FEW_ROWS = 10
+"""Rows of one entity, and of one of many."""
+
+WITH_EXAMPLES = 10
+"""Entities in one call whose rows show neighbours, at most."""
+
+NAMES_READ = 100
+"""Neighbours in one call whose names are read to find some with a name, if the first of each row are no more.
+
+The names of a node come in all languages, so each takes a hundred rows of some graphs.
+"""
+
+_TIME_FOR_HUBS = 0.25
+"""Share of the time of a call in which the edges of hubs must be counted."""
+
+
+class Surveyor:
+    """Counts the edges of entities for one graph.
+
+    Args:
+        store: The graph.
+        profile: The settings of the endpoint and its graph.
+        prefixes: The prefixes of IDs.
+        edges_read: Edges of one entity that are read at most.
+    """
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, edges_read: int = EDGES_READ) -> None:
+        self._store = store
+        self._seconds_for_hubs = profile.limits.deadline_seconds * _TIME_FOR_HUBS
+        self._trusted = profile.endpoint.trusted
+        self._prefixes = prefixes
+        self._edges_read = edges_read
+        self._names_at_once = min(profile.limits.facts_batch, NAMES_READ)
+
+    async def survey(self, nodes: Sequence[Iri], call: Call, written: Iterable[Iri] = ()) -> Mapping[Iri, EdgeSurvey]:
+        """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
+
+        Args:
+            nodes: The nodes.
+            call: The call that asks.
+            written: The IRIs that the answer writes beside the surveys; prefixes are coined for all together.
+        """
+        slices = Slices()
+        counts = await self._counts(nodes, call)
+        await slices.end_one()
+        few = len(nodes) > WITH_EXAMPLES
+        self._prefixes.coin(chain(written, written_iris.of_edge_counts(counts.values(), with_neighbours=not few)))
+        await slices.end_one()
+        first = [min(len(row.neighbours), ALL_SHOWN) for node in nodes for row in counts[node].counts[:ROWS]]
+        # One query asks for names in any case. With more neighbours in it, more of those that are shown have one.
+        room = max(0, self._names_at_once - sum(first))
+        surveys = {}
+        for node in call.call_deadline.checking(nodes, at_once=1):
+            surveys[node] = self._survey(counts[node], room, few=few)
+            room -= sum(max(0, len(row.neighbours) - ALL_SHOWN) for row in surveys[node].rows)
+        return surveys
+
+    async def _counts(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Return the counts of each node; those of a hub that could not be counted are lower bounds."""
+        try:
+            read = await self._store.edges(nodes, call, per_id=self._edges_read)
+        except Fault as fault:
+            return dict.fromkeys(nodes, EdgeCounts(mark=Mark(fault)))
+        counts = {node: EdgeCounts.of(node, read[node]) for node in call.call_deadline.checking(nodes, at_once=1)}
+        hubs = [node for node in nodes if isinstance(read[node].mark.fault, EdgesCapped)]
+        if hubs:
+            for hub, counted in (await self._hub_counts(hubs, call)).items():
+                mark = counted.mark
+                if mark.whole and not counted.covers(counts[hub]):
+                    mark = Mark(EndpointFault("The edges that were counted are fewer than those that were read."))
+                # Some edges are known in any case, and one that is known can be followed.
+                counts[hub] = counted if mark.whole else replace(counts[hub], mark=mark)
+        return counts
+
+    async def _hub_counts(self, hubs: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        with call.within(self._seconds_for_hubs):
+            try:
+                return await self._store.edge_counts(hubs, call)
+            except Fault as fault:
+                return dict.fromkeys(hubs, EdgeCounts(mark=Mark(fault)))
+
+    def _survey(self, counts: EdgeCounts, room: int, *, few: bool) -> EdgeSurvey:
+        """Return a survey whose rows have all neighbours from which the shown ones are chosen.
+
+        Args:
+            counts: The counts of edges.
+            room: How many neighbours there may be, beyond the first of each row.
+            few: Whether rows are few, and have no neighbours.
+        """
+        shorten, rows = self._prefixes.shorten, []
+        for one in counts.counts[: FEW_ROWS if few else ROWS]:
+            looked_at = () if few else one.neighbours[: ALL_SHOWN + room]
+            room -= max(0, len(looked_at) - ALL_SHOWN)
+            rows.append(SurveyRow(shorten(one.predicate), one.incoming, one.count, tuple(map(shorten, looked_at))))
+        fault = counts.mark.fault
+        return EdgeSurvey(
+            rows,
+            len(counts.counts),
+            counts.blank_edges,
+            is_exact=fault is None and self._trusted,
+            failed=None if fault is None else cause_of(fault),
+            ids_left_out=counts.left_out,
+        )
+
+
+_NEAREST = 3
+"""Entities with a similar name that the error about an unknown ID lists."""
+
+_REQUESTS_FOR_NAMES = 0.1
+"""Share of the requests that are left which the survey of edges leaves for the reading of names."""
+
+_EXISTS = Existence(exists=True)
+
+_Found = Mapping[Iri, PageNode | Fault | None]
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What a reader should know about some entities.
+
+    Attributes:
+        warnings: In words.
+        elsewhere: Nodes about which another part of a split graph says more, or may.
+        names_in_doubt: Whether it is not known which predicates carry names.
+        unrefined: Nodes whose precisions of dates and units of quantities could not be read.
+        in_doubt_elsewhere: Whether it could not be found out of some whether other graphs of the server have them.
+        beside_blank_nodes: Nodes with edges to blank nodes that the answer does not show, or not whole.
+    """
+
+    warnings: list[str]
+    elsewhere: set[Iri] = field(default_factory=set)
+    names_in_doubt: bool = False
+    unrefined: list[Iri] = field(default_factory=list)
+    in_doubt_elsewhere: bool = False
+    beside_blank_nodes: list[Iri] = field(default_factory=list)
+
+
+class EntityDescriber:
+    """Answers `describe_entity` and `describe_entities` for one graph."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        id_reader: IdReader,
+    ) -> None:
+        self._store = store
+        self._id_reader = id_reader
+        self._profile = profile
+        self._prefixes = prefixes
+        self._schema_cache = schema_cache
+        self._metadata_builder = MetadataBuilder(profile, prefixes)
+        self._redirects = Redirects(store, profile, prefixes)
+        self._labeller = Labeller(store, profile, prefixes)
+        self._surveyor = Surveyor(store, profile, prefixes)
+        self._crosser = Crosser(store, profile, prefixes)
+
+    async def one(self, arguments: DescribeEntity, shape: Shape, call: Call) -> EntityPage:
+        """Return one entity, flat.
+
+        Raises:
+            InputError: It is not in the graph; the text names the nearest IDs where search finds some.
+            Fault: It could not be looked up.
+        """
+        read = await self._id_reader.read("id", [arguments.id], call)
+        (iri,) = read.iris
+        found, notes = await self._look_up([iri], call)
+        notes.warnings += read.warnings(self._prefixes)
+        entity = found[iri]
+        if isinstance(entity, Fault):
+            raise entity
+        if entity is None:
+            raise await self._not_found(arguments.id, iri, call)
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        is_complete = self._is_complete(notes, [entity])
+        labels = await self._labels([entity], call)
+
+        def write(shown: Sequence[PageNode], _: Sequence[PageNode], degraded: Degraded) -> EntityPage:
+            mentioned = MentionedIds.in_nodes(shown)
+            return EntityPage(
+                shown[0],
+                complete=is_complete,
+                warnings=[*notes.warnings, *warnings],
+                degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+                labels=labels.of(mentioned),
+                coined=self._prefixes.coined_in_answer,
+            )
+
+        return page_of_entities([entity], write, limit, labels, shape, call.call_deadline)
+
+    async def several(self, arguments: DescribeEntities, shape: Shape, call: Call) -> EntitiesPage:
+        """Return several entities in the order asked; what is not found or failed is listed apart.
+
+        Raises:
+            Fault: None could be looked up.
+        """
+        read = await self._id_reader.read("ids", arguments.ids, call)
+        found, notes = await self._look_up(read.distinct, call)
+        notes.warnings += read.warnings(self._prefixes)
+        faults = [fault for fault in found.values() if isinstance(fault, Fault)]
+        if len(faults) == len(found):
+            raise faults[0]
+        shorten = self._prefixes.shorten
+        absent = [iri for iri, entity in found.items() if entity is None]
+        not_found = [shorten(iri) for iri in absent]
+        failed = [shorten(iri) for iri, entity in found.items() if isinstance(entity, Fault)]
+        entities = [entity for entity in found.values() if isinstance(entity, PageNode)]
+        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        hint = self._prefixes.undeclared(absent)
+        warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
+        is_complete = not failed and self._is_complete(notes, entities)
+        labels = await self._labels(entities, call)
+
+        def write(shown: Sequence[PageNode], others: Sequence[PageNode], degraded: Degraded) -> EntitiesPage:
+            mentioned = MentionedIds.in_nodes(shown)
+            return EntitiesPage(
+                shown,
+                complete=is_complete,
+                not_found=IdList(list(not_found)),
+                failed=IdList(list(failed)),
+                remaining=IdList([entity.id for entity in others]),
+                warnings=list(warnings),
+                degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+                labels=labels.of(mentioned),
+                coined=self._prefixes.coined_in_answer,
+            )
+
+        return page_of_entities(entities, write, limit, labels, shape, call.call_deadline)
+
+    def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
+        """Return whether the graph asked said all that there is about the entities that were found."""
+        in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt or notes.in_doubt_elsewhere
+        left_out = notes.beside_blank_nodes or any(entity.ids_left_out for entity in entities)
+        uncounted = any(entity.survey is not None and entity.survey.failed for entity in entities)
+        return not (in_doubt or left_out or uncounted) and self._profile.endpoint.trusted
+
+    async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
+        """Return the names of what entities mention; those in the surveys are put beside their IDs."""
+        surveys = [entity.survey for entity in entities if entity.survey is not None]
+        with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+            known = await self._schema_cache.view(call)
+            if self._labeller.is_wanted:
+                labels = await self._labeller.labels(MentionedIds.in_nodes(entities), known, call)
+                names = labels.by_id
+            else:
+                neighbours = {node for survey in surveys for row in survey.rows for node in row.neighbours}
+                found = await self._labeller.names(neighbours, known, call)
+                labels, names = Labels(failed=found.failed), found.by_id
+        for survey in surveys:
+            survey.name(names)
+        return labels
+
+    async def _surveys(
+        self, iris: Sequence[Iri], written: Iterable[Iri], notes: _Notes, call: Call
+    ) -> Mapping[Iri, EdgeSurvey]:
+        """Return what could be followed from entities; `written` are the IRIs that the answer writes beside that."""
+        with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
+            surveys = await self._surveyor.survey(iris, call, written)
+        if uncounted := [iri for iri in iris if surveys[iri].failed]:
+            notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
+        return surveys
+
+    async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
+        """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
+        with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
+            known = await self._schema_cache.view(call)
+            with call.tally.stage("facts"):
+                facts = await self._store.nodes(iris, call, names=False)
+            with call.tally.stage("metadata"):
+                described = await self._store.node_metadata(iris, call, blank_nodes=True)
+            silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
+            with call.tally.stage("facts"):
+                existing = await self._store.existing(silent, call) if silent else {}
+                notes = await self._notes(existing, described, call)
+        if names_in_doubt(known, self._profile):
+            notes.names_in_doubt = True
+            notes.warnings.append(messages.NAME_KEYS_UNKNOWN)
+        found: dict[Iri, PageNode | Fault | None] = {}
+        for iri in iris:
+            marks = (described[iri].mark, facts[iri].mark, existing.get(iri, _EXISTS).mark)
+            found[iri] = next((mark.fault for mark in marks if mark.fault is not None), None)
+        there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
+        # An ID is written only after everything that an answer writes is known, and prefixes are coined for it.
+        properties = (written_iris.of_properties(described[iri].properties) for iri in there)
+        written = chain(iris, written_iris.of_types(facts.values()), *properties)
+        async with together() as tasks:
+            crossing = tasks.create_task(self._crosser.cross(there, call))
+            surveys = await self._surveys(there, written, notes, call)
+        crossings = crossing.result()
+        notes.warnings += crossings.warnings
+        notes.in_doubt_elsewhere = bool(crossings.in_doubt)
+        # In a Wikibase a blank node is an unknown value, and read as one.
+        if not self._profile.values.wikibase:
+            notes.beside_blank_nodes = [
+                iri
+                for iri in there
+                if surveys[iri].blank_edges > _whole_blank_nodes(described[iri].properties, self._profile.edges)
+            ]
+        if notes.beside_blank_nodes:
+            notes.warnings.append(messages.blank_nodes_beside(self._prefixes.listed(notes.beside_blank_nodes)))
+
+        def entities(deadline: Deadline) -> None:
+            for iri in deadline.checking(there, at_once=1):
+                entity = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
+                entity.also_in = crossings.also_in.get(iri, {})
+                found[iri] = entity
+
+        said = sum(described[iri].value_count + len(facts[iri].types) for iri in there)
+        await in_thread(call, entities, unless=said <= FEW_FOR_A_THREAD)
+        return found, notes
+
+    async def _notes(
+        self, existing: Mapping[Iri, Existence], described: Mapping[Iri, Description], call: Call
+    ) -> _Notes:
+        """Return what to note about merged nodes, and those about which another part of a split graph may say more.
+
+        `existing` has the nodes about which this part says nothing.
+        """
+        advice = (self._redirects.advice(iri, description.properties) for iri, description in described.items())
+        notes = _Notes([text for text in advice if text])
+        listed = self._prefixes.listed
+        if not self._profile.endpoint.trusted:
+            notes.warnings.append(messages.VALUES_MAY_BE_MISSING)
+        notes.unrefined = [iri for iri, description in described.items() if not description.refined]
+        if notes.unrefined:
+            notes.warnings.append(messages.unrefined(listed(notes.unrefined)))
+        where = self._profile.endpoint.other_graph
+        silent = [iri for iri, existence in existing.items() if existence.exists]
+        if silent and where:
+            subjects = await self._store.subjects(silent, call)
+            unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]
+            unstated = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
+            notes.elsewhere.update(unsure, unstated)
+            if unstated:
+                notes.warnings.append(messages.nothing_said(listed(unstated), where))
+            if unsure:
+                notes.warnings.append(messages.unsure_whether_said(listed(unsure)))
+        absent = [iri for iri, existence in existing.items() if existence.mark.whole and not existence.exists]
+        if absent and where:
+            notes.elsewhere.update(absent)
+            notes.warnings.append(messages.not_here(listed(absent), where))
+        return notes
+
+    def _entity(
+        self, iri: Iri, facts: NodeFacts, description: Description, survey: EdgeSurvey, known: SchemaView
+    ) -> PageNode:
+        types, named_by = known.chooser.all_of(facts), known.schema.names or ()
+        return PageNode(
+            iri,
+            self._prefixes.shorten(iri),
+            known.chooser.shown(facts),
+            metadata=self._metadata_builder.node(description.properties, types, named_by),
+            ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
+            survey=survey,
+        )
+
+    async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:
+        words = words_of(local_name(iri))
+        hits: Sequence[Hit] = ()
+        # The entity is absent whatever the search would have said.
+        with suppress(Fault), call.tally.stage("search"):
+            hits = (
+                (await self._store.search(SearchTerms(local_name(iri), tuple(words)), (), call)).hits if words else ()
+            )
+        # An API of names may know the very entity that the graph has not.
+        others = [hit for hit in hits if hit.iri != iri and is_sendable(hit.iri)]
+        best = [one.hit for one in ranked(others, " ".join(words))[:_NEAREST]]
+        nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
+        endpoint = self._profile.endpoint
+        return messages.no_such_entity(
+            quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted
+        )
+
+
+def _whole_blank_nodes(properties: Properties, edges: EdgeSettings) -> int:
+    """Return how many blank nodes are at the ends of what would be edges, all of whose content is there."""
+    ends = chain.from_iterable(values for predicate, values in properties.items() if edges.allows(predicate))
+    return sum(isinstance(value, BlankNode) and _is_whole(value) for value in ends)
+
+
+def _is_whole(node: BlankNode) -> bool:
+    inner = (value for values in node.properties.values() for value in values if isinstance(value, BlankNode))
+    return not node.cut and all(map(_is_whole, inner))
+
+
+def _ids_left_out(entities: Sequence[PageNode]) -> Degraded:
+    """Return how many types and values are left out because no caller could send their IDs back."""
+    left_out = sum(entity.ids_left_out for entity in entities)
+    return {"ids_left_out": left_out} if left_out else {}

@@ -1,0 +1,622 @@
+"""One graph behind the six tools: each a method, and all behind one `call` by name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+
+from gateway import messages
+from gateway.answers import written_iris
+from gateway.answers.compact import COMPACT, compact_answer
+from gateway.answers.explain import explained
+from gateway.answers.models import (
+    BfsResult,
+    CompactAnswer,
+    EntitiesResult,
+    Entity,
+    IntersectionResult,
+    SchemaResult,
+    SearchResult,
+    ToolAnswer,
+)
+from gateway.answers.page import AnyPage, SubgraphPage
+from gateway.answers.reference import (
+    REFERENCE,
+    bfs_result,
+    entities_result,
+    entity_result,
+    intersection_result,
+    schema_result,
+    search_result,
+)
+from gateway.answers.shape import Shape, size_of
+from gateway.answers.size import max_bytes
+from gateway.arguments import (
+    AnyArguments,
+    BfsQuery,
+    DescribeEntities,
+    DescribeEntity,
+    DescribeSchema,
+    IntersectSubgraphs,
+    SearchEntities,
+    TraversalOptions,
+    parse,
+)
+from gateway.errors import InputError, quoted
+from gateway.export.subgraph import Subgraph
+from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.schema.cache import SchemaCache, SchemaStorage
+from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
+from gateway.telemetry.record import Record
+from gateway.telemetry.tally import Clock, Tally
+from gateway.telemetry.tracing import span
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.answer_cache import AnswerCache
+from gateway.tools.description import EntityDescriber
+from gateway.tools.readers import IdReader, given_iris
+from gateway.tools.schema import SchemaDescriber
+from gateway.tools.search import EntitySearcher
+from gateway.tools.traversal import Traverser
+from gateway.tools.whole_subgraph import Traversed, check_arguments, pages, subgraph_of
+
+TypedPage = TypeVar("TypedPage", bound=AnyPage)
+AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
+
+_NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
+"""The reference shape with the name of every node, for people and programs that read a whole subgraph."""
+
+_SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
+
+OnRecord = Callable[[Record], object]
+"""Receives the record of each call when it has ended; it must not raise."""
+
+
+def drop_record(_: Record) -> None:
+    """Do nothing with the record of a call."""
+
+
+_STORED = frozenset({BfsQuery.tool, IntersectSubgraphs.tool, DescribeEntity.tool, DescribeEntities.tool})
+"""Tools whose answers follow from nodes, edges and the schema. Searches have indexes beside these."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tool(Generic[AnyArguments, TypedPage, AnyAnswer]):
+    """How a tool answers: its arguments become a page that fits in a shape, and the page is written."""
+
+    arguments: type[AnyArguments]
+    page: Callable[[AnyArguments, Shape, Call], Awaitable[TypedPage]]
+    written: Callable[[TypedPage], AnyAnswer]
+
+
+_COUNTING_SECONDS = 600.0
+"""Time for counting the nodes without a name before the first call, of which half may be used; two million triples take
+17 s."""
+
+
+class Gateway:
+    """One graph behind the six tools of BFS-QL.
+
+    Every call raises `InputError` for a wrong argument and `Fault` if the graph could not be queried. An answer that a
+    fault made incomplete is returned, marked as incomplete.
+
+    `gateway.api.open_gateway` opens one.
+
+    Args:
+        store: The graph.
+        profile: The settings of the endpoint and its graph.
+        prefixes: The prefixes of IDs.
+        clock: The time in seconds.
+        on_record: Receives the record of each call; the log receives it too.
+        storage: Stores the schema between runs.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        clock: Clock = time.monotonic,
+        on_record: OnRecord = drop_record,
+        storage: SchemaStorage | None = None,
+    ) -> None:
+        self._store = store
+        self._profile = profile
+        self._others: OtherGraphs = {}
+        self._prefixes = prefixes
+        self._clock = clock
+        self._on_record = on_record
+        self._answers = AnswerCache()
+        self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
+        self._schema_cache.on_change(self._coin_for_schema)
+        self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
+        searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
+        self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
+        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, id_reader, clock)
+        describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
+        self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, schema_result)
+        self._search_entities = _Tool(SearchEntities, searcher.search, search_result)
+        self._bfs_query = _Tool(BfsQuery, self._traverser.page, bfs_result)
+        self._describe_entity = _Tool(DescribeEntity, describer.one, entity_result)
+        self._describe_entities = _Tool(DescribeEntities, describer.several, entities_result)
+        self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
+        # Its answers are of any size: a program or a person asked for all of them.
+        whole = Traverser(store, with_unlimited_size(profile), prefixes, self._schema_cache, id_reader, clock)
+        self._whole_traverser = whole
+        self._whole: Mapping[str, _Tool[Any, SubgraphPage, Any]] = {
+            BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),
+            IntersectSubgraphs.tool: _Tool(IntersectSubgraphs, whole.page, intersection_result),
+        }
+        tools: Sequence[_Tool[Any, Any, Any]] = (
+            self._describe_schema,
+            self._search_entities,
+            self._bfs_query,
+            self._describe_entity,
+            self._describe_entities,
+            self._intersect_subgraphs,
+        )
+        self._tools = {tool.arguments.tool: tool for tool in tools}
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in force."""
+        return self._profile
+
+    @property
+    def prefixes(self) -> PrefixMap:
+        """The prefixes in force."""
+        return self._prefixes
+
+    def set_others(self, others: OtherGraphs) -> None:
+        """Say which other graphs descriptions look for entities in, where a call names none (`profile.identity`)."""
+        self._others = others
+
+    async def known_ids(self, iris: Sequence[Iri], call: Call) -> KnownIds:
+        """Return which IRIs are nodes here, for a call about another graph, which pays for it.
+
+        Raises:
+            Fault: The graph could not be queried at all.
+        """
+        found = await self._store.existing(iris, replace(call, given=GivenTerms(frozenset(iris))))
+        faults = {iri: existence.mark.fault for iri, existence in found.items()}
+        failed = {iri: fault for iri, fault in faults.items() if fault is not None}
+        # A coined prefix would have to be told beside the ID.
+        write = self._prefixes.declared_form
+        ids = {iri: write(iri) for iri, existence in found.items() if existence.mark.whole and existence.exists}
+        return KnownIds(ids, failed)
+
+    def forget_snapshots(self) -> None:
+        """Drop all answers that are stored for paging."""
+        self._traverser.forget()
+        self._whole_traverser.forget()
+        self._answers.clear()
+
+    def forget(self) -> None:
+        """Drop all nodes and edges read so far: the answers stored for paging, and the cache."""
+        self.forget_snapshots()
+        self._store.forget()
+
+    def start(self) -> None:
+        """Begin to read the schema and to build the label index, in the running event loop."""
+        self._schema_cache.start()
+        self._store.prepare()
+
+    def known_schema(self) -> SchemaResult | None:
+        """Return the answer of `describe_schema` as far as it is known, without a query; None if nothing is known."""
+        page = self._schema_describer.latest()
+        return None if page is None else schema_result(page)
+
+    def on_schema(self, listener: Callable[[], None]) -> None:
+        """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""
+        self._schema_cache.on_change(listener)
+
+    async def wait_for_schema(self) -> None:
+        """Wait until the schema is read in full, or as far as the profile allows; return at once if nobody reads it."""
+        await self._schema_cache.wait_until_read()
+
+    @property
+    def knows_schema(self) -> bool:
+        """Whether the schema was read as far as it can be."""
+        return self._schema_cache.is_known
+
+    def read_schema_again(self, *, at_once: bool) -> None:
+        """Begin to read a schema again that could not be read: at once, or if it is due; see `SchemaCache.retry`."""
+        self._schema_cache.retry(at_once=at_once)
+
+    async def check_reachable(self, seconds: float) -> None:
+        """Ask the endpoint something harmless, unless it answered a moment ago; a graph in this process needs none.
+
+        Args:
+            seconds: The time to wait for it at most.
+
+        Raises:
+            Fault: It did not answer, or may not be asked now.
+        """
+        await self._store.check_reachable(Deadline.after(seconds, self._clock))
+
+    async def wait_until_ready(self, progress: Progress = no_progress) -> None:
+        """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
+
+        How many nodes have no name is counted too, which the first search that finds nothing would do otherwise.
+
+        Args:
+            progress: Called after each page of names.
+        """
+        self._schema_cache.start()
+        await progress(0, 1, "Reading types and predicates")
+        await self._schema_cache.wait_until_read()
+        await self.wait_for_names(progress)
+        if (view := self._schema_cache.latest) is not None:
+            counting = self._call(Tally("nameless", self._clock), no_progress, {}, _COUNTING_SECONDS)
+            await self._store.nameless(view.schema, counting)
+
+    async def wait_for_names(self, progress: Progress = no_progress) -> None:
+        """Wait until all names can be compared, however long that takes; a call waits for half of its time at most.
+
+        Args:
+            progress: Called after each page of names.
+        """
+
+        async def report(read: int, total: int) -> None:
+            await progress(read, total, messages.reading_names(total))
+
+        # It finds out which predicates are names.
+        await self._schema_cache.view(self._call(Tally("names", self._clock), no_progress, {}))
+        await self._store.prepared(report)
+
+    def asks_by_name(self, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call with these arguments compares the names of the graph: it has a text that is no ID.
+
+        Args:
+            tool: The name of the tool.
+            arguments: Its arguments.
+        """
+        if tool == SearchEntities.tool:
+            return bool(arguments.get("query"))
+        texts = [*arguments.get("seeds", ()), *arguments.get("ids", ()), arguments.get("id", "")]
+        return self._id_reader.has_names([text for text in texts if text])
+
+    async def close(self) -> None:
+        """Stop background work and close connections."""
+        await self._schema_cache.close()
+        await self._store.close()
+
+    async def __aenter__(self) -> Self:
+        """Return the gateway itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the gateway."""
+        await self.close()
+
+    @overload
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: Literal["reference"] = "reference",
+        others: OtherGraphs | None = None,
+    ) -> ToolAnswer: ...
+
+    @overload
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: ShapeName,
+        others: OtherGraphs | None = None,
+    ) -> ToolAnswer | CompactAnswer: ...
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: ShapeName = "reference",
+        others: OtherGraphs | None = None,
+    ) -> ToolAnswer | CompactAnswer:
+        """Call a tool by name, with arguments that are not checked yet.
+
+        Args:
+            tool: One of the six names.
+            arguments: The arguments by name.
+            progress: Called after each hop of a traversal.
+            explain: Whether the argument `explain` is accepted; by default if the profile has `server.explain`.
+            shape: The shape of the answer.
+            others: The other graphs in which descriptions look for entities; by default those of `set_others`.
+
+        Raises:
+            InputError: There is no such tool, or an argument is wrong.
+            Fault: The graph could not be queried.
+        """
+        if tool not in self._tools:
+            raise InputError(f"There is no tool {quoted(tool)}.")
+        accepted = self._profile.server.explain if explain is None else explain
+        chosen = self._tools[tool]
+        seen = self._others if others is None else others
+        # What another graph has may change, and who may see it is another client's affair.
+        is_stored = tool in _STORED and not (seen and self._profile.identity.predicates)
+        if shape == "compact":
+            compact: CompactAnswer = await self._answer(
+                replace(chosen, written=compact_answer),
+                arguments,
+                progress,
+                explain=accepted,
+                shape=_SHAPES[shape],
+                answers=self._answers if is_stored else None,
+                others=others,
+            )
+            return compact
+        answer: ToolAnswer = await self._answer(
+            chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape], others=others
+        )
+        return answer
+
+    async def describe_schema(
+        self,
+        *,
+        all: bool = False,  # noqa: A002 - the name of the argument over MCP
+        explain: bool = False,
+    ) -> SchemaResult:
+        """Return what the graph contains: types, predicates and next steps.
+
+        Args:
+            all: List up to 200 types and 200 predicates, as many as fit into 15,000 bytes; otherwise the 40 most
+                frequent of each.
+            explain: Add the cost of the call and the SPARQL that was sent.
+
+        Raises:
+            Fault: The graph could not be queried. If it is only too large to enumerate in time, the lists are empty
+                and not comprehensive.
+        """
+        return await self._answer(self._describe_schema, {"all": all, "explain": explain})
+
+    async def search_entities(
+        self,
+        query: str = "",
+        node_types: Sequence[str] | None = None,
+        *,
+        limit: int | None = None,
+        explain: bool = False,
+    ) -> SearchResult:
+        """Return the entities that match a name, an alias or a part of one, or all entities of some types.
+
+        Args:
+            query: The name; empty for all entities of `node_types`.
+            node_types: Only entities of these types.
+            limit: Hits at most, 1 to 100. None: 10, or 5 and all further ones of that name if some name is the query.
+            explain: Add the cost of the call and the SPARQL that was sent.
+        """
+        given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
+        return await self._answer(self._search_entities, given)
+
+    async def bfs_query(
+        self,
+        seeds: Sequence[str],
+        max_hops: int,
+        *,
+        progress: Progress = no_progress,
+        **options: Unpack[TraversalOptions],
+    ) -> BfsResult:
+        """Return the union of the seeds' neighbourhoods.
+
+        Args:
+            seeds: IDs or IRIs, 1 to 50.
+            max_hops: Distance from any seed, 1 to 5.
+            progress: Called after each hop.
+            **options: Filters, pages and sizes; see `TraversalOptions`.
+        """
+        given = {"seeds": seeds, "max_hops": max_hops, **options}
+        return await self._answer(self._bfs_query, given, progress)
+
+    async def describe_entity(
+        self,
+        id: str,  # noqa: A002 - the protocol's name
+        *,
+        max_tokens: int | None = None,
+        explain: bool = False,
+    ) -> Entity:
+        """Return everything known about one entity except its edges.
+
+        Args:
+            id: Its ID or IRI.
+            max_tokens: Size of the answer; a token is 4 bytes.
+            explain: Add the cost of the call and the SPARQL that was sent.
+        """
+        given = {"id": id, "max_tokens": max_tokens, "explain": explain}
+        return await self._answer(self._describe_entity, given)
+
+    async def describe_entities(
+        self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
+    ) -> EntitiesResult:
+        """Return everything known about several entities except their edges.
+
+        Args:
+            ids: IDs or IRIs, 1 to 200.
+            max_tokens: Size of the answer; a token is 4 bytes.
+            explain: Add the cost of the call and the SPARQL that was sent.
+        """
+        given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
+        return await self._answer(self._describe_entities, given)
+
+    async def intersect_subgraphs(
+        self,
+        seeds: Sequence[str],
+        k: int,
+        *,
+        via: bool | None = None,
+        progress: Progress = no_progress,
+        **options: Unpack[TraversalOptions],
+    ) -> IntersectionResult:
+        """Return the nodes within k hops of every seed, and all edges among them.
+
+        Args:
+            seeds: IDs or IRIs, 2 to 50.
+            k: Distance from every seed, 1 to 5.
+            via: Give each node one shortest path to each seed: True all, False none, None as many as fit in a third of
+                the answer.
+            progress: Called after each hop.
+            **options: Filters, pages and sizes; see `TraversalOptions`.
+        """
+        given = {"seeds": seeds, "k": k, "via": via, **options}
+        return await self._answer(self._intersect_subgraphs, given, progress)
+
+    async def bfs_subgraph(
+        self,
+        seeds: Sequence[str],
+        max_hops: int,
+        *,
+        progress: Progress = no_progress,
+        **options: Unpack[TraversalOptions],
+    ) -> Subgraph:
+        """Return the union of the seeds' neighbourhoods whole, for a program: all pages, whatever their size.
+
+        Args:
+            seeds: IDs or IRIs, 1 to 50.
+            max_hops: Distance from any seed, 1 to 5.
+            progress: Called after each hop.
+            **options: What to follow and to show; not which page.
+
+        Raises:
+            InputError: An argument is wrong, or is about pages.
+            Fault: The graph could not be queried, or changed meanwhile.
+        """
+        given = {"seeds": seeds, "max_hops": max_hops, **options}
+        return await self.subgraph(BfsQuery.tool, given, progress)
+
+    async def intersection_subgraph(
+        self,
+        seeds: Sequence[str],
+        k: int,
+        *,
+        progress: Progress = no_progress,
+        **options: Unpack[TraversalOptions],
+    ) -> Subgraph:
+        """Return the nodes within k hops of every seed and all edges among them, whole; see `bfs_subgraph`.
+
+        Args:
+            seeds: IDs or IRIs, 2 to 50.
+            k: Distance from every seed, 1 to 5.
+            progress: Called after each hop.
+            **options: What to follow and to show; not which page.
+        """
+        given = {"seeds": seeds, "k": k, "via": False, **options}
+        return await self.subgraph(IntersectSubgraphs.tool, given, progress)
+
+    async def subgraph(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> Subgraph:
+        """Return all pages of a traversal as one subgraph; see `bfs_subgraph`.
+
+        Args:
+            tool: `bfs_query` or `intersect_subgraphs`.
+            arguments: Its arguments, none about pages.
+            progress: Called after each hop.
+        """
+        # A node on one page is an end of edges on others.
+        with self._prefixes.one_answer():
+            return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
+
+    async def pages(
+        self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress
+    ) -> AsyncIterator[Traversed]:
+        """Yield all pages of a traversal, whose sizes nothing limits; each has its own deadline.
+
+        Args:
+            tool: `bfs_query` or `intersect_subgraphs`.
+            arguments: Its arguments, none about pages.
+            progress: Called after each hop.
+
+        Raises:
+            InputError: An argument is wrong, or is about pages.
+            Fault: The graph could not be queried, or changed meanwhile.
+        """
+        check_arguments(arguments)
+
+        async def ask(place: Mapping[str, Any]) -> Traversed:
+            given = {**arguments, **place}
+            answer: Traversed = await self._answer(self._whole[tool], given, progress, shape=_NAMED_REFERENCE)
+            return answer
+
+        async for page in pages(ask):
+            yield page
+
+    async def _answer(
+        self,
+        tool: _Tool[AnyArguments, TypedPage, AnyAnswer],
+        given: Mapping[str, Any],
+        progress: Progress = no_progress,
+        *,
+        explain: bool = True,
+        shape: Shape = REFERENCE,
+        answers: AnswerCache | None = None,
+        others: OtherGraphs | None = None,
+    ) -> AnyAnswer:
+        """Return the answer of a call to unchecked arguments, and record its cost however it ends.
+
+        `answers` stores complete answers for calls that would be answered by the same.
+        """
+        name = tool.arguments.tool
+        tally = Tally(name, self._clock)
+        with span(f"call {name}", {"bfsql.tool": name}) as traced:
+            try:
+                # Time outside the other stages counts as presentation.
+                with tally.stage("presentation"), self._prefixes.one_answer():
+                    arguments = parse(tool.arguments, given, explain=explain)
+                    tally.with_queries = arguments.explain
+                    call = self._call(tally, progress, self._others if others is None else others)
+                    if not self._profile.hidden.is_empty:
+                        call.given = GivenTerms(given_iris(arguments, self._prefixes))
+                    answer, is_complete, causes = await self._answer_of(tool, arguments, shape, call, answers)
+            except BaseException as error:
+                self._on_record(tally.failed(error))
+                raise
+            record = tally.answered(complete=is_complete, causes=causes)
+            traced.note({"bfsql.outcome": record.outcome, "bfsql.causes": record.causes, "bfsql.rows": record.rows})
+        self._on_record(record)
+        if arguments.explain:
+            limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
+            answer.explain = explained(record, limit - size_of(answer.as_json()))
+        return answer
+
+    def _coin_for_schema(self) -> None:
+        """Coin prefixes for types and predicates before any answer writes them."""
+        if (view := self._schema_cache.latest) is not None:
+            self._prefixes.coin(written_iris.of_schema(view.schema))
+
+    async def _answer_of(
+        self,
+        tool: _Tool[AnyArguments, TypedPage, AnyAnswer],
+        arguments: AnyArguments,
+        shape: Shape,
+        call: Call,
+        answers: AnswerCache | None,
+    ) -> tuple[AnyAnswer, bool, Sequence[str]]:
+        """Return an answer, stored or new, whether it is complete, and the causes if it is not."""
+        schema = self._schema_cache.latest
+        if answers is not None and (stored := answers.get(arguments, schema)) is not None:
+            return cast("AnyAnswer", stored), True, ()
+        page = await tool.page(arguments, shape, call)
+        answer = tool.written(page)
+        if answers is not None and page.complete and schema is self._schema_cache.latest and self._had_time(call):
+            answers.put(arguments, cast("CompactAnswer", answer), call.freshness, schema)
+        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
+        return answer, page.complete, [gap.cause for gap in gaps]
+
+    def _had_time(self, call: Call) -> bool:
+        """Return whether a call had so much time that nothing in its answer is left out for lack of it."""
+        return call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
+
+    def _call(self, tally: Tally, progress: Progress, others: OtherGraphs, seconds: float | None = None) -> Call:
+        limits = self._profile.limits
+        deadline = Deadline.after(limits.deadline_seconds if seconds is None else seconds, self._clock)
+        return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress, others=others)

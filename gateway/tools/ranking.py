@@ -1,0 +1,200 @@
+"""The order of hits: how well a name fits first, then how much the entity matters in the graph.
+
+It depends on the names, the query and the graph, and on no order or score of an engine, so it is the same
+on every engine.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+
+from gateway.answers.metadata import MetadataBuilder
+from gateway.answers.models import Match
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Hit, Iri
+from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words, is_one_edit_apart
+
+_ORDER: Mapping[Match, int] = {
+    "label": 0,
+    "alias": 1,
+    "prefix": 2,
+    "all words": 3,
+    "part": 5,
+    "some words": 6,
+    "similar": 7,
+    "type": 8,
+}
+_HARDLY_BEGUN = 4
+"""The order of a name that begins with the query within a number, or after one letter of a word: `IL-18` is no better
+than a part for `IL-1`, nor is `kilo` for `K`."""
+
+_GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
+
+_LIKE = 0.75
+"""How alike two words are, from 0 to 1, of which one may be the other in another form or spelling."""
+
+_OF_THE_QUERY = 0.4
+_OF_THE_NAME = 0.5
+"""The shares of the letters of a query and of a name, one of which they must have in common if a guess is near."""
+
+_COMMON = frozenset({
+    "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "de", "del",
+    "della", "des", "di", "do", "du", "el", "en", "et", "il", "la", "las", "le", "les", "los", "una", "das",
+    "dem", "den", "der", "die", "ein", "eine", "im", "und", "von", "zu", "zur", "van", "het",
+})  # fmt: skip
+"""Words that two names have in common by chance."""
+
+WEIGHED = 50
+"""Entities, the best by their names, for which weights are read."""
+
+_HUB = 1_000
+"""Edges that are counted at most for a weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedHit:
+    """An entity that was found.
+
+    Attributes:
+        hit: Its name that fits best.
+        match: How that fits.
+        missing: The number of words of the query that the name does not have as they are, but in the singular or
+            plural, as a part of a word or not at all, and their length: a long word means more.
+        worst: How it has the word of the query that it has least.
+        has_none: Whether it has no word of the query, not even as a part of a word.
+        hardly_begun: Whether it begins with the query within a number, or after one letter of a word.
+    """
+
+    hit: Hit
+    match: Match
+    missing: tuple[int, int] = (0, 0)
+    worst: Fit = Fit.WHOLE
+    has_none: bool = False
+    hardly_begun: bool = False
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the name lacks words of the query, in whatever form."""
+        return self.match in _GUESSES
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the name, or a synonym, is the query."""
+        return self.match in {"label", "alias"}
+
+
+def ranked(hits: Iterable[Hit], query: str) -> list[RankedHit]:
+    """Return one hit for each entity, the best first; of two names that fit equally well, the shorter one."""
+    sought = Sought.of(query)
+    best: dict[Iri, RankedHit] = {}
+    for one in sorted((_ranked(hit, sought) for hit in hits), key=lambda one: (_fit(one, query), _last(one))):
+        best.setdefault(one.hit.iri, one)
+    return list(best.values())
+
+
+def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
+    """Return the entities that a list of types has, by their IDs."""
+    return [RankedHit(hit, "type") for hit in sorted(hits, key=lambda hit: hit.iri)]
+
+
+def near_guesses(best: Iterable[RankedHit], query: str) -> list[RankedHit]:
+    """Return the guesses that may be meant.
+
+    A name that has some of the words is near if these have two fifths of the letters of the query, or half of its own:
+    "Python" for "Python programming language", but not "Great Britain" for "Basil the Great". One that has none was
+    found because it is spelt alike.
+    """
+    words = Sought.of(query).words
+    return [one for one in best if one.is_guess and (one.has_none or _is_near(one.hit.text, words))]
+
+
+def _is_near(text: str, words: Sequence[str]) -> bool:
+    own = folded_words(text)
+    return _share_of(words, own) >= _OF_THE_QUERY or _share_of(own, words) >= _OF_THE_NAME
+
+
+def _share_of(words: Collection[str], others: Collection[str]) -> float:
+    """Return the share of the letters of words in those that are among the others, stand inside or are like one."""
+    shared = (word for word in words if word not in _COMMON and _is_among(word, others))
+    return sum(map(len, shared)) / max(1, sum(map(len, words)))
+
+
+def _is_among(word: str, others: Collection[str]) -> bool:
+    if word in others or len(word) < SHORTEST_PART:
+        return word in others
+    is_near = any(word in other or is_one_edit_apart(word, other) for other in others)
+    return is_near or bool(difflib.get_close_matches(word, others, 1, _LIKE))
+
+
+def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Iri, float]) -> list[RankedHit]:
+    """Return the hits with those that fit equally well in the order of their weights, as far as they have weights."""
+    end = 1 + max((place for place, one in enumerate(best) if one.hit.iri in weights), default=-1)
+    first = sorted(best[:end], key=lambda one: (_fit(one, query), -weights.get(one.hit.iri, 0.0), _last(one)))
+    return [*first, *best[end:]]
+
+
+async def weights_of(
+    best: Sequence[RankedHit], query: str, limit: int, store: GraphStore, metadata_builder: MetadataBuilder, call: Call
+) -> Mapping[Iri, float]:
+    """Return the weights of entities: how often they are mentioned, or how many edges they have.
+
+    Only entities whose order depends on it and is visible have a weight. If one of the weights cannot be read, none is
+    returned, because no order should follow from a fault.
+    """
+    nodes = _tied(best, query, limit)
+    if not nodes:
+        return {}
+    with call.reserving(requests=0.5, time=0.5):
+        described = await store.mentions(nodes, call)
+        mentions = {node: metadata_builder.mentions(described[node].properties) for node in nodes}
+        if any(mentions.values()):
+            whole = all(described[node].mark.whole for node in nodes)
+            return {node: count or 0.0 for node, count in mentions.items()} if whole else {}
+        degrees = await store.degrees(nodes, _HUB, call)
+    whole = all(degrees[node].mark.whole for node in nodes)
+    return {node: float(degrees[node].count) for node in nodes} if whole else {}
+
+
+def _tied(best: Sequence[RankedHit], query: str, limit: int) -> list[Iri]:
+    """Return the entities that share their fit with others, if one of these is shown."""
+    groups = [list(group) for _, group in groupby(best[:WEIGHED], key=lambda one: _fit(one, query))]
+    starts = accumulate(map(len, groups), initial=0)
+    shown = (group for group, start in zip(groups, starts, strict=False) if start < limit)
+    return [one.hit.iri for group in shown if len(group) > 1 for one in group]
+
+
+def _ranked(hit: Hit, sought: Sought) -> RankedHit:
+    text, fits = fold_accents(hit.text), sought.fits(hit.text)
+    worst = max(fits, default=Fit.WHOLE)
+    match: Match
+    if text == sought.text:
+        match = "alias" if hit.is_synonym else "label"
+    elif sought.begins(text):
+        match = "prefix"
+    elif worst <= Fit.FORM:
+        match = "all words"
+    elif worst < Fit.ABSENT:
+        match = "part"
+    else:
+        match = "some words" if min(fits) <= Fit.FORM else "similar"
+    missing = [word for word, fit in zip(sought.words, fits, strict=True) if fit > Fit.WHOLE]
+    has_none = worst == min(fits, default=Fit.WHOLE) == Fit.ABSENT
+    end = len(sought.text)
+    # The word within which a name begins with the query is the last one of the query.
+    begun = sought.words[fits.index(worst)] if match == "prefix" and worst > Fit.FORM else ""
+    hardly = len(begun) == 1 or (begun != "" and text[end - 1 : end + 1].isdigit())
+    return RankedHit(hit, match, (len(missing), sum(map(len, missing))), worst, has_none, hardly)
+
+
+def _fit(one: RankedHit, query: str) -> tuple[int, tuple[int, int], Fit, bool]:
+    order = _HARDLY_BEGUN if one.hardly_begun else _ORDER[one.match]
+    # Without its accents a name may be another name, so the very text comes before those that only read alike.
+    return (order, one.missing, one.worst, one.is_exact and fold(one.hit.text) != fold(query))
+
+
+def _last(one: RankedHit) -> tuple[int, bool, Iri, str]:
+    return (len(fold(one.hit.text)), one.hit.is_synonym, one.hit.iri, one.hit.text)

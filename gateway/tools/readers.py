@@ -1,0 +1,281 @@
+"""IDs, names and steering of a call, as the graph knows them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from gateway import messages
+from gateway.answers.page import PageHit, SearchPage
+from gateway.answers.reference import REFERENCE
+from gateway.arguments import MAX_QUERY, Arguments, BfsQuery, SearchEntities, TraversalArguments, expanded
+from gateway.errors import InputError, quoted
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.schema.cache import SchemaCache
+from gateway.schema.view import HINTED, SchemaView, first_warnings
+from gateway.settings.profile import Profile
+from gateway.terms.iri import REIFICATION, local_name
+from gateway.terms.names import compact, cut
+from gateway.terms.prefixes import PrefixMap, in_prose
+from gateway.tools.search import EntitySearcher
+from gateway.traversal.steering import PredicateChoice, Steering
+
+_SHOWN = 5
+"""Entities that an error about a name lists."""
+
+_DESCRIBED = 70
+"""Characters of the name, type and description of an entity in an error."""
+
+_TIME_FOR_NAMES = 0.5
+"""The share of its time that a call waits for the names of the graph at most."""
+
+_EXACT = frozenset({"label", "alias"})
+
+
+@dataclass(slots=True)
+class ReadIds:
+    """The entities that an argument means.
+
+    Attributes:
+        iris: The entity of each text, in the order of the argument.
+        names: The entity that each text means which is a name, and the name of that entity, if it has another one.
+    """
+
+    iris: list[Iri] = field(default_factory=list)
+    names: dict[str, tuple[Iri, str]] = field(default_factory=dict)
+
+    @property
+    def distinct(self) -> list[Iri]:
+        """The entities, each once."""
+        return list(dict.fromkeys(self.iris))
+
+    def warnings(self, prefixes: PrefixMap) -> list[str]:
+        """Return a sentence for each name."""
+        return [
+            messages.taken_for(quoted(text), prefixes.in_prose(iri), quoted(name) if name else "")
+            for text, (iri, name) in self.names.items()
+        ]
+
+
+def given_iris(arguments: Arguments, prefixes: PrefixMap) -> frozenset[Iri]:
+    """Return the IRIs that the texts of all arguments may mean, whatever they are."""
+    iris: set[Iri] = set()
+    for text in _texts([*vars(arguments).values()]):
+        with suppress(InputError):
+            iris.add(prefixes.expand(prefixes.without_name(text.removeprefix("^"))))
+    return frozenset(iris)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+
+
+class IdReader:
+    """Reads IDs, and looks up names that stand in their place."""
+
+    def __init__(
+        self,
+        searcher: EntitySearcher,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+    ) -> None:
+        self._searcher = searcher
+        self._store = store
+        self._schema_cache = schema_cache
+        self._is_part = bool(profile.endpoint.other_graph)
+        self._prefixes = prefixes
+
+    async def read(self, argument: str, texts: Sequence[str], call: Call) -> ReadIds:
+        """Return the entities that the texts of an argument mean.
+
+        Raises:
+            InputError: A text is neither an ID nor a name that one entity alone has.
+            Fault: A name could not be looked up.
+        """
+        found = ReadIds()
+        for position, text in enumerate(texts):
+            place = f"{argument}[{position}]" if argument.endswith("s") else argument
+            try:
+                (iri,) = expanded(place, [text], self._prefixes)
+            except InputError as error:
+                if not self._may_be_name(text):
+                    raise
+                hit = await self._named(text.strip(), error, call)
+                iri = self._prefixes.expand(hit.id)
+                found.names[text] = iri, hit.name if hit.match == "alias" else ""
+            found.iris.append(iri)
+        return found
+
+    def has_names(self, texts: Sequence[str]) -> bool:
+        """Return whether one of the texts of an argument is no ID and may be a name."""
+        return any(self._may_be_name(text) and not self._is_id(text) for text in texts)
+
+    def _is_id(self, text: str) -> bool:
+        try:
+            expanded("", [text], self._prefixes)
+        except InputError:
+            return False
+        return True
+
+    def _may_be_name(self, text: str) -> bool:
+        """Return whether a text that is no ID may be a name: it has a word, and nothing of an IRI."""
+        return len(text) <= MAX_QUERY and "://" not in text and not text.startswith("<")
+
+    async def _named(self, name: str, no_id: InputError, call: Call) -> PageHit:
+        await self._wait_for_names(call)
+        try:
+            page = await self._searcher.search(SearchEntities(query=name), REFERENCE, call)
+        except InputError:
+            # A text without a word is no name.
+            raise no_id from None
+        exact = [hit for hit in page.hits if hit.match in _EXACT]
+        if len(exact) == 1 and _lists_all_exact(page) and page.complete and not self._is_part:
+            return exact[0]
+        raise self._unresolved(no_id, page, exact) from no_id
+
+    async def _wait_for_names(self, call: Call) -> None:
+        """Wait until all names of the graph can be compared, no longer than a part of the time of the call."""
+
+        async def report(read: int, total: int) -> None:
+            await call.progress(read, total, messages.reading_names(total))
+
+        # It finds out which predicates are names.
+        await self._schema_cache.view(call)
+        with suppress(TimeoutError), call.tally.waiting():
+            async with asyncio.timeout(call.deadline.seconds_left * _TIME_FOR_NAMES):
+                await self._store.prepared(report)
+
+    def _unresolved(self, no_id: InputError, page: SearchPage, exact: Sequence[PageHit]) -> InputError:
+        """Return the error of a name that no entity has, that several have, or that others may have."""
+        near = exact or page.hits or page.guesses
+        listed = "; ".join(_described(hit, page) for hit in near[:_SHOWN])
+        doubt = "" if page.exhaustive else " ".join(page.warnings)
+        if not exact:
+            unsure = "" if page.exhaustive else messages.NOT_ALL_COMPARED
+            return messages.no_entity_of_this_name(no_id, listed, doubt or unsure)
+        return messages.several_of_this_name(no_id, listed, len(exact), doubt)
+
+
+def _lists_all_exact(page: SearchPage) -> bool:
+    """Return whether all entities of a name are listed: they come first, and a page has as many as fit."""
+    return len(page.hits) == page.found or page.hits[-1].match not in _EXACT
+
+
+def _described(hit: PageHit, page: SearchPage) -> str:
+    """Return an entity as an error lists it."""
+    kind = page.labels.get(hit.entity_type, hit.entity_type)
+    about = cut(", ".join(filter(None, [hit.name, kind, hit.description])), _DESCRIBED)
+    return f"{in_prose(hit.id)} ({quoted(about)})"
+
+
+_ARGUMENT = "only_predicates"
+
+_OF_STATEMENTS = re.compile(
+    r"/prop/(?:(?P<part>statement|qualifier|reference)/(?:value/|value-normalized/)?)?(?P<property>P[0-9]+)$"
+)
+"""How a predicate of the statements of a Wikibase ends, which the software fixes (RDF dump format)."""
+
+
+class SteeringReader:
+    """Resolves the names of predicates, each with `^` before it where only its incoming edges are meant."""
+
+    def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
+        self._edges = profile.edges
+        self._is_wikibase = profile.values.wikibase
+        self._prefixes = prefixes
+
+    def read(self, arguments: TraversalArguments, seeds: int, known: SchemaView) -> tuple[Steering, list[str]]:
+        """Return what a question follows, and warnings.
+
+        Args:
+            arguments: The arguments of the question.
+            seeds: How many seeds it gives.
+            known: The schema.
+
+        Raises:
+            InputError: A name matches nothing, a predicate is no edge, or the lists are too many or too few.
+        """
+        given = arguments.only_predicates or []
+        is_listed = any(isinstance(entry, list) for entry in given)
+        lists = [entry if isinstance(entry, list) else [entry] for entry in given] if is_listed else [_flat(given)]
+        if is_listed:
+            self._check_number(arguments, len(lists), seeds)
+        warnings: dict[str, None] = {}
+        followed = tuple(tuple(self._followed(names, known, warnings)) for names in lists)
+        # One list for one hop is a list for all.
+        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
+            _ARGUMENT, list(warnings)
+        )
+
+    def _check_number(self, arguments: TraversalArguments, lists: int, seeds: int) -> None:
+        wanted, each = (arguments.max_hops, "hop") if isinstance(arguments, BfsQuery) else (seeds, "seed")
+        if lists != wanted:
+            raise messages.wrong_number_of_lists(arguments.tool, lists, wanted, each)
+
+    def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[PredicateChoice]:
+        found: dict[PredicateChoice, None] = {}
+        for name in names:
+            is_inverse = name.startswith("^")
+            bare = self._prefixes.without_name(name.removeprefix("^"))
+            iri = self._iri(bare)
+            if iri is not None:
+                self._check_edge(iri)
+            try:
+                iris, warning = known.predicates.required(_ARGUMENT, bare, hinted=len(warnings) < HINTED)
+            except InputError:
+                self._check_no_edge_is_called(bare)
+                raise
+            if warning:
+                warnings[warning] = None
+            found |= dict.fromkeys(PredicateChoice(one, is_inverse) for one in iris)
+        return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
+
+    def _iri(self, name: str) -> Iri | None:
+        try:
+            iri = self._prefixes.expand(name)
+        except InputError:
+            return None
+        return iri if iri != name or "://" in name else None
+
+    def _check_edge(self, predicate: Iri) -> None:
+        if not self._edges.allows(predicate):
+            raise messages.no_edge_predicate(self._prefixes.in_prose(predicate), self._where_shown(predicate))
+
+    def _check_no_edge_is_called(self, name: str) -> None:
+        """Refuse the local name of a predicate that is no edge, with where it is shown."""
+        for predicate in self._edges.excluded:
+            if compact(local_name(predicate)) == compact(name):
+                self._check_edge(predicate)
+
+    def _where_shown(self, predicate: Iri) -> str:
+        """Return where answers show a predicate that is no edge."""
+        edges = self._edges
+        if predicate in edges.types:
+            return messages.AS_TYPE
+        if predicate in edges.redirects:
+            return messages.AS_MERGED
+        if predicate in REIFICATION:
+            return messages.AS_EVIDENCE
+        if predicate in edges.excluded:
+            return messages.AS_METADATA
+        part = _OF_STATEMENTS.search(predicate) if self._is_wikibase else None
+        if part is None:
+            return messages.AS_UNLISTED
+        direct = f"{predicate[: part.start()]}/prop/direct/{part['property']}"
+        is_value = part["part"] in {None, "statement"} and edges.allows(direct)
+        return messages.as_statement(self._prefixes.in_prose(direct)) if is_value else messages.AS_EVIDENCE
+
+
+def _flat(given: Sequence[str | list[str]]) -> list[str]:
+    return [name for name in given if isinstance(name, str)]

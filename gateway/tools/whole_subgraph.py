@@ -1,0 +1,123 @@
+"""All pages of a traversal as one subgraph, for programs and people; a model reads pages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from itertools import accumulate, repeat
+from typing import Any
+
+from gateway.answers.models import BfsResult, IntersectionResult, Node
+from gateway.errors import EndpointFault, InputError, counted
+from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
+from gateway.schema.view import UNKNOWN, UNTYPED
+from gateway.terms.prefixes import PrefixMap
+
+Traversed = BfsResult | IntersectionResult
+AskPage = Callable[[Mapping[str, Any]], Awaitable[Traversed]]
+"""Answers a traversal with these further arguments."""
+
+NODES_A_PAGE = 500
+"""Nodes of one page, whose metadata is read at once."""
+
+_OF_PAGES = ("limit", "offset", "edge_offset", "snapshot", "max_tokens", "explain")
+
+
+def check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuse arguments that are about pages.
+
+    Raises:
+        InputError: There is one.
+    """
+    if given := [name for name in _OF_PAGES if arguments.get(name)]:
+        raise InputError(
+            f"A whole subgraph has no pages, so it takes no {', '.join(given)}.", next_step="Leave it away."
+        )
+
+
+async def pages(ask: AskPage) -> AsyncIterator[Traversed]:
+    """Yield the pages of a traversal, from the first to the last.
+
+    Raises:
+        EndpointFault: The answer changed meanwhile.
+        Fault: A page could not be read.
+    """
+    place: Mapping[str, Any] = {}
+    while True:
+        page = await ask({"limit": NODES_A_PAGE, **place})
+        if page.result_changed:
+            raise EndpointFault(
+                "The graph changed while its subgraph was read, so the pages do not fit together.",
+                next_step="Ask again.",
+            )
+        yield page
+        if page.next_offset is None:
+            return
+        place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
+
+
+async def subgraph_of(
+    pages: AsyncIterator[Traversed], prefixes: PrefixMap, tool: str, arguments: Mapping[str, Any]
+) -> Subgraph:
+    """Return the subgraph that pages of a call make together."""
+    nodes: list[SubgraphNode] = []
+    edges: list[SubgraphEdge] = []
+    labels: dict[str, str] = {}
+    notes: dict[str, None] = {}
+    seeds: tuple[str, ...] = ()
+    is_complete = True
+    async for page in pages:
+        distances = _distances(page, len(nodes))
+        nodes += (_node(node, distance) for node, distance in zip(page.nodes, distances, strict=False))
+        edges += (SubgraphEdge(edge.subject, edge.predicate, edge.object, edge.metadata) for edge in page.edges)
+        labels |= page.labels or {}
+        notes |= dict.fromkeys(notes_of(page))
+        seeds, is_complete = tuple(page.seeds), is_complete and page.complete
+    terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
+    terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
+    iris = {name_id: prefixes.expand(name_id) for name_id in {*terms, *labels}}
+    order = {name_id: prefixes.declared_form(iri) for name_id, iri in iris.items()}
+    return Subgraph(
+        seeds,
+        nodes,
+        sorted(edges, key=lambda edge: (order[edge.subject], order[edge.predicate], order[edge.object])),
+        is_complete,
+        list(notes),
+        {name_id: iris[name_id] for name_id in sorted(terms, key=order.__getitem__)},
+        prefixes.used_by(terms),
+        {name_id: labels[name_id] for name_id in sorted(labels, key=order.__getitem__)},
+        tool,
+        {name: value for name, value in arguments.items() if value is not None},
+    )
+
+
+def _distances(page: Traversed, offset: int) -> Iterator[int | None]:
+    """Return the distances of the nodes from an offset on; nodes are ordered by distance."""
+    if isinstance(page, IntersectionResult):
+        yield from repeat(None)
+        return
+    for distance, end in enumerate(accumulate(page.levels)):
+        yield from repeat(distance, max(0, end - max(offset, end - page.levels[distance])))
+
+
+def _node(node: Node, distance: int | None) -> SubgraphNode:
+    metadata = dict(node.metadata or {})
+    shown = node.entity_type
+    types = dict.fromkeys([*([] if shown in {UNTYPED, UNKNOWN} else [shown]), *metadata.pop("types", ())])
+    name = metadata.pop("name", None) or node.name or ""
+    is_step = bool(node.on_the_way)
+    return SubgraphNode(node.id, shown, tuple(types), str(name), distance, metadata, on_the_way=is_step)
+
+
+def notes_of(page: Traversed) -> Iterator[str]:
+    """Yield what a reader of the subgraph must know."""
+    for gap in page.incomplete or ():
+        yield f"Not complete ({gap.cause}, {counted(gap.count, 'node')}): {gap.detail}"
+    if page.missing_seeds:
+        yield f"Not in the graph: {', '.join(page.missing_seeds)}"
+    yield from page.warnings or ()
+    for step, count in (page.degraded or {}).items():
+        yield f"{count:,} {step.replace('_', ' ')}"
+    if page.omitted_texts:
+        yield f"Long quotes left out of the evidence: {sum(page.omitted_texts.values()):,}"
+    if page.blank_node_edges:
+        yield f"Edges left out because one end is a blank node: {page.blank_node_edges:,}"

@@ -1,0 +1,355 @@
+"""The compact shape: what it writes of a page, and that `expand` gives the reference shape's sets back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway import expand
+from gateway.answers.compact import COMPACT, compact_answer
+from gateway.answers.page import (
+    AnyPage,
+    EntitiesPage,
+    Header,
+    IdList,
+    PageEdge,
+    PageHit,
+    PageNode,
+    SchemaPage,
+    SearchPage,
+    SubgraphPage,
+    TermSummary,
+)
+from gateway.answers.reference import REFERENCE
+from gateway.answers.shape import size_of
+from gateway.answers.values import Amount, EdgeMetadata, Id, NodeMetadata, PageAssertion
+from gateway.graph.values import Basis, Edge, NoValue
+from tests.small import X
+
+Json = dict[str, Any]
+
+
+def compact(page: AnyPage) -> Json:
+    return compact_answer(page).as_json()
+
+
+def reference(page: AnyPage) -> Json:
+    written: Json = REFERENCE.writers[type(page)](page)
+    return written
+
+
+def header(**given: Any) -> Header:
+    usual: Json = {
+        "seeds": IdList([]),
+        "hops": 1,
+        "node_count": 3,
+        "edge_count": 2,
+        "levels": [1, 2],
+        "gaps": [],
+        "removed": {},
+        "undecided": {},
+        "missing_seeds": IdList([]),
+        "blank_node_edges": 0,
+        "warnings": [],
+        "summary": TermSummary((), ()),
+    }
+    return Header(**{**usual, **given})
+
+
+def node(local: str, entity_type: str = "x:T", **given: Any) -> PageNode:
+    return PageNode(X + local, f"x:{local}", entity_type, **given)
+
+
+def edge(subject: str, predicate: str, object_: str, *, incoming: bool = False, **given: Any) -> PageEdge:
+    triple = Edge(X + subject, X + predicate, X + object_)
+    return PageEdge(triple, f"x:{subject}", f"x:{predicate}", f"x:{object_}", is_incoming=incoming, **given)
+
+
+def test_nodes_stand_by_type_and_edges_outward_from_the_seeds() -> None:
+    nodes = [node("a", name="A b"), node("b", "x:U"), node("c", name="C")]
+    edges = [edge("a", "p", "b"), edge("a", "p", "c"), edge("a", "q", "a"), edge("c", "p", "a", incoming=True)]
+    assert compact(SubgraphPage(header(), nodes, edges)) == {
+        "node_count": 3,
+        "edge_count": 2,
+        "complete": True,
+        "nodes": {"x:T": ["x:a A b", "x:c C"], "x:U": ["x:b"]},
+        "edges": {"x:a": {"x:p": ["x:b", "x:c"], "x:q": "x:a", "^x:p": "x:c"}},
+    }
+
+
+def test_a_node_that_carries_more_is_an_object() -> None:
+    nodes = [node("a", metadata=NodeMetadata(name="A", descriptions=["one"])), node("b", metadata=NodeMetadata())]
+    assert compact(SubgraphPage(header(), nodes, []))["nodes"] == {
+        "x:T": [{"x:a A": {"description": "one"}}, {"x:b": {}}]
+    }
+
+
+def test_a_node_that_has_several_types_lists_those_besides_its_own() -> None:
+    several = NodeMetadata(types=[Id("x:S"), Id("x:T")])
+    elsewhere = NodeMetadata(types=[Id("x:R"), Id("x:S")])
+    page = SubgraphPage(header(), [node("a", metadata=several), node("b", metadata=elsewhere)], [])
+    written = compact(page)
+    assert written["nodes"] == {"x:T": [{"x:a": {"other_types": ["x:S"]}}, {"x:b": {"types": ["x:R", "x:S"]}}]}
+    assert expand(written)["nodes"] == reference(page)["nodes"]
+
+
+def test_what_has_no_name_is_named_where_it_stands_first() -> None:
+    said = header(summary=TermSummary(["x:T", "x:U"], ["x:p"]))
+    labels = {"x:T": "thing", "x:U": "other thing", "x:p": "part of", "x:z": "Z", "x:v": "a value"}
+    edges = [edge("z", "p", "a"), edge("a", "p", "a", incoming=True)]
+    page = SubgraphPage(said, [node("a", name="A")], edges, labels=labels, place="2-2 of 9")
+    written = compact(page)
+    assert written["nodes"] == {"x:T thing": ["x:a A"]}
+    assert written["edges"] == {"x:z Z": {"x:p part of": "x:a"}, "x:a": {"^x:p": "x:a"}}
+    assert written["schema_summary"]["entity_types_found"] == ["x:T", "x:U other thing"]
+    assert written["labels"] == {"x:v": "a value"}
+    expanded = expand(written)
+    assert expanded["labels"] == labels
+    assert expanded["schema_summary"] == reference(page)["schema_summary"]
+
+
+def test_evidence_is_a_row_for_each_assertion_below_one_line_of_columns() -> None:
+    one = EdgeMetadata([PageAssertion(confidence=[0.5], source_documents=["P1"])])
+    two = EdgeMetadata(
+        [PageAssertion(negated=True, source_documents=["P1", "P2"]), PageAssertion(confidence=[0.5])],
+        PageAssertion(source_documents=["P1", "P2"]),
+    )
+    edges = [edge("a", "p", "b"), edge("a", "p", "c", metadata=one), edge("a", "p", "d", metadata=two)]
+    written = compact(SubgraphPage(header(), [], edges))
+    assert written["evidence_columns"] == ["confidence", "source_documents", "other"]
+    assert written["edges"] == {
+        "x:a": {"x:p": ["x:b", {"x:c": [0.5, "P1"], "x:d": [[None, ["P1", "P2"], {"negated": True}], [0.5]]}]}
+    }
+
+
+def test_evidence_without_columns_is_an_object() -> None:
+    one = EdgeMetadata([PageAssertion(confidence=[0.5], source_documents=["P1"])])
+    page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=one)])
+    written = compact(page)
+    assert "evidence_columns" not in written
+    assert written["edges"] == {"x:a": {"x:p": {"x:b": {"confidence": 0.5, "source_documents": ["P1"]}}}}
+    assert expand(written)["edges"] == reference(page)["edges"]
+
+
+def test_what_only_assertions_that_are_left_out_say_has_a_column() -> None:
+    said = [PageAssertion(confidence=[0.5]), PageAssertion(confidence=[0.5])]
+    shortened = EdgeMetadata(said, PageAssertion(confidence=[0.5], source_documents=["P1"]))
+    page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=shortened)])
+    written = compact(page)
+    assert written["evidence_columns"] == ["confidence", "other"]
+    assert expand(written)["edges"] == reference(page)["edges"]
+
+
+def test_what_all_assertions_say_is_written_where_some_are_left_out() -> None:
+    shortened = EdgeMetadata([PageAssertion(negated=True), PageAssertion(negated=True)], PageAssertion())
+    page = SubgraphPage(header(), [], [edge("a", "p", "b", metadata=shortened)])
+    (expanded,) = expand(compact(page))["edges"]
+    assert expanded["metadata"] == {"assertions": [{"negated": True}, {"negated": True}]}
+
+
+def test_paths_stand_apart() -> None:
+    page = SubgraphPage(header(levels=None), [node("a", paths=[["x:a", "x:b"], ["x:a", "x:c", "x:d"]])], [])
+    written = compact(page)
+    assert written["via"] == {"x:a": ["x:a x:b", "x:a x:c x:d"]}
+    assert expand(written)["nodes"] == reference(page)["nodes"]
+
+
+def test_only_a_page_repeats_the_question_and_sums_up_the_traversal() -> None:
+    said = header(seeds=IdList(["x:a"]), summary=TermSummary(["x:T"], ["x:p"]))
+    page = SubgraphPage(said, [], [], place="1-2 of 3")
+    assert {"seeds", "max_hops", "levels", "page", "schema_summary"} <= compact(page).keys()
+    page.header, page.place = said.without_repetition(), ""
+    assert not {"seeds", "max_hops", "levels", "page", "schema_summary"} & compact(page).keys()
+
+
+def test_levels_of_several_hops_stay_because_types_hide_the_order_of_nodes() -> None:
+    assert compact(SubgraphPage(header(levels=[1, 5, 78]), [], []))["levels"] == [1, 5, 78]
+
+
+def test_entities_have_their_iris_by_prefix() -> None:
+    entities = [
+        node("a", metadata=NodeMetadata(name="A")),
+        PageNode("https://other.org/b", "https://other.org/b", "untyped", metadata=NodeMetadata()),
+        PageNode("x:y", "<x:y>", "untyped", metadata=NodeMetadata()),
+    ]
+    page = EntitiesPage(entities, IdList([]), IdList([]), IdList([]), complete=True, warnings=[], labels={})
+    written = compact(page)
+    assert written == {
+        "result": {"x:T": [{"x:a A": {}}], "untyped": [{"https://other.org/b": {}}, {"<x:y>": {}}]},
+        "complete": True,
+        "prefixes": {"x": X},
+    }
+    assert expand(written) == reference(page)
+
+
+def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_something() -> None:
+    hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
+    page = SearchPage(hits, [], "", "names", 2, False, True, complete=True, warnings=[], labels={})
+    written = compact(page)
+    assert written == {
+        "result": [["x:a A", "x:T", "alias", None, "a"], ["x:b", "untyped", "label", "What it is."]],
+        "complete": True,
+    }
+    assert expand(written)["result"] == reference(page)["result"]
+    page.hits, page.guesses, page.next_steps, page.exhaustive = [], hits[:1], "Try B.", False
+    written = compact(page)
+    assert written == {
+        "result": [],
+        "guesses": [["x:a A", "x:T", "alias", None, "a"]],
+        "complete": True,
+        "found": 2,
+        "searched": {"how": "names", "exhaustive": False},
+        "next_steps": "Try B.",
+    }
+    assert expand(written) == reference(page)
+
+
+def test_a_schema_has_each_id_once_with_its_label_and_its_count() -> None:
+    page = SchemaPage(
+        "About.",
+        ["x:T", "x:U"],
+        ["x:p"],
+        types_total=2,
+        predicates_total=9,
+        counts={"x:T": 5, "x:p": 7},
+        names=None,
+        basis=Basis(("enumerated",)),
+        prefixes={"x": X},
+        version="1",
+        next_steps="",
+        complete=True,
+        warnings=[],
+        labels={"x:T": "a thing", "x:p": "part of"},
+    )
+    written = compact(page)
+    assert written["entity_types"] == {"x:T a thing": 5, "x:U": "?"}
+    assert written["predicates"] == {"x:p part of": 7}
+    expanded = expand(written)
+    assert {key: expanded[key] for key in ("entity_types", "predicates", "counts", "labels")} == {
+        key: reference(page)[key] for key in ("entity_types", "predicates", "counts", "labels")
+    }
+
+
+def test_an_answer_in_the_reference_shape_is_expanded_already() -> None:
+    page = SubgraphPage(header(), [node("a")], [edge("a", "p", "a")])
+    assert expand(reference(page)) == reference(page)
+
+
+# What an ID may look like: no blank, but anything else; keys of the shapes; a name like the mark of an incoming edge.
+IDS = st.sampled_from(
+    ["x:a", "x:b", "x:^c", "nodes", "https://x.org/d", "<x:e>", ":f", "other", "x:\u00a0g", "via", "x:日"]
+)
+PREDICATES = st.sampled_from(["x:p", "x:q", "https://x.org/^r", "x:edges", ":s"])
+TYPES = st.sampled_from(["x:T", "untyped", "unknown", "nodes", "https://x.org/U"])
+NAMES = st.none() | st.text(' aé日\n^"', max_size=8)
+VALUES: Any = st.one_of(
+    st.text(max_size=4),
+    st.integers(0, 3),
+    st.booleans(),
+    st.just(NoValue(unknown=True)),
+    st.builds(Amount, st.integers(0, 3), st.just(Id("x:unit"))),
+)
+PROPERTIES = st.dictionaries(
+    st.sampled_from(["x:p", "x:q", "x:r", "x:note"]), st.lists(VALUES, min_size=1, max_size=3), max_size=3
+)
+TEXTS = st.lists(st.text(max_size=3), max_size=3)
+ASSERTIONS = st.builds(
+    PageAssertion,
+    negated=st.booleans(),
+    confidence=st.lists(st.sampled_from([0.5, 0.9]), max_size=2),
+    source_documents=st.lists(st.sampled_from(["P1", "P2", "a b"]), max_size=2, unique=True),
+    properties=PROPERTIES,
+)
+METADATA = st.builds(
+    NodeMetadata,
+    name=NAMES,
+    types=st.lists(st.builds(Id, TYPES), max_size=2),
+    descriptions=TEXTS,
+    synonyms=TEXTS,
+    total_mentions=st.lists(st.integers(0, 9), max_size=2),
+    properties=PROPERTIES,
+)
+
+
+@st.composite
+def evidence(draw: st.DrawFn) -> EdgeMetadata:
+    """Draw what is stated about an edge; what several say together is sometimes that of more than these."""
+    assertions = draw(st.lists(ASSERTIONS, min_size=1, max_size=3))
+    if len(assertions) == 1:
+        return EdgeMetadata(assertions)
+    first = assertions[0].confidence
+    together = PageAssertion(
+        negated=all(one.negated for one in assertions),
+        confidence=first if all(one.confidence == first for one in assertions) else (),
+        source_documents=sorted({source for one in assertions for source in one.source_documents}),
+    )
+    return EdgeMetadata(assertions, draw(st.just(together) | ASSERTIONS))
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> SubgraphPage:
+    """Draw a page: nodes, and edges among them and to nodes of earlier pages."""
+    ids = draw(st.lists(IDS, unique=True, min_size=1))
+    earlier = draw(st.integers(0, len(ids)))
+    nodes = []
+    for name_id in ids[earlier:]:
+        drawn = PageNode(name_id, name_id, draw(TYPES), name=draw(NAMES))
+        drawn.paths = draw(st.lists(st.lists(IDS, min_size=1, max_size=3), max_size=2))
+        drawn.on_the_way = draw(st.booleans())
+        if not drawn.on_the_way and draw(st.booleans()):
+            drawn.set_metadata(draw(METADATA))
+        nodes.append(drawn)
+    triples = draw(st.sets(st.tuples(st.sampled_from(ids), PREDICATES, st.sampled_from(ids)), max_size=12))
+    edges = []
+    for subject, predicate, object_ in sorted(triples):
+        incoming = ids.index(object_) < ids.index(subject)
+        drawn_edge = PageEdge(Edge(subject, predicate, object_), subject, predicate, object_, incoming)
+        if draw(st.booleans()):
+            drawn_edge.set_metadata(draw(evidence()))
+        edges.append(drawn_edge)
+    labels = draw(st.dictionaries(IDS | TYPES | PREDICATES, st.text(" aé^", max_size=4), max_size=6))
+    return SubgraphPage(header(), nodes, edges, labels=labels)
+
+
+def as_set(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    return sorted(json.dumps(entry, sort_keys=True) for entry in entries)
+
+
+@given(page=pages())
+def test_both_shapes_hold_the_same_nodes_edges_evidence_and_paths(page: SubgraphPage) -> None:
+    # What a client reads is JSON.
+    expanded = expand(json.loads(json.dumps(compact(page))))
+    written = reference(page)
+    assert as_set(expanded["nodes"]) == as_set(written["nodes"])
+    assert as_set(expanded["edges"]) == as_set(written["edges"])
+    assert expanded.get("labels", {}) == page.labels
+
+
+@given(page=pages())
+def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: SubgraphPage) -> None:
+    page.labels = {}
+    for drawn in page.nodes:
+        drawn.paths = ()
+    for stated in page.edges:
+        stated.metadata = None
+    order = {drawn.id: place for place, drawn in enumerate(page.nodes)}
+    ends = [max(order.get(end, -1) for end in bare.ends) for bare in page.edges]
+    COMPACT.set_frames(page.nodes, page.edges, ends)
+    written = compact(page)
+    parts: list[PageNode | PageEdge] = [*page.nodes, *page.edges]
+    counted = sum(part.frame + COMPACT.size_of_part(part) for part in parts)
+    # Commas: none after the last of a list or of an object.
+    objects = [written["nodes"], written["edges"], written.get("on_the_way", {})]
+    lists = sum(len(one) + bool(one) for one in objects)
+    brackets = 2 * (len("{}") + 1)
+    together = size_of(written["nodes"]) + size_of(written["edges"]) - brackets
+    if "on_the_way" in written:
+        together += len('"on_the_way":') + size_of(written["on_the_way"])
+    # Nodes are measured as rows; those that are objects have keys besides.
+    said = [entry for alike in written["nodes"].values() for entry in alike if isinstance(entry, dict)]
+    keys = sum(
+        size_of(key) for entry in said for (cells,) in [entry.values()] if isinstance(cells, dict) for key in cells
+    )
+    assert counted - lists + keys == together

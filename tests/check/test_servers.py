@@ -1,0 +1,266 @@
+"""Every field that a check claims of a real server, against how that server was started and what it was given."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+import pytest
+
+from gateway import resources
+from gateway.api import open_gateway
+from gateway.check.check import check_endpoint, check_graph
+from gateway.check.report import Report
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect
+from gateway.stores.loaded import load
+from tests.servers.command import fuseki_command
+from tests.servers.fuseki import running_fuseki
+from tests.servers.loopback import HOST, free_port
+from tests.servers.oxigraph import running_oxigraph
+from tests.servers.process import running
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+EX = "http://example.org/"
+WORDS = ("warfarin", "aspirin", "metformin", "glibenclamide", "amiodarone", "fluconazole")
+LINES = [
+    f"<{EX}{word}> {rest} ."
+    for number, word in enumerate(WORDS)
+    for rest in (
+        f"<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{EX}Drug>",
+        f'<http://www.w3.org/2000/01/rdf-schema#label> "{word} sodium"@en',
+        f"<{EX}p> <{EX}{WORDS[(number + 1) % len(WORDS)]}>",
+        f"<{EX}q> <{EX}{WORDS[(number + 3) % len(WORDS)]}>",
+    )
+]
+MANY = [f"<{EX}hub> <{EX}p> <{EX}{number}> ." for number in range(10_050)]
+GRAPH = [*LINES, *MANY]
+
+_PATIENCE = 60.0
+"""Seconds for one probe: what is slow on a machine that runs other tests is no fault of a server."""
+
+UNTOLD = "the engine does not publish it, and only a query that exceeds it would show it"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check of a server.
+
+    Attributes:
+        report: What it found out.
+        url: The endpoint.
+    """
+
+    report: Report
+    url: str
+
+    def values(self) -> dict[str, Any]:
+        """Return the claims: a value, `at least` a value, or None where it is not determined."""
+        return {
+            name: f"at least {claim.value}" if claim.at_least else claim.value
+            for name, claim in self.report.claims.by_name().items()
+        }
+
+
+async def checked(url: str, profile: Profile | None = None) -> Checked:
+    settings = profile or Profile()
+    http = connect(url, settings)
+    try:
+        return Checked(await check_endpoint(http, settings, seconds_each=_PATIENCE), url)
+    finally:
+        await http.close()
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("graph") / "graph.nt"
+    path.write_text("".join(f"{line}\n" for line in GRAPH))
+    return path
+
+
+@pytest.fixture
+def servers() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        try:
+            yield stack
+        except ServerUnavailable as error:
+            skip_or_fail(error)
+
+
+def snippet(report: Report) -> Profile:
+    return Profile.model_validate_json(json.dumps(tomllib.loads(report.settings)))
+
+
+def agrees_everywhere(report: Report) -> bool:
+    """Tell whether the edges and types of three nodes and the number of triples were compared, and are the same."""
+    return report.agrees and [one.not_compared for one in report.comparisons] == [""] * 7
+
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("version", ["6.2.0", "5.6.0"])
+async def test_fuseki_with_a_text_index(version: str, graph: Path, tmp_path: Path) -> None:
+    try:
+        with running_fuseki({"ds": [graph]}, version=version, workdir=tmp_path) as server:
+            found = await checked(server.endpoint("ds"))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert found.values() == {
+        "engine": "fuseki",
+        "version": version,
+        "post": True,
+        "get": True,
+        "row_cap": "at least 50001",
+        "sentinel": "united",
+        "format": "TSV",
+        "time_limit": None,
+        "deadline": "form parameter timeout, in seconds",
+        "lateral": True,
+        "rdf_1_2": True,
+        "text_search": "text:query",
+        "named_graphs": 0,
+        "union_default_graph": None,
+        "triples": len(GRAPH),
+    }
+    assert found.report.claims.time_limit.why == UNTOLD
+    assert agrees_everywhere(found.report)
+    assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="fuseki", lateral=True)
+
+
+QUADS = "".join(f"{line[:-2]} <{EX}graph/{number % 2}> .\n" for number, line in enumerate(LINES))
+PLAIN = """
+PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
+<#own> a fuseki:Service ; fuseki:name "own" ; fuseki:dataset <#memory> ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
+<#memory> a ja:MemoryDataset ; ja:data <QUADS> .
+"""
+
+
+@pytest.mark.server
+async def test_fuseki_without_a_text_index_and_with_all_triples_in_named_graphs(tmp_path: Path) -> None:
+    quads, config, port = tmp_path / "quads.nq", tmp_path / "plain.ttl", free_port()
+    quads.write_text(QUADS)
+    config.write_text(PLAIN.replace("QUADS", quads.as_uri()))
+    url = f"http://{HOST}:{port}/own/sparql"
+    try:
+        command = fuseki_command("6.2.0", port=port, config=config)
+        with running(command, ready_url=f"http://{HOST}:{port}/$/ping", log=tmp_path / "log", cwd=tmp_path):
+            found = await checked(url)
+            union = await checked(url, Profile(endpoint=EndpointSettings(graphs="union")))
+            both = await checked(url, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/1", f"{EX}graph/0"))))
+            one = await checked(url, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/1",))))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    values = found.values()
+    assert (values["named_graphs"], values["union_default_graph"], values["triples"]) == (2, False, 0)
+    # Without a name in the graph that is asked there is no word to search for.
+    assert values["text_search"] is None
+    assert "The queried graph is empty; the triples are in named graphs." in found.report.warnings
+    assert snippet(found.report).endpoint.graphs == "union"
+    assert union.values()["triples"] == len(LINES)
+    assert union.values()["text_search"] is False
+    assert agrees_everywhere(union.report)
+    assert one.values()["triples"] == len(LINES) / 2
+    assert one.values()["named_graphs"] == 2
+    assert both.values()["triples"] == len(LINES)
+    assert snippet(one.report).endpoint.graphs == (f"{EX}graph/1",)
+
+
+@pytest.mark.server
+async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
+    try:
+        with running_oxigraph([graph], workdir=tmp_path) as server:
+            found = await checked(server.endpoint)
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    values = found.values()
+    assert str(values.pop("version")).startswith("0.5.")
+    assert values == {
+        "engine": "oxigraph",
+        "post": True,
+        "get": True,
+        "row_cap": "at least 50001",
+        "sentinel": "sorted",
+        "format": "JSON",
+        "time_limit": None,
+        "deadline": "none is sent",
+        "lateral": True,
+        "rdf_1_2": True,
+        "text_search": None,
+        "named_graphs": 0,
+        "union_default_graph": None,
+        "triples": len(GRAPH),
+    }
+    assert agrees_everywhere(found.report)
+    assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="oxigraph", lateral=True)
+
+
+@pytest.mark.server
+async def test_the_named_graphs_of_an_oxigraph_whose_default_graph_is_empty_are_printed(tmp_path: Path) -> None:
+    quads = tmp_path / "quads.nq"
+    # No object is an IRI, so no triple can be looked for in the default graph.
+    quads.write_text("".join(f'<{EX}a> <{EX}p> "text" <{EX}graph/{number}> .\n' for number in (0, 1)))
+    try:
+        with running_oxigraph([quads], workdir=tmp_path) as server:
+            found = await checked(server.endpoint)
+            async with open_gateway(endpoint=server.endpoint) as gateway:
+                schema = await gateway.describe_schema()
+            async with open_gateway(endpoint=server.endpoint, profile=snippet(found.report)) as gateway:
+                there = await gateway.describe_entity(f"{EX}a")
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert "The queried graph is empty; the triples are in named graphs." in found.report.warnings
+    assert snippet(found.report).endpoint.graphs == (f"{EX}graph/0", f"{EX}graph/1")
+    assert schema.comprehensive is False
+    assert "the endpoint has triples in named graphs" in (schema.warnings or [""])[0]
+    assert there.complete
+
+
+@pytest.mark.server
+async def test_a_triple_that_is_in_two_of_the_graphs_is_counted_once(tmp_path: Path) -> None:
+    quads = tmp_path / "quads.nq"
+    quads.write_text("".join(f"{line[:-2]} <{EX}graph/{number}> .\n" for line in LINES for number in (0, 1)))
+    try:
+        with running_oxigraph([quads], workdir=tmp_path) as server:
+            both = await checked(
+                server.endpoint, Profile(endpoint=EndpointSettings(graphs=(f"{EX}graph/0", f"{EX}graph/1")))
+            )
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    values = both.values()
+    assert (values["named_graphs"], values["union_default_graph"], values["triples"]) == (2, False, len(LINES))
+    assert agrees_everywhere(both.report)
+
+
+async def test_a_graph_in_this_process() -> None:
+    films = resources.folder("fixtures") / "films.ttl"
+    transport, _ = load(films, Profile())
+    report = await check_graph(transport, "films.ttl", Profile())
+    values = Checked(report, "").values()
+    assert str(values.pop("version")).startswith("0.5.")
+    assert values == {
+        "engine": "oxigraph",
+        "post": None,
+        "get": None,
+        "row_cap": "at least 50001",
+        "sentinel": None,
+        "format": "JSON",
+        "time_limit": "none",
+        "deadline": "enforced by this gateway",
+        "lateral": True,
+        "rdf_1_2": True,
+        "text_search": None,
+        "named_graphs": 0,
+        "union_default_graph": None,
+        "triples": len(list(pyoxigraph.parse(path=films))),
+    }
+    assert (report.comparisons, report.settings, report.warnings) == ((), "", ())

@@ -1,0 +1,159 @@
+"""What the answers of an engine are worth, as counts, as JSON, and beside those of another run."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from tests.drawn.questions import Question
+from tests.soak.verdict import Verdict
+
+
+class Worth(StrEnum):
+    """What an answer is worth to whoever asked."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    REFUSED = "refused"
+    WRONG = "wrong"
+
+
+_WORTH: Final[Mapping[Verdict, Worth]] = {
+    Verdict.RIGHT: Worth.COMPLETE,
+    Verdict.MARKED: Worth.PARTIAL,
+    Verdict.ERROR: Worth.REFUSED,
+    Verdict.WRONG: Worth.WRONG,
+    Verdict.UNTRUE: Worth.WRONG,
+    Verdict.CRASHED: Worth.WRONG,
+}
+
+
+_SHOWN: Final = 10
+"""Wrong answers that are shown of one engine; a report has all of them."""
+
+
+class Part(StrEnum):
+    """Which questions: drawn ones, those about odd IRIs, and drawn ones of which answers are cut."""
+
+    DRAWN = "drawn"
+    ODD = "odd IRIs"
+    CUT = "cut"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer.
+
+    Attributes:
+        part: Among which questions the question is.
+        question: The question.
+        verdict: What it is worth.
+        detail: Why.
+        cuts: How many of the answers that it was made of were cut.
+    """
+
+    part: Part
+    question: Question
+    verdict: Verdict
+    detail: str
+    cuts: int = 0
+
+    @property
+    def worth(self) -> Worth:
+        """What it is worth to whoever asked."""
+        return _WORTH[self.verdict]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for a report."""
+        return {
+            "part": self.part.value,
+            "question": self.question.as_json(),
+            "worth": self.worth.value,
+            "verdict": self.verdict.value,
+            "detail": self.detail[:1_000],
+            "cuts": self.cuts,
+        }
+
+
+@dataclass
+class EngineReport:
+    """What the answers of one engine are worth.
+
+    Attributes:
+        engine: Its name.
+        recognised: What the gateway took it for.
+        answers: All answers.
+        not_run: Why it was not asked; empty where it was.
+        seconds: How long it took.
+    """
+
+    engine: str
+    recognised: str = ""
+    answers: list[Judged] = field(default_factory=list)
+    not_run: str = ""
+    seconds: float = 0.0
+
+    def counts(self, part: Part) -> Counter[Worth]:
+        """Return how many answers are worth what."""
+        return Counter(answer.worth for answer in self.answers if answer.part is part)
+
+    @property
+    def wrong(self) -> list[Judged]:
+        """The answers that nobody may get."""
+        return [answer for answer in self.answers if answer.worth is Worth.WRONG]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for a report."""
+        return {
+            "engine": self.engine,
+            "recognised": self.recognised,
+            "not_run": self.not_run,
+            "seconds": round(self.seconds, 1),
+            "answers": [answer.as_json() for answer in self.answers],
+        }
+
+    def as_text(self) -> str:
+        """Return a line for each part, and for each wrong answer one."""
+        if self.not_run:
+            return f"{self.engine:16} NOT RUN: {self.not_run}\n"
+        lines = [f"{self.engine:16} {part:9} {shown(self.counts(part))}" for part in Part if self.counts(part)]
+        lines += [f"{'':16} WRONG ({one.verdict}, {one.part}): {one.detail[:200]}" for one in self.wrong[:_SHOWN]]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def shown(counts: Mapping[Worth, int]) -> str:
+    """Return counts in the order of the table's legend."""
+    return " / ".join(str(counts.get(worth, 0)) for worth in Worth)
+
+
+def fallen(reports: Sequence[EngineReport], before: Mapping[str, Any]) -> Iterator[str]:
+    """Yield, by engine and part, how many answers are complete beside another run, and which no longer are.
+
+    Args:
+        reports: This run.
+        before: The report of the other run, of the same questions.
+    """
+    others = {one["engine"]: one for one in before["engines"]}
+    for report in reports:
+        if report.engine not in others or report.not_run:
+            continue
+        then = {_key(one): one for one in others[report.engine]["answers"]}
+        for part in Part:
+            now = [one for one in map(Judged.as_json, report.answers) if one["part"] == part and _key(one) in then]
+            complete = [one for one in now if one["worth"] == Worth.COMPLETE]
+            was = [one for one in now if then[_key(one)]["worth"] == Worth.COMPLETE]
+            yield f"{report.engine:16} {part:9} complete: {len(complete)}, before: {len(was)}, of {len(now)}"
+            for one in was:
+                if one["worth"] != Worth.COMPLETE:
+                    yield f"{'':16} now {one['worth']}: {one['detail'][:200]}: {one['question']}"
+
+
+def _key(answer: Mapping[str, Any]) -> str:
+    # A report that was read has lists where this one has tuples.
+    question = {name: _listed(value) for name, value in answer["question"].items()}
+    return f"{answer['part']} {sorted(question.items())}"
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,244 @@
+"""Which files are read, however they are packed and named."""
+
+import bz2
+import gzip
+import io
+import logging
+import lzma
+import os
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.errors import ConfigurationError
+from gateway.files.graph_files import graph_files, refuse_stdin
+from gateway.files.loading import load_files
+from gateway.files.parser import FileParser
+from gateway.files.parser_streams import ParseRequest, RefusedError
+from gateway.files.recognition import FORMATS, format_by_name, format_of, packing_by_name
+from gateway.settings.limits import FileSettings
+from tests.files.test_loading import DOCUMENTS, HTML, N_QUADS, N_TRIPLES, ONE_OF_EACH, TURTLE
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def triples(path: Path) -> set[str]:
+    return {str(quad.triple) for quad in load_files([path]).engine}
+
+
+def zipped(members: dict[str, str | bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def refusal_here(path: Path) -> str:
+    by_name = format_by_name(path.name), packing_by_name(path.name)
+    request = ParseRequest(*by_name, path.as_uri(), **FileSettings().model_dump())
+    with io.FileIO(path) as file, pytest.raises(RefusedError) as caught:
+        FileParser(file, request, lambda *_: None).parse()
+    return str(caught.value)
+
+
+@pytest.fixture
+def right(tmp_path: Path) -> set[str]:
+    (tmp_path / "right.nt").write_text(N_TRIPLES)
+    return triples(tmp_path / "right.nt")
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+def test_a_packed_file_is_read_whatever_its_name_says_of_that(tmp_path: Path, packing: str, right: set[str]) -> None:
+    for name in (f"graph.ttl{packing}", "graph.ttl"):
+        path = tmp_path / name
+        path.write_bytes(PACKERS[packing](TURTLE.encode()))
+        assert triples(path) == right
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+def test_a_packed_file_that_is_cut_anywhere_is_refused(tmp_path: Path, packing: str) -> None:
+    whole = PACKERS[packing](TURTLE.encode())
+    path = tmp_path / f"cut.ttl{packing}"
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert refusal_here(path)
+
+
+def test_all_graph_files_of_an_archive_are_one_graph(
+    tmp_path: Path, right: set[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "graphs.zip"
+    lines = N_TRIPLES.splitlines(keepends=True)
+    junk: dict[str, str | bytes] = {"__MACOSX/a/._one.nt": b"\x00\x05", ".hidden/x.ttl": "oops"}
+    path.write_bytes(
+        zipped(
+            {
+                "a/one.nt": "".join(lines[:2]),
+                "two.nt.gz": gzip.compress("".join(lines[2:]).encode()),
+                "read.me": "",
+                **junk,
+            }
+        )
+    )
+    assert triples(path) == right
+    assert "what is hidden in it, or no RDF by its suffix, is passed over (3)" in caplog.text
+
+
+def test_blank_nodes_of_two_files_of_an_archive_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.zip"
+    path.write_bytes(zipped({"one.nt": "_:b <e:p> <e:a> .\n", "two.nt": "_:b <e:p> <e:b> .\n"}))
+    assert len({quad.subject for quad in load_files([path]).engine}) == 2
+
+
+def test_a_mistake_in_an_archive_is_reported_with_its_file_and_place(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.zip"
+    path.write_bytes(zipped({"fine.nt": N_TRIPLES, "bad.ttl": "\n  oops"}))
+    with pytest.raises(ConfigurationError, match=r"graphs\.zip: 'bad\.ttl' in it:2:\d+: not valid Turtle"):
+        load_files([path])
+
+
+def test_an_archive_without_graphs_or_that_is_cut_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.zip"
+    path.write_bytes(zipped({"read.me": "x"}))
+    assert "no file in it has the suffix" in refusal_here(path)
+    path.write_bytes(zipped({"a.nt": N_TRIPLES})[:-30])
+    assert "the zip file is cut or damaged" in refusal_here(path)
+
+
+@pytest.mark.parser_process
+def test_the_files_of_an_archive_together_may_unpack_to_as_much_as_one_file_may(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zip"
+    path.write_bytes(zipped({f"{number}.nt": (b"#" + b" " * 1023 + b"\n") * (4 << 10) for number in range(40)}))
+    with pytest.raises(ConfigurationError, match="it unpacks to more than"):
+        load_files([path])
+
+
+@pytest.mark.parametrize("suffix", ONE_OF_EACH)
+@pytest.mark.parametrize("other", ["", ".ttl", ".nt", ".rdf", ".jsonld"])
+def test_a_file_with_the_suffix_of_another_format_is_read_as_what_it_is(
+    tmp_path: Path, suffix: str, other: str, caplog: pytest.LogCaptureFixture, right: set[str]
+) -> None:
+    path = tmp_path / f"graph{other}"
+    path.write_text(DOCUMENTS[suffix])
+    by_name = FORMATS.get(other, "")
+    shown = format_of(DOCUMENTS[suffix].encode(), by_name)
+    if shown == by_name and by_name != FORMATS[suffix]:
+        # The beginning of Turtle is that of TriG, and N-Triples are Turtle.
+        assert {shown, FORMATS[suffix]} <= {"Turtle", "TriG", "N-Triples", "N-Quads"}
+        return
+    with caplog.at_level(logging.WARNING):
+        assert triples(path) == right
+    assert (f"it is read as {shown}, which it looks like" in caplog.text) == (shown != by_name)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_recognised_as_something_or_nothing(start: bytes) -> None:
+    for by_name in ("", *FORMATS.values()):
+        assert format_of(start, by_name) in {"", *FORMATS.values()}
+
+
+@pytest.mark.parametrize("start", [b"#\n" * 2048, b"\n \n" * 1400, b'<a:a> <b:b> "' + b"\\a" * 2000, b"_:a \t" * 900])
+def test_long_beginnings_of_nothing_are_looked_at_once(start: bytes) -> None:
+    assert format_of(start, "") == ""
+
+
+def test_statements_of_n3_are_read_and_rules_are_refused(tmp_path: Path, right: set[str]) -> None:
+    path = tmp_path / "graph.n3"
+    path.write_text(TURTLE)
+    assert triples(path) == right
+    path.write_text("@prefix e: <http://e/> . { e:x e:p e:y } => { e:y e:p e:x } .")
+    assert "rules or quoted formulas, which state nothing" in refusal_here(path)
+
+
+def test_a_folder_is_all_graph_files_inside_it_by_name(tmp_path: Path) -> None:
+    for name in ("b.ttl", "a.nt.gz", "in/c.jsonld", "read.me", ".hidden.ttl", ".git/x.ttl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert graph_files([tmp_path]) == [tmp_path / "a.nt.gz", tmp_path / "b.ttl", tmp_path / "in" / "c.jsonld"]
+    assert graph_files([str(tmp_path / "*.ttl")]) == [tmp_path / "b.ttl"]
+    assert graph_files([str(tmp_path / "**" / "*.json*")]) == [tmp_path / "in" / "c.jsonld"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_what_is_no_file_in_a_folder_is_left_out_and_said_and_a_link_that_leads_nowhere_is_an_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.nt").write_text(N_TRIPLES)
+    os.mkfifo(tmp_path / "pipe.ttl")
+    (tmp_path / "zero.ttl").symlink_to("/dev/zero")
+    for each in (tmp_path, tmp_path / "*.*t*"):
+        caplog.clear()
+        assert graph_files([each]) == [tmp_path / "a.nt"]
+        assert "pipe.ttl is no file, and is left out" in caplog.text
+        assert "zero.ttl is no file, and is left out" in caplog.text
+    (tmp_path / "lost.ttl").symlink_to("nowhere")
+    for each in (tmp_path, tmp_path / "*.*t*"):
+        with pytest.raises(ConfigurationError, match=r"lost\.ttl: No such file"):
+            load_files(graph_files([each]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_device_that_is_given_as_a_graph_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ConfigurationError, match=r"/dev/zero: it is neither a file nor a pipe\. Give -,"):
+        load_files([Path("/dev/zero")])
+
+
+def test_a_folder_or_pattern_without_graphs_is_refused(tmp_path: Path) -> None:
+    for given_path in (tmp_path, tmp_path / "*.ttl"):
+        with pytest.raises(ConfigurationError, match="no file there has the suffix of an RDF format"):
+            graph_files([given_path])
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    path = tmp_path / "a[1].ttl"
+    path.write_text("")
+    assert graph_files([path]) == [path]
+
+
+def test_a_url_is_refused_with_the_line_that_fetches_it() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"is a URL.*curl --fail --location --output b\.ttl\.gz 'https://e\.org"
+    ):
+        graph_files(["https://e.org/a/b.ttl.gz?x=1"])
+    with pytest.raises(ConfigurationError, match=r"--output graph\.ttl "):
+        graph_files(["HTTP://e.org/"])
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:hush@e.org/graph", "NEO4J://e.org", "bolt+s://e.org/graph"])
+def test_the_url_of_a_database_is_no_file_and_is_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"given as a file.* Give it by --endpoint") as raised:
+        graph_files([url])
+    assert "e.org" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("-", N_QUADS), ("-.ttl", TURTLE), ("-", gzip.compress(TURTLE.encode()))],
+    ids=["quads", "turtle", "gzip"],
+)
+def test_standard_input_is_read_by_its_first_bytes_or_the_format_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: set[str], name: str, content: str | bytes
+) -> None:
+    path = tmp_path / "content"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    monkeypatch.chdir(tmp_path)
+    with path.open() as file:
+        monkeypatch.setattr(sys, "__stdin__", file)
+        assert triples(Path(name)) == right
+
+
+def test_standard_input_cannot_be_stored() -> None:
+    with pytest.raises(ConfigurationError, match="Standard input cannot be stored"):
+        refuse_stdin([Path("-")])
+
+
+def test_an_html_page_with_any_name_is_reported_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "page.ttl"
+    path.write_text(HTML)
+    assert "HTML page" in refusal_here(path)
