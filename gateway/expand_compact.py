@@ -12,6 +12,9 @@ from typing import Any
 INCOMING = "^"
 """Stands before the predicate of an edge that comes in."""
 
+BLANK = "_:"
+"""Begins the ID of a blank node, which has no IRI."""
+
 OTHER = "other"
 """The column of a row that holds what has no column of its own."""
 
@@ -108,7 +111,8 @@ class _Reader:
         entities = []
         for entity in self._entries(answer["result"]):
             beside = {key: entity["metadata"].pop(key) for key in _BESIDE if key in entity["metadata"]}
-            entities.append({**entity, **beside, "iri": _iri(entity["id"], prefixes)})
+            iri = {} if entity["id"].startswith(BLANK) else {"iri": _iri(entity["id"], prefixes)}
+            entities.append({**entity, **beside, **iri})
         left = {key: value for key, value in answer.items() if key != "prefixes"}
         coined = {name: namespace for name, namespace in prefixes.items() if _COINED.fullmatch(name)}
         return {"not_found": [], **left, **({"prefixes": coined} if coined else {}), "result": entities}

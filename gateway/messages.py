@@ -163,15 +163,19 @@ def edges_left_out(count: int) -> str:
     return f"{counted(count, 'edge')} of these {_is(count)} left out: {_NOT_SENDABLE}"
 
 
+TYPES_OF_BLANK_NODES = (
+    "A type in parentheses is that of nodes without a type and without an IRI: the predicate that leads to them."
+)
+
 BLANK_NODES = (
-    "edges of these lead to blank nodes, which have no ID: these, and what is behind them, are not in the answer. "
-    "describe_entity shows what a blank node of one of them says, two levels deep"
+    "edges of these lead to blank nodes that cannot be followed: these, and what is behind them, are not in the "
+    "answer. describe_entity shows what a blank node of one of them says, two levels deep"
 )
 
 
 def blank_nodes_beside(listed: str) -> str:
     """Return a warning: some entities have edges to blank nodes, of which not all content is in the answer."""
-    return f"Blank nodes beside {listed} have no ID: what they say is shown in part, or not at all."
+    return f"Blank nodes beside {listed} cannot be followed: what they say is shown in part, or not at all."
 
 
 def elsewhere(place: str) -> str:

@@ -98,7 +98,7 @@ async def described(column: Column, graph: str) -> dict[str, Any]:
         for start in range(0, len(nodes), 100):
             asked = [f"<{iri}>" for iri in nodes[start : start + 100]]
             page = await gateway.describe_entities(asked)
-            answers |= {node.iri: node.metadata | {"": node.entity_type} for node in page.result}
+            answers |= {node.iri or node.id: node.metadata | {"": node.entity_type} for node in page.result}
             failed |= {gateway.prefixes.expand(short) for short in page.failed or ()}
             assert page.not_found == []
         for iri in nodes[::9]:

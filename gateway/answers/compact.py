@@ -46,6 +46,7 @@ from gateway.answers.reference import (
 from gateway.answers.shape import Json, Shape, size_of, with_prefixes
 from gateway.answers.values import EdgeMetadata
 from gateway.expand_compact import INCOMING, NODE_COLUMNS, ON_THE_WAY, OTHER, OTHER_TYPES, SOURCES, combined
+from gateway.terms.iri import is_blank_node
 
 _NULL = 5
 """Bytes of a cell without a value."""
@@ -347,7 +348,7 @@ def _prefixes(entities: Iterable[PageNode]) -> dict[str, str]:
     """Return the namespaces of the prefixes of entities, from which their IRIs follow."""
     prefixes = {}
     for entity in entities:
-        if entity.id.strip("<>") != entity.iri:
+        if entity.id.strip("<>") != entity.iri and not is_blank_node(entity.iri):
             prefix, _, local = entity.id.partition(":")
             prefixes[prefix] = entity.iri.removesuffix(local)
     return dict(sorted(prefixes.items()))

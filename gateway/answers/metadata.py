@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+import msgspec
+from typing_extensions import TypeIs
+
 from gateway.answers.reference import notation
 from gateway.answers.values import (
     Amount,
+    Array,
     EdgeMetadata,
     Id,
     Nested,
@@ -19,7 +23,7 @@ from gateway.answers.values import (
 )
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
-from gateway.terms.iri import is_skolem, local_name
+from gateway.terms.iri import ARRAY, ORDER, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
 from gateway.terms.names import compact
 from gateway.terms.prefixes import PrefixMap
@@ -39,7 +43,7 @@ class MetadataBuilder:
 
     def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
         """Return the metadata of a full node; `named_by` are the predicates that carry names in this graph."""
-        left = dict(properties)
+        left = _without_orders(properties)
         names = self._take_texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
         descriptions = self._take_texts(left, self._roles.description)
         # A second name is one more way to call the node.
@@ -78,7 +82,7 @@ class MetadataBuilder:
     def _value(self, value: Value) -> PageValue:
         match value:
             case Literal():
-                return value.json
+                return Array(list(map(self._member, list_of(value)))) if value.datatype == ARRAY else value.json
             case Resource():
                 return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
             case Quantity():
@@ -88,8 +92,19 @@ class MetadataBuilder:
             case BlankNode():
                 if not value.properties and not value.cut:
                     return _UNKNOWN
-                said = {predicate: values for predicate, values in value.properties.items() if values}
-                return Nested(self._properties(said), value.cut)
+                return Nested(self._properties(_without_orders(value.properties)), value.cut)
+
+    def _member(self, item: object) -> PageValue:
+        """Return a member of a list: a value as JSON-LD has it."""
+        match item:
+            case list():
+                return Array([self._member(each) for each in item])
+            case {"@id": str(iri)}:
+                return self._value(Resource(iri))
+            case {"@value": str(text), **about}:
+                return Literal(text, str(about.get("@type", "")), str(about.get("@language", ""))).json
+            case _:
+                return str(item)
 
     def _properties(self, properties: Properties) -> dict[str, list[PageValue]]:
         """Return the values of properties by the ID of the predicate, in the order of these."""
@@ -102,16 +117,16 @@ class MetadataBuilder:
         scalars: list[JsonScalar] = [
             literal.json
             for literal in in_best_language(
-                (value for value in listed if isinstance(value, Literal)), self._profile.names.languages
+                (value for value in listed if _is_scalar(value)), self._profile.names.languages
             )
         ]
-        others = [self._value(value) for value in listed if not isinstance(value, Literal)]
+        others = [self._value(value) for value in listed if not _is_scalar(value)]
         scalars += [value for value in others if isinstance(value, Id)]
         with_parts = (value for value in others if not isinstance(value, Id))
         return [*sorted_values(scalars, uncoined), *sorted(with_parts, key=notation)]
 
     def _assertion(self, assertion: Assertion, omitted: dict[Iri, int]) -> PageAssertion:
-        left = dict(assertion.properties)
+        left = _without_orders(assertion.properties)
         negated = self._take_negation(left)
         sources = {*map(self._id, assertion.sources)} | self._sources_of_references(left)
         return replace(self._assertion_from(left, omitted, sources), negated=negated)
@@ -224,6 +239,38 @@ def _combined(assertions: Sequence[PageAssertion]) -> PageAssertion:
         confidence=first if all(assertion.confidence == first for assertion in assertions) else (),
         source_documents=sorted({*chain.from_iterable(one.source_documents for one in assertions)}, key=uncoined),
     )
+
+
+def list_of(literal: Literal) -> list[object]:
+    """Return the members of a list that is one value, as JSON-LD has them; none where its text is damaged."""
+    try:
+        found = msgspec.json.decode(literal.value)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def orders_of(properties: Properties) -> dict[Iri, list[Iri]]:
+    """Return the first members of lists of nodes in their order, by predicate."""
+    found: dict[Iri, dict[Iri, None]] = {}
+    for predicate, values in properties.items():
+        for value in values:
+            if isinstance(value, Literal) and value.datatype == ORDER:
+                members = (item["@id"] for item in list_of(value) if isinstance(item, dict) and "@id" in item)
+                found.setdefault(predicate, {}).update(dict.fromkeys(members))
+    return {predicate: list(members) for predicate, members in found.items()}
+
+
+def _without_orders(properties: Properties) -> _ByPredicate:
+    shown = {
+        predicate: tuple(value for value in values if not (isinstance(value, Literal) and value.datatype == ORDER))
+        for predicate, values in properties.items()
+    }
+    return {predicate: values for predicate, values in shown.items() if values}
+
+
+def _is_scalar(value: Value) -> TypeIs[Literal]:
+    return isinstance(value, Literal) and value.datatype != ARRAY
 
 
 def _is_number(value: JsonScalar) -> bool:

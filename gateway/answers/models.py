@@ -319,6 +319,7 @@ AlsoIn = Annotated[
 ]
 RowsTotal = Annotated[int | None, Field(description="Rows that `edges` would have, where some are left out.")]
 BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no edges: one end is a blank node.")]
+OwnIri = Annotated[str | None, Field(description="Its IRI; a blank node has none.")]
 Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
 
 _AFTER_METADATA = ("also_in", "edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
@@ -331,7 +332,7 @@ class Entity(Answer):
 
     id: str
     entity_type: str
-    iri: str
+    iri: OwnIri = None
     also_in: AlsoIn = None
     edges: Followable = None
     edge_rows_total: RowsTotal = None
@@ -356,7 +357,7 @@ class FullNode(Answer):
 
     id: str
     entity_type: str
-    iri: str
+    iri: OwnIri = None
     metadata: dict[str, Any]
     also_in: AlsoIn = None
     edges: Followable = None

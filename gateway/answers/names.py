@@ -11,7 +11,7 @@ from typing import Self
 from gateway.answers.page import Degraded, Header, PageEdge, PageNode
 from gateway.answers.shape import Shape
 from gateway.answers.size import max_bytes
-from gateway.answers.values import Amount, EdgeMetadata, EdgeSurvey, Id, Nested, PageValue, Properties
+from gateway.answers.values import Amount, Array, EdgeMetadata, EdgeSurvey, Id, Nested, PageValue, Properties
 from gateway.arguments import TraversalArguments
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.graph.call import Call
@@ -115,6 +115,8 @@ class MentionedIds:
                     self.nodes.add(value.unit)
                 case Nested():
                     self._add_properties(value.properties)
+                case Array():
+                    self._add_values(value.members)
                 case _:
                     pass
 

@@ -29,6 +29,7 @@ from gateway.answers.page import (
 from gateway.answers.shape import Json, Shape, with_prefixes
 from gateway.answers.values import (
     Amount,
+    Array,
     EdgeMetadata,
     EdgeSurvey,
     Nested,
@@ -39,6 +40,7 @@ from gateway.answers.values import (
     uncoined,
 )
 from gateway.graph.values import Basis, NoValue
+from gateway.terms.iri import is_blank_node
 
 Listed = TypeVar("Listed")
 
@@ -301,7 +303,8 @@ def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str
 
 
 def _identity(entity: PageNode) -> Json:
-    return {"id": entity.id, "entity_type": entity.entity_type, "iri": entity.iri}
+    iri = {} if is_blank_node(entity.iri) else {"iri": entity.iri}
+    return {"id": entity.id, "entity_type": entity.entity_type, **iri}
 
 
 def node_metadata(metadata: NodeMetadata) -> Json:
@@ -344,7 +347,13 @@ def assertion_metadata(assertion: PageAssertion) -> Json:
 
 
 def _properties(properties: Mapping[str, Sequence[PageValue]]) -> Json:
-    return {key: one_or_list([_value(value) for value in values]) for key, values in properties.items()}
+    return {key: _written(values) for key, values in properties.items()}
+
+
+def _written(values: Sequence[PageValue]) -> Any:
+    written = [_value(value) for value in values]
+    # By itself, an array would look like several values.
+    return written if isinstance(values[0], Array) else one_or_list(written)
 
 
 def _value(value: PageValue) -> Any:
@@ -353,6 +362,8 @@ def _value(value: PageValue) -> Any:
             return {"amount": value.number, "unit": value.unit}
         case NoValue():
             return {"unknown": True} if value.unknown else {"no_value": True}
+        case Array():
+            return [_value(member) for member in value.members]
         case Nested():
             written = _properties(value.properties)
             return {**written, "more": True} if value.cut else written

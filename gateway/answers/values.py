@@ -54,7 +54,14 @@ class Nested:
     cut: bool = False
 
 
-PageValue = JsonScalar | Amount | NoValue | Nested
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A list of the graph as one value, its members in their order."""
+
+    members: Sequence[PageValue]
+
+
+PageValue = JsonScalar | Amount | NoValue | Nested | Array
 Properties = Mapping[str, Sequence[PageValue]]
 Listed = TypeVar("Listed")
 
@@ -223,6 +230,8 @@ def _shortened(value: Any, shortener: Shortener) -> Any:
             return shortener(value)
         case Amount(number=str(number)):
             return replace(value, number=shortener(number))
+        case Array():
+            return replace(value, members=shortened_values(value.members, shortener))
         case Nested():
             return replace(value, properties=_shortened_properties(value.properties, shortener))
         case _:
@@ -252,12 +261,14 @@ class SurveyRow:
         incoming: Whether they lead to the entity.
         count: How many there are.
         neighbours: IDs of some nodes at their other ends.
+        ordered: Whether these are in the order of a list.
     """
 
     predicate: str
     incoming: bool
     count: int
     neighbours: tuple[str, ...] = ()
+    ordered: bool = False
 
 
 @dataclass(slots=True)
@@ -312,5 +323,7 @@ class EdgeSurvey:
 
 
 def _shown(row: SurveyRow, names: Mapping[str, str]) -> tuple[str, ...]:
+    if row.ordered:
+        return row.neighbours
     most = ALL_SHOWN if row.count <= ALL_SHOWN else EXAMPLES
     return tuple(sorted(row.neighbours, key=lambda node: node not in names)[:most])

@@ -182,7 +182,10 @@ def _without(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any
 
 def _entity(own: Mapping[str, Any], said: Mapping[str, Any]) -> RenderableType:
     title = Text.assemble((clean(own["id"]), f"{STRONG} {ID}"), "  ", (f"[{clean(own['entity_type'])}]", TYPE))
-    rows = [(clean(key), _lines(value)) for key, value in {"iri": own["iri"], **_without(said, _EDGES)}.items()]
+    rows = [
+        (clean(key), _lines(value))
+        for key, value in {**({"iri": own["iri"]} if "iri" in own else {}), **_without(said, _EDGES)}.items()
+    ]
     # By themselves, or long keys of metadata would leave too little room for the IDs.
     edges = [("edges", _edges(said["edges"], said.get("edge_rows_total")))] if "edges" in said else []
     return Group(Unwrapped(title), KeyValues(rows, indent=2), *([KeyValues(edges, indent=2)] if edges else []))

@@ -375,7 +375,8 @@ def _warnings(answer: Subgraph) -> list[RenderableType]:
     parts: list[RenderableType] = [*prefixes(answer.prefixes)]
     parts += [warned(text) for text in answer.warnings or ()]
     if answer.blank_node_edges:
-        parts.append(warned(f"Omitted: {counted(answer.blank_node_edges, 'edge')} to blank nodes, which have no ID."))
+        left_out = counted(answer.blank_node_edges, "edge")
+        parts.append(warned(f"Omitted: {left_out} to blank nodes that cannot be followed."))
     parts += degraded(answer.degraded)
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())

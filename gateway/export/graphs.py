@@ -97,14 +97,15 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
     graph = Graph(bind_namespaces="none")
     for name, namespace in {"rdf": str(RDF), "rdfs": str(RDFS), **subgraph.prefixes}.items():
         graph.bind(name, namespace)
-    iris = {name_id: URIRef(iri) for name_id, iri in subgraph.iris.items()}
+    iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items()}
     has_edge = {end for edge in subgraph.edges for end in (edge.subject, edge.object)}
     for node in subgraph.nodes:
-        for name_id in node.types:
+        types = [name_id for name_id in node.types if not name_id.startswith("(")]
+        for name_id in types:
             graph.add((iris[node.id], RDF.type, iris[name_id]))
         if node.name:
             graph.add((iris[node.id], RDFS.label, Literal(node.name)))
-        if not node.types and not node.name and node.id not in has_edge:
+        if not types and not node.name and node.id not in has_edge:
             graph.add((iris[node.id], RDF.type, RDFS.Resource))
     for edge in subgraph.edges:
         triple = (iris[edge.subject], iris[edge.predicate], iris[edge.object])
@@ -114,7 +115,11 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
     return graph
 
 
-def _add_evidence(graph: Graph, triple: tuple[URIRef, URIRef, URIRef], edge: SubgraphEdge) -> None:
+def _term(iri: str) -> URIRef | BNode:
+    return BNode(iri[2:]) if iri.startswith("_:") else URIRef(iri)
+
+
+def _add_evidence(graph: Graph, triple: tuple[URIRef | BNode, ...], edge: SubgraphEdge) -> None:
     statement = BNode()
     graph.add((statement, RDF.type, RDF.Statement))
     for part, term in zip((RDF.subject, RDF.predicate, RDF.object), triple, strict=True):

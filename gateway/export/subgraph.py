@@ -63,7 +63,8 @@ class Subgraph:
         edges: The edges, each once, by the IDs of subject, predicate and object.
         complete: Whether nothing was cut; then an absence is a fact.
         notes: What a reader must know: why it is not complete, what was shortened, and warnings.
-        iris: The IRI of each ID of a node, type or predicate.
+        iris: The IRI of each ID of a node, type or predicate; that of a blank node, and of the type of one that has
+            none (`(ex:p)`), is itself.
         prefixes: Namespaces by prefix, those that the IDs use.
         labels: Names of types, predicates and values of evidence by ID, where the graph has opaque IDs.
         tool: The tool that was called.

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import pyoxigraph
 
+from gateway.files.blank_nodes import BlankNodes
 from gateway.settings.hidden import Policy
 from gateway.terms.iri import BIOLINK, OBAN, OWL, PROV, RDF, SINGLETON_PROPERTY_OF, STATING, is_skolem
 
@@ -89,15 +90,18 @@ def visible_part(whole: pyoxigraph.Store, policy: Policy) -> pyoxigraph.Store:
     return part
 
 
-def copy_visible(whole: pyoxigraph.Store, policy: Policy, into: Sequence[pyoxigraph.Store]) -> None:
-    """Copy what a policy leaves of a graph into empty stores.
+def copy_visible(
+    whole: pyoxigraph.Store, policy: Policy, into: Sequence[pyoxigraph.Store], aside: BlankNodes | None = None
+) -> None:
+    """Copy what a policy leaves of a graph into empty stores; what has blank nodes or lists is only set aside.
 
     Raises:
         OSError: A store could not be written; one in memory always can.
     """
     hidden = HiddenTriples(whole, policy).found()
     for store in into:
-        store.bulk_extend(quad for quad in whole if quad not in hidden)
+        visible = (quad for quad in whole if quad not in hidden)
+        store.bulk_extend(visible if aside is None else aside.add(visible))
 
 
 class HiddenTriples:

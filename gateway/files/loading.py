@@ -11,11 +11,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.files import recognition
+from gateway.files.blank_nodes import BlankNodes, load_lines
 from gateway.files.graph_files import is_stdin, opened
 from gateway.files.hiding import copy_visible
 from gateway.files.parser_process import ParserProcess, Progress
@@ -25,6 +27,8 @@ from gateway.settings.hidden import Policy
 from gateway.settings.limits import FileSettings
 
 _log = logging.getLogger(__name__)
+
+_OF_WIKIBASE = [pyoxigraph.NamedNode(f"http://wikiba.se/ontology#{name}") for name in ("rank", "directClaim", "badge")]
 
 
 @dataclass(slots=True)
@@ -85,6 +89,8 @@ def load_files(
     progress: Progress | None = None,
     limits: FileSettings | None = None,
     policy: Policy | None = None,
+    *,
+    blank_nodes: bool = True,
 ) -> LoadedGraph:
     """Load files into one graph in memory.
 
@@ -94,13 +100,14 @@ def load_files(
         progress: Called after every megabyte that was read; what it raises ends the load.
         limits: What parsing one of them may take; the usual limits where not given.
         policy: What is left out, with the prefixes that the files declare: those may name what is hidden.
+        blank_nodes: Whether blank nodes are nodes, and the members of lists their owners' neighbours.
 
     Raises:
         ConfigurationError: A file is missing, is no RDF of its format, is cut or takes more than is allowed; the text
             names the file and, where the format gives it, line and column.
     """
     engine = pyoxigraph.Store()
-    content = fill(engine, paths, progress, limits, policy=policy)
+    content = fill(engine, paths, progress, limits, policy=policy, blank_nodes=blank_nodes)
     return LoadedGraph(engine, content.prefixes, content.version)
 
 
@@ -111,6 +118,8 @@ def fill(
     limits: FileSettings | None = None,
     copy: pyoxigraph.Store | None = None,
     policy: Policy | None = None,
+    *,
+    blank_nodes: bool = True,
 ) -> Content:
     """Load files into an empty store, and at the same time into a copy of it; see `load_files`.
 
@@ -124,17 +133,41 @@ def fill(
     digest = hashlib.sha256()
     whole = engine if policy is None else pyoxigraph.Store()
     settings = limits or FileSettings()
-    hidden_graphs = () if policy is None else policy.graphs
+    aside = BlankNodes() if blank_nodes else None
     for path in paths:
-        result = _load_into(whole, path, progress, settings, copy if policy is None else None, hidden_graphs)
+        request = ParseRequest(
+            recognition.format_by_name(path.name),
+            recognition.packing_by_name(path.name),
+            path.resolve().as_uri(),
+            **settings.model_dump(),
+            hidden_graphs=() if policy is None else policy.graphs,
+        )
+        # What a policy hides is found in the whole graph, blank nodes and all.
+        targets = _Targets(engine, copy, aside) if policy is None else _Targets(whole)
+        result = _load_into(targets, path, request, progress)
         content.prefixes.append((path.name, result.prefixes if policy is None else {}))
         content.sources.append(Fingerprint.of(result.size, result.times, result.sha256, result.opened_ns))
         digest.update(bytes.fromhex(result.sha256))
     if policy is not None:
         digest.update(policy.digest.encode())
-        copy_visible(whole, policy, [engine] if copy is None else [engine, copy])
+        copy_visible(whole, policy, [engine] if copy is None else [engine, copy], aside)
+    if aside is None:
+        digest.update(b"without blank nodes")
+    else:
+        _load_aside(aside, [engine] if copy is None else [engine, copy])
     content.version = short_hash(digest)
     return content
+
+
+def with_blank_nodes(whole: pyoxigraph.Store) -> pyoxigraph.Store:
+    """Return a graph with IRIs for blank nodes, and the members of lists beside their owners."""
+    aside = BlankNodes()
+    engine = pyoxigraph.Store()
+    engine.bulk_extend(aside.add(whole))
+    if not aside:
+        return whole
+    _load_aside(aside, [engine])
+    return engine
 
 
 def short_hash(digest: hashlib._Hash) -> str:
@@ -142,25 +175,53 @@ def short_hash(digest: hashlib._Hash) -> str:
     return digest.hexdigest()[:16]
 
 
-def _load_into(
-    engine: pyoxigraph.Store,
-    path: Path,
-    progress: Progress | None,
-    limits: FileSettings,
-    copy: pyoxigraph.Store | None,
-    hidden_graphs: Sequence[str],
-) -> Result:
-    by_name = recognition.format_by_name(path.name), recognition.packing_by_name(path.name)
-    request = ParseRequest(*by_name, path.resolve().as_uri(), **limits.model_dump(), hidden_graphs=hidden_graphs)
+class _Targets(NamedTuple):
+    """Where triples are loaded to.
+
+    Attributes:
+        engine: A store.
+        copy: A second one that gets the same.
+        aside: What those with blank nodes or lists are put into instead.
+    """
+
+    engine: pyoxigraph.Store
+    copy: pyoxigraph.Store | None = None
+    aside: BlankNodes | None = None
+
+
+def _load_into(targets: _Targets, path: Path, request: ParseRequest, progress: Progress | None) -> Result:
     with (
         opened(path) as file,
         ParserProcess(path, file, request, progress) as process,
         io.BufferedReader(process, CHUNK) as triples,
     ):
-        bulk_load(triples, engine, copy)
+        source = triples if targets.aside is None else targets.aside.without(triples)
+        bulk_load(source, targets.engine, targets.copy)
         result = process.result
     if result.note:
         _log.warning("%s: %s", path, result.note)
     if result.is_empty:
         _log.warning("%s: the graph has no triples", path)
     return result
+
+
+def _is_wikibase(engine: pyoxigraph.Store) -> bool:
+    """Return whether a graph is one of a Wikibase, by what every dump of one has: ranks, or its properties."""
+    return any(next(engine.quads_for_pattern(None, predicate, None), None) for predicate in _OF_WIKIBASE)
+
+
+def _load_aside(aside: BlankNodes, stores: Sequence[pyoxigraph.Store]) -> None:
+    """Load what was set aside, with IRIs for blank nodes."""
+    if not aside:
+        return
+    broken = 0
+    if _is_wikibase(stores[0]):
+        # Its blank nodes are unknown values.
+        lines = aside.lines
+    else:
+        renamed, broken = aside.renamed()
+        lines = list(renamed)
+    for store in stores:
+        load_lines(lines, store)
+    if broken:
+        _log.warning("malformed lists are shown as the blank nodes that they are made of: %d", broken)

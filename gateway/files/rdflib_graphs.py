@@ -10,14 +10,19 @@ import rdflib
 
 from gateway.errors import ConfigurationError
 from gateway.files.hiding import visible_part
-from gateway.files.loading import LoadedGraph, short_hash
+from gateway.files.loading import LoadedGraph, short_hash, with_blank_nodes
 from gateway.settings.hidden import Policy
 
 _Triple = tuple[object, object, object]
 
 
-def load_rdflib(source: rdflib.Graph, policy: Policy | None = None) -> LoadedGraph:
+def load_rdflib(source: rdflib.Graph, policy: Policy | None = None, *, blank_nodes: bool = True) -> LoadedGraph:
     """Copy what a policy leaves of an rdflib Graph or Dataset; named graphs are merged, and later changes are not seen.
+
+    Args:
+        source: The graph.
+        policy: What is left out.
+        blank_nodes: As `load_files` takes it.
 
     Raises:
         ConfigurationError: It holds a term that is no RDF.
@@ -33,6 +38,8 @@ def load_rdflib(source: rdflib.Graph, policy: Policy | None = None) -> LoadedGra
         ) from error
     if policy is not None:
         engine = visible_part(engine, policy)
+    if blank_nodes:
+        engine = with_blank_nodes(engine)
     version = short_hash(hashlib.sha256("\n".join(sorted(map(str, engine))).encode()))
     prefixes = _prefixes_in_use(source) if policy is None else {}
     return LoadedGraph(engine, [("the rdflib graph", prefixes)], version)

@@ -57,7 +57,7 @@ from gateway.settings.storage import check_private, make_private, read_at_most
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 2
+_FORMAT = 3
 """Raised whenever the same files would be loaded into another store."""
 
 _DIGITS = 16
@@ -101,6 +101,7 @@ def open_stored(
     limits: FileSettings | None = None,
     policy: Policy | None = None,
     *,
+    blank_nodes: bool = True,
     is_cache: bool = False,
 ) -> LoadedGraph:
     """Open the store of graph files, and make it first where there is none that is current.
@@ -113,6 +114,7 @@ def open_stored(
         progress: Receives each step of the parsing, here or in another process; what it raises ends the load.
         limits: As `load_files` takes them.
         policy: As `load_files` takes it; graphs under other policies have other folders.
+        blank_nodes: As `load_files` takes it.
         is_cache: Whether nobody asked for the store: what is damaged is replaced in silence, and a graph that is
             parsed here is in memory too, where it is queried.
 
@@ -127,7 +129,9 @@ def open_stored(
     except ConfigurationError as error:
         raise NotStoredError(error.wrong, valid=error.valid, next_step=error.next_step) from error
     remove_unfinished(directory)
-    stores = _Stores(paths, folder / GRAPH, limits or FileSettings(), policy, is_cache=is_cache)
+    stores = _Stores(
+        paths, folder / GRAPH, limits or FileSettings(), policy, blank_nodes=blank_nodes, is_cache=is_cache
+    )
     try:
         return stores.current() or stores.made(progress)
     except (OSError, RuntimeError) as error:
@@ -159,12 +163,20 @@ class _Stores:
     """The folder of the stores of one list of files."""
 
     def __init__(
-        self, paths: Sequence[Path], folder: Path, limits: FileSettings, policy: Policy | None, *, is_cache: bool
+        self,
+        paths: Sequence[Path],
+        folder: Path,
+        limits: FileSettings,
+        policy: Policy | None,
+        *,
+        blank_nodes: bool,
+        is_cache: bool,
     ) -> None:
         self._paths = paths
         self._is_cache = is_cache
         self._limits = limits
         self._policy = policy
+        self._blank_nodes = blank_nodes
         self._folder = folder
         self._complained = False
 
@@ -213,7 +225,7 @@ class _Stores:
     def _key(self, fingerprints: Sequence[Fingerprint]) -> str:
         # Relative IRIs depend on the address of their file.
         files = [(str(path.resolve()), file.sha256) for path, file in zip(self._paths, fingerprints, strict=True)]
-        content = msgspec.json.encode((_FORMAT, version("pyoxigraph"), files))
+        content = msgspec.json.encode((_FORMAT, self._blank_nodes, version("pyoxigraph"), files))
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     def _opened(self, store: Path) -> LoadedGraph | None:
@@ -302,7 +314,7 @@ class _Stores:
         """Parse the files into a folder, and into a given store in memory; return the key of what was read."""
         # Oxigraph closes a store when no name holds it, so this frame must not keep one.
         engine = pyoxigraph.Store(str(new / "engine"))
-        content = fill(engine, self._paths, progress, self._limits, memory, self._policy)
+        content = fill(engine, self._paths, progress, self._limits, memory, self._policy, blank_nodes=self._blank_nodes)
         engine.flush()
         del engine
         parts = {path.name: _settled(path) for path in (new / "engine").iterdir()}

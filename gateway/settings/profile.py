@@ -30,6 +30,7 @@ from gateway.settings.vocabulary import (
     EvidenceSettings,
     IdentitySettings,
     NameSettings,
+    NodeSettings,
     RoleSettings,
     TypeSettings,
     ValueSettings,
@@ -186,6 +187,7 @@ class Profile(Section):
     roles: RoleSettings = RoleSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     names: NameSettings = NameSettings()
+    nodes: NodeSettings = NodeSettings()
     values: ValueSettings = ValueSettings()
     search: SearchSettings = SearchSettings()
     identity: IdentitySettings = IdentitySettings()
@@ -219,6 +221,11 @@ def profile_in_process(profile: Profile) -> Profile:
     if "glance_triples" in profile.orientation.model_fields_set:
         return profile
     return _changed(profile, "orientation", glance_triples=_COUNTED_AT_ONCE)
+
+
+def has_blank_nodes(profile: Profile) -> bool:
+    """Return whether the blank nodes of files are nodes."""
+    return profile.nodes.blank == "on" and not profile.values.wikibase
 
 
 def with_hidden(profile: Profile, hidden: HiddenSettings) -> Profile:

@@ -229,6 +229,19 @@ class NameSettings(Section):
         return tuple(tag.lower() for tag in value)
 
 
+class NodeSettings(Section):
+    """Which terms are nodes."""
+
+    blank: Literal["on", "off"] = Field(
+        default="on",
+        description=(
+            "Whether [blank nodes](contract.md#blank-nodes-and-lists) are nodes, in files and in what `load` writes. "
+            "`off`: for graphs in which they are noise; their edges are then left out and counted, and answers that "
+            "leave some out are not complete. In a Wikibase (`values.wikibase`) they are unknown values."
+        ),
+    )
+
+
 class ValueSettings(Section):
     """Values of nodes and of what is stated about edges."""
 

@@ -25,8 +25,7 @@ from gateway.search_index.indexed_store import IndexedStore
 from gateway.search_index.partial_index import allowance_of
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.hidden import Policy
-from gateway.settings.limits import FileSettings
-from gateway.settings.profile import Profile, policy_of, profile_in_process
+from gateway.settings.profile import Profile, has_blank_nodes, policy_of, profile_in_process
 from gateway.settings.storage import check_private, default_store, names_digest, profile_digest
 from gateway.sparql.store import SparqlStore
 from gateway.stores.endpoints import OpenedGraph
@@ -139,9 +138,9 @@ def _loaded(
     """
     policy = policy_of(profile)
     if policy is None:
-        return _loaded_under(None, source, progress, place, profile.files)
+        return _loaded_under(None, source, progress, place, profile)
     try:
-        return _loaded_under(policy, source, progress, place, profile.files)
+        return _loaded_under(policy, source, progress, place, profile)
     except ConfigurationError as error:
         _log.error("the graph cannot be loaded: %s", error)
         raise ConfigurationError("The graph cannot be loaded.", next_step="The operator's log says why.") from None
@@ -152,21 +151,22 @@ def _loaded_under(
     source: Source | None,
     progress: Progress | None,
     place: Path | FileCache | None,
-    limits: FileSettings,
+    profile: Profile,
 ) -> LoadedGraph:
+    limits, blank_nodes = profile.files, has_blank_nodes(profile)
     if _is_rdflib(source):
         from gateway.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
 
-        return load_rdflib(source, policy)
+        return load_rdflib(source, policy, blank_nodes=blank_nodes)
     if source is None:
-        return load_files([resources.demo_graph()], progress, limits, policy)
+        return load_files([resources.demo_graph()], progress, limits, policy, blank_nodes=blank_nodes)
     paths = _paths(source)
     if place is None or not paths:
-        return load_files(paths, progress, limits, policy)
+        return load_files(paths, progress, limits, policy, blank_nodes=blank_nodes)
     if isinstance(place, FileCache):
-        return open_cached(paths, place, progress, limits, policy)
+        return open_cached(paths, place, progress, limits, policy, blank_nodes=blank_nodes)
     refuse_stdin(paths)
-    return open_stored(paths, place, progress, limits, policy)
+    return open_stored(paths, place, progress, limits, policy, blank_nodes=blank_nodes)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:

@@ -52,6 +52,11 @@ _SKOLEM = "/.well-known/genid/"
 """In the path of every IRI that replaces a blank node."""
 
 
+def is_blank_node(iri: str) -> bool:
+    """Return whether an IRI stands for a blank node of a graph in this process, or of one that `load` has written."""
+    return iri.startswith(BLANK_NODE)
+
+
 def is_skolem(iri: str) -> bool:
     """Return whether an IRI stands for a blank node (RDF 1.1 Concepts 3.5), as unknown values of Wikibase do."""
     return _SKOLEM in iri
@@ -139,6 +144,24 @@ def local_name(iri: str) -> str:
     return found.group(1) if found else iri
 
 
+OWN = "urn:x-bfsql:"
+"""Begins the IRIs that the gateway makes itself; no answer shows them as they are."""
+
+BLANK_NODE = f"{OWN}node:"
+"""Begins the IRI that a store of this process has in the place of a blank node; answers write `_:` (decision 0050)."""
+
+REACHED_BY = f"{OWN}reached-by:"
+"""Begins the type of an untyped blank node: the predicate that leads to it follows; answers write `(predicate)`."""
+
+POSITION = f"{OWN}position"
+"""The predicate of the place of a member in its list; answers write `position`."""
+
+ARRAY = f"{OWN}array"
+"""The datatype of a list that has members which are no nodes: JSON, each member as a value object of JSON-LD."""
+
+ORDER = f"{OWN}order"
+"""The same of a list of nodes, of its first members only; no answer shows it, but in the order of others."""
+
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
@@ -161,6 +184,10 @@ RDF_REIFIES = f"{RDF}reifies"
 RDF_SUBJECT = f"{RDF}subject"
 RDF_PREDICATE = f"{RDF}predicate"
 RDF_OBJECT = f"{RDF}object"
+RDF_FIRST = f"{RDF}first"
+RDF_REST = f"{RDF}rest"
+RDF_NIL = f"{RDF}nil"
+RDFS_MEMBER = f"{RDFS}member"
 
 REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 """The predicates from an evidence node to its triple (RDF 1.2 Concepts; RDF Schema 5.3)."""

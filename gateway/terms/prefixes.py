@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,7 +17,7 @@ from sys import getsizeof
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
-from gateway.terms.iri import MAX_IRI, is_iri
+from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, REACHED_BY, is_iri
 
 _SHOWN = 8
 """Prefixes that an error lists."""
@@ -177,7 +177,7 @@ class PrefixMap:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
         short = self.declared_form(iri)
         if self._coined is None or not _is_whole(iri, short):
-            return short
+            return own_form(iri, self.shorten) if short[0] == "(" and iri.startswith(OWN) else short
         return self._coined.shortened(iri) or short
 
     def declared_forms(self, iris: Iterable[str]) -> dict[str, str]:
@@ -197,6 +197,8 @@ class PrefixMap:
         return short
 
     def _declared_form(self, iri: str) -> str:
+        if iri.startswith(OWN):
+            return own_form(iri, self.declared_form)
         for length in self._lengths:
             name = self._names.get(iri[:length]) if len(iri) > length else None
             if name is not None and len(name) + len(iri) - length < MAX_IRI:
@@ -241,6 +243,10 @@ class PrefixMap:
         """
         if text.startswith("<") and text.endswith(">"):
             iri = text[1:-1]
+        elif text.startswith("_:"):
+            iri = BLANK_NODE + text[2:]
+        elif text.startswith("(") and text.endswith(")"):
+            iri = REACHED_BY + self.expand(text[1:-1])
         else:
             name, colon, local = text.partition(":")
             namespace = self._namespace(name) if colon else None
@@ -271,11 +277,20 @@ class PrefixMap:
     def _is_id(self, word: str) -> bool:
         """Return whether a word is a CURIE of a known prefix, or an IRI with an authority."""
         prefix, _, local = word.removeprefix("<").partition(":")
-        return bool(local) and (local.startswith("//") or self._namespace(prefix) is not None)
+        return bool(local) and (prefix == "_" or local.startswith("//") or self._namespace(prefix) is not None)
 
     def _namespace(self, name: str) -> str | None:
         declared = self._namespaces.get(name)
         return self._coined.namespace(name) if declared is None and self._coined is not None else declared
+
+
+def own_form(iri: str, shortened: Callable[[str], str]) -> str:
+    """Return how answers write an IRI that the gateway made itself; see `BLANK_NODE` and its neighbours."""
+    if iri.startswith(BLANK_NODE):
+        return f"_:{iri[len(BLANK_NODE) :]}"
+    if iri.startswith(REACHED_BY):
+        return f"({shortened(iri[len(REACHED_BY) :])})"
+    return iri.removeprefix(OWN)
 
 
 def is_plain_curie(text: str, prefixes: Container[str]) -> bool:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from types import MappingProxyType
 
 from gateway import messages
 from gateway.answers import written_iris
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
-from gateway.answers.metadata import MetadataBuilder
+from gateway.answers.metadata import MetadataBuilder, orders_of
 from gateway.answers.names import Labeller, Labels, MentionedIds
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
@@ -85,13 +86,20 @@ class Surveyor:
         self._edges_read = edges_read
         self._names_at_once = min(profile.limits.facts_batch, NAMES_READ)
 
-    async def survey(self, nodes: Sequence[Iri], call: Call, written: Iterable[Iri] = ()) -> Mapping[Iri, EdgeSurvey]:
+    async def survey(
+        self,
+        nodes: Sequence[Iri],
+        call: Call,
+        written: Iterable[Iri] = (),
+        orders: Mapping[Iri, Mapping[Iri, Sequence[Iri]]] = MappingProxyType({}),
+    ) -> Mapping[Iri, EdgeSurvey]:
         """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
 
         Args:
             nodes: The nodes.
             call: The call that asks.
             written: The IRIs that the answer writes beside the surveys; prefixes are coined for all together.
+            orders: The first members of lists in their order, by node and predicate.
         """
         slices = Slices()
         counts = await self._counts(nodes, call)
@@ -104,7 +112,7 @@ class Surveyor:
         room = max(0, self._names_at_once - sum(first))
         surveys = {}
         for node in call.call_deadline.checking(nodes, at_once=1):
-            surveys[node] = self._survey(counts[node], room, few=few)
+            surveys[node] = self._survey(counts[node], orders.get(node, {}), room, few=few)
             room -= sum(max(0, len(row.neighbours) - ALL_SHOWN) for row in surveys[node].rows)
         return surveys
 
@@ -132,19 +140,22 @@ class Surveyor:
             except Fault as fault:
                 return dict.fromkeys(hubs, EdgeCounts(mark=Mark(fault)))
 
-    def _survey(self, counts: EdgeCounts, room: int, *, few: bool) -> EdgeSurvey:
+    def _survey(self, counts: EdgeCounts, orders: Mapping[Iri, Sequence[Iri]], room: int, *, few: bool) -> EdgeSurvey:
         """Return a survey whose rows have all neighbours from which the shown ones are chosen.
 
         Args:
             counts: The counts of edges.
+            orders: The first members of lists in their order, by predicate.
             room: How many neighbours there may be, beyond the first of each row.
             few: Whether rows are few, and have no neighbours.
         """
         shorten, rows = self._prefixes.shorten, []
         for one in counts.counts[: FEW_ROWS if few else ROWS]:
-            looked_at = () if few else one.neighbours[: ALL_SHOWN + room]
+            order = () if one.incoming or few else orders.get(one.predicate, ())
+            looked_at = () if few else order or one.neighbours[: ALL_SHOWN + room]
             room -= max(0, len(looked_at) - ALL_SHOWN)
-            rows.append(SurveyRow(shorten(one.predicate), one.incoming, one.count, tuple(map(shorten, looked_at))))
+            neighbours = tuple(map(shorten, looked_at))
+            rows.append(SurveyRow(shorten(one.predicate), one.incoming, one.count, neighbours, ordered=bool(order)))
         fault = counts.mark.fault
         return EdgeSurvey(
             rows,
@@ -306,11 +317,17 @@ class EntityDescriber:
         return labels
 
     async def _surveys(
-        self, iris: Sequence[Iri], written: Iterable[Iri], notes: _Notes, call: Call
+        self,
+        iris: Sequence[Iri],
+        written: Iterable[Iri],
+        described: Mapping[Iri, Description],
+        notes: _Notes,
+        call: Call,
     ) -> Mapping[Iri, EdgeSurvey]:
         """Return what could be followed from entities; `written` are the IRIs that the answer writes beside that."""
+        orders = {iri: orders_of(described[iri].properties) for iri in iris}
         with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
-            surveys = await self._surveyor.survey(iris, call, written)
+            surveys = await self._surveyor.survey(iris, call, written, orders)
         if uncounted := [iri for iri in iris if surveys[iri].failed]:
             notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
         return surveys
@@ -340,7 +357,7 @@ class EntityDescriber:
         written = chain(iris, written_iris.of_types(facts.values()), *properties)
         async with together() as tasks:
             crossing = tasks.create_task(self._crosser.cross(there, call))
-            surveys = await self._surveys(there, written, notes, call)
+            surveys = await self._surveys(there, written, described, notes, call)
         crossings = crossing.result()
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)

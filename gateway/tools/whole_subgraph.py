@@ -10,6 +10,7 @@ from gateway.answers.models import BfsResult, IntersectionResult, Node
 from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.schema.view import UNKNOWN, UNTYPED
+from gateway.terms.iri import OWN
 from gateway.terms.prefixes import PrefixMap
 
 Traversed = BfsResult | IntersectionResult
@@ -82,12 +83,17 @@ async def subgraph_of(
         sorted(edges, key=lambda edge: (order[edge.subject], order[edge.predicate], order[edge.object])),
         is_complete,
         list(notes),
-        {name_id: iris[name_id] for name_id in sorted(terms, key=order.__getitem__)},
+        {name_id: _outside(name_id, iris[name_id]) for name_id in sorted(terms, key=order.__getitem__)},
         prefixes.used_by(terms),
         {name_id: labels[name_id] for name_id in sorted(labels, key=order.__getitem__)},
         tool,
         {name: value for name, value in arguments.items() if value is not None},
     )
+
+
+def _outside(name_id: str, iri: str) -> str:
+    """Return what stands for an IRI outside the gateway: of blank nodes, and types that it made, their IDs."""
+    return name_id if iri.startswith(OWN) else iri
 
 
 def _distances(page: Traversed, offset: int) -> Iterator[int | None]:

@@ -122,7 +122,7 @@ async def test_every_id_of_every_tool_is_taken_as_input(graph: Path) -> None:
         assert coined_in(found) == {*(found.prefixes or {})}
         one = await gateway.describe_entity(found.result[0].id)
         assert one.id == found.result[0].id
-        assert one.iri.startswith(DATA)
+        assert (one.iri or "").startswith(DATA)
         again = await gateway.bfs_query([hit.id for hit in found.result], 1, node_types=[found.result[0].entity_type])
         assert again.missing_seeds is None
         types = {node.entity_type for node in again.nodes}

@@ -186,8 +186,10 @@ def test_text_from_a_graph_is_harmless(
         assert r"[red]x[/red] \u001b[31mESC\nsecond\u009b1m \u202eback [/]" in out
 
 
-def test_markup_and_emoji_in_a_description_are_shown_as_they_are(run: Run, hostile: Path) -> None:
-    out = run("describe", "e:a", "e:b", "-g", hostile).out
+def test_markup_and_emoji_in_a_description_are_shown_as_they_are(run: Run, hostile: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "nested.toml"
+    profile.write_text('[nodes]\nblank = "off"\n')
+    out = run("describe", "e:a", "e:b", "-g", hostile, "--profile", profile).out
     for literal in (
         r"[link=http://x]y[/link] \u001b]0;title\u0007",
         "[bold]one[/bold]",

@@ -185,7 +185,7 @@ def test_everything_that_an_answer_lacks_is_reported() -> None:
         "Removed: 1,200 nodes by --exclude-node-type, 1 node by --min-mentions.",
         "! Not in the graph: e:\\u001bz",
         "! The answer has changed since the previous page: start again at --offset 0.",
-        "! Omitted: 3 edges to blank nodes, which have no ID.",
+        "! Omitted: 3 edges to blank nodes that cannot be followed.",
         "! Two types are called T.",
         "! Omitted to limit the size of the answer: the details of 4 nodes.",
         "! Omitted to limit the size of the answer: the evidence of 1 edge.",

@@ -123,7 +123,7 @@ def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, e
         for node in answer.result
         if are_wrong(
             node.edges or {},
-            edge_counts(truth.oracle, node.iri),
+            edge_counts(truth.oracle, node.iri or node.id),
             total=node.edge_rows_total,
             failed=node.edges_failed,
             expand=expand,

@@ -8,6 +8,8 @@ import pytest
 from gateway.api import open_gateway
 from gateway.errors import EndpointFault, InputError
 from gateway.export.subgraph import Subgraph
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NodeSettings
 from gateway.tools import whole_subgraph
 from tests.cli.conftest import Run, run
 
@@ -97,7 +99,7 @@ async def test_an_answer_that_changes_between_two_pages_is_no_subgraph(monkeypat
 async def test_what_is_missing_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "blank.ttl"
     path.write_text("@prefix e: <http://e.org/> . e:a e:p e:b, [] .")
-    async with open_gateway(path) as graph:
+    async with open_gateway(path, profile=Profile(nodes=NodeSettings(blank="off"))) as graph:
         whole = await graph.bfs_subgraph(["e:a", "e:none"], 1)
     gap, *others = whole.notes
     assert gap.startswith("Not complete (blank_nodes, 1 node): edges of these lead to blank nodes")

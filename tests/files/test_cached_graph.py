@@ -79,13 +79,13 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path, cache: FileCache) -> 
 
 def test_a_small_file_is_not_cached(tmp_path: Path, cache: FileCache) -> None:
     graph = open_cached([graph_file(tmp_path)], FileCache(cache.folder))
-    assert len(graph.engine) == 3
+    assert len(graph.engine) == 4
     assert not cache.folder.exists()
 
 
 def test_a_graph_that_has_no_room_is_not_cached(tmp_path: Path, cache: FileCache) -> None:
     graph = open_cached([graph_file(tmp_path)], replace(cache, max_bytes=10))
-    assert len(graph.engine) == 3
+    assert len(graph.engine) == 4
     assert not cache.folder.exists()
 
 
@@ -104,7 +104,7 @@ def test_the_stores_that_were_not_used_for_longest_are_removed_but_for_those_in_
     left = stored(cache)
     assert (in_use.place or tmp_path).parent in left
     assert len(left) == 2
-    assert len(triples(open_cached([old], small).engine)) == 3
+    assert len(triples(open_cached([old], small).engine)) == 4
 
 
 def test_what_a_killed_process_left_is_removed_and_what_another_process_makes_is_not(
@@ -131,7 +131,7 @@ def test_what_is_damaged_is_replaced_and_only_debugging_shows_it(
     (store,) = stored(cache)
     next((store / "engine").glob("*.sst")).write_bytes(b"damaged")
     with caplog.at_level(logging.DEBUG, "gateway"):
-        assert len(open_cached([path], cache).engine) == 3
+        assert len(open_cached([path], cache).engine) == 4
     assert [record.levelno for record in caplog.records if "damaged" in record.message] == [logging.DEBUG]
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert stored(cache) != [store]
@@ -151,7 +151,7 @@ def test_a_cache_that_cannot_be_used_is_no_error(
     if fault == "lists":
         open_cached([path], cache)
         next(cache.folder.iterdir()).chmod(0o777)
-    assert len(open_cached([path], cache).engine) == 3
+    assert len(open_cached([path], cache).engine) == 4
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
@@ -215,7 +215,7 @@ def test_a_copy_in_memory_that_was_loaded_in_part_is_never_the_graph(
     monkeypatch.setattr(loading_module, "_load", lacking)
     with pytest.raises(RuntimeError, match="not loaded to its end"):
         bulk_load(io.BytesIO(b"<a:a> <a:b> <a:c> .\n" * 3), pyoxigraph.Store(), pyoxigraph.Store())
-    assert len(open_cached([path], cache).engine) == 3
+    assert len(open_cached([path], cache).engine) == 4
 
 
 def test_what_a_killed_process_left_of_the_same_files_goes_before_they_are_parsed_again(
@@ -237,5 +237,5 @@ def test_what_killed_processes_left_goes_also_where_there_is_no_room_for_another
     unfinished = cache.folder / "x" / "graph" / "store-new-0123456789abcdef"
     unfinished.mkdir(parents=True)
     cache.folder.chmod(0o700)
-    assert len(open_cached([graph_file(tmp_path)], replace(cache, max_bytes=1)).engine) == 3
+    assert len(open_cached([graph_file(tmp_path)], replace(cache, max_bytes=1)).engine) == 4
     assert not unfinished.exists()

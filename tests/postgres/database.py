@@ -102,7 +102,7 @@ class Database:
         """Load files into the tables of a schema, if that was not done before."""
         if not self.make_schema(name):
             return None
-        graph = load_files(files)
+        graph = load_files(files, blank_nodes=False)
         store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
         nodes = nodes_of(graph.engine)
         loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles, prefixes=profile.prefixes)

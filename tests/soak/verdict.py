@@ -187,14 +187,14 @@ def _of_values(answer: Answer, clean: Answer) -> list[str]:
 
 def _of_surveys(answer: Answer, clean: Answer) -> list[str]:
     """Compare what could be followed; what could not be counted is told as that, and is then no more than there is."""
-    known = {entity.iri: entity for entity in _entities(clean) if not (entity.edges_failed or entity.edge_rows_total)}
+    known = {entity.id: entity for entity in _entities(clean) if not (entity.edges_failed or entity.edge_rows_total)}
     wrong = [
-        entity.iri
+        entity.id
         for entity in _entities(answer)
-        if entity.iri in known
+        if entity.id in known
         and are_wrong(
             entity.edges or {},
-            counts_shown(known[entity.iri].edges or {})[0],
+            counts_shown(known[entity.id].edges or {})[0],
             total=entity.edge_rows_total,
             failed=entity.edges_failed,
         )
@@ -228,9 +228,9 @@ def _records(answer: Answer) -> dict[str, object]:
             apart = {"entity_type", "labels", "degraded", *_ABOUT_EDGES}
             said = {key: value for key, value in answer.as_json().items() if key not in apart}
             said["warnings"] = [text for text in answer.warnings or () if not text.startswith(_ABOUT_FAILURES)]
-            return {answer.iri: said}
+            return {answer.iri or answer.id: said}
         case EntitiesResult():
-            return {node.iri: node.metadata for node in answer.result}
+            return {node.iri or node.id: node.metadata for node in answer.result}
         case BfsResult() | IntersectionResult():
             # Where the types failed, they are missing from the metadata too, and the node says that they are unknown.
             nodes = {

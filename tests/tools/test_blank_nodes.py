@@ -1,4 +1,4 @@
-"""Blank nodes have no ID: an answer that leaves out what is behind them says so, and is not complete."""
+"""Blank nodes of an endpoint are no nodes: an answer that leaves out what is behind them is not complete."""
 
 import pytest
 
@@ -47,7 +47,7 @@ async def test_a_description_is_complete_if_it_shows_all_that_the_blank_nodes_be
         one, many = await gateway.describe_entity(node), await gateway.describe_entities([node])
     assert (one.complete, many.complete) == (whole, whole)
     for answer in (one, many):
-        assert any(f"beside {node} have no ID" in warning for warning in answer.warnings or ()) is not whole
+        assert any(f"beside {node} cannot be followed" in warning for warning in answer.warnings or ()) is not whole
 
 
 async def test_an_unknown_value_of_a_wikibase_is_read_and_nothing_is_missing() -> None:

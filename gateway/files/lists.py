@@ -1,0 +1,257 @@
+"""Folds lists and containers: their members become edges of the owner with a position, or an array of its values.
+
+docs/contract.md, "Blank nodes and lists". A list that cannot be folded stays as the nodes that it is made of.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from gateway.files.ntriples import TripleLine, is_blank, is_node, literal, node
+from gateway.terms.iri import ARRAY, ORDER, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
+
+_FIRST, _REST, _NIL, _TYPE = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL), node(RDF_TYPE)
+_MEMBER = node(RDFS_MEMBER)
+_TYPES = frozenset(node(f"{RDF}{name}") for name in ("List", "Seq", "Bag", "Alt"))
+_NUMBERED = f"<{RDF}_"
+
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?', re.DOTALL)
+"""A literal with its language or datatype; its escapes are those of JSON."""
+
+_ORDERED = 20
+"""Members whose order a description shows."""
+
+_DEEPEST = 16
+"""Lists in each other; what is deeper is a node."""
+
+_DIGITS = 9
+"""Of the number of a member of a container."""
+
+Array: TypeAlias = "list[str | Array]"
+"""The members of a list, each as N-Triples write it, a list as an array."""
+
+
+class ArrayValue(NamedTuple):
+    """A list as one value of its owner."""
+
+    owner: str
+    predicate: str
+    array: Array
+    datatype: str = ARRAY
+
+    def triple(self, renamed: Callable[[str], str]) -> TripleLine:
+        """Return the triple of the value, with other names for blank nodes."""
+        text = json.dumps(_as_json(self.array, renamed), ensure_ascii=False, separators=(",", ":"))
+        return TripleLine(self.owner, self.predicate, literal(text, self.datatype))
+
+
+@dataclass(slots=True)
+class Folded:
+    """Triples in which lists are folded.
+
+    Attributes:
+        triples: The triples, those from owners to members that are nodes among them.
+        positions: The positions of the members of lists, by the triple that leads to the member.
+        arrays: The lists that have members which are no nodes.
+        broken: How many lists are shown as the nodes that they are made of, because they are malformed.
+    """
+
+    triples: list[TripleLine] = field(default_factory=list)
+    positions: dict[TripleLine, list[str]] = field(default_factory=lambda: defaultdict(list))
+    arrays: list[ArrayValue] = field(default_factory=list)
+    broken: int = 0
+
+
+def fold_lists(triples: Sequence[TripleLine], kept: Collection[str]) -> Folded:
+    """Fold all lists and containers.
+
+    Args:
+        triples: All triples of a graph in which a blank node or a part of a list is, each once.
+        kept: Blank nodes that stay as they are, and whose lists do.
+    """
+    return _Folder(triples, kept).folded()
+
+
+@dataclass(slots=True)
+class _Cell:
+    """What a node says that is a cell of a list, or a container.
+
+    Attributes:
+        first: The objects of `rdf:first`.
+        rest: The objects of `rdf:rest`.
+        numbered: The members of a container with their numbers.
+        says_more: Whether it says anything else.
+        owners: How many triples lead to it, but those of cells before it.
+        before: How many cells are before it.
+    """
+
+    first: list[str] = field(default_factory=list)
+    rest: list[str] = field(default_factory=list)
+    numbered: list[tuple[int, str]] = field(default_factory=list)
+    says_more: bool = False
+    owners: int = 0
+    before: int = 0
+
+
+class _Folder:
+    def __init__(self, triples: Sequence[TripleLine], kept: Collection[str]) -> None:
+        self._triples = triples
+        self._kept = kept
+        self._cells = _cells_of(triples, kept)
+        self._seen: set[str] = set()
+        self._tails: set[str] = set()
+        self._members = {name: self._read(name) for name, cell in self._cells.items() if not cell.before}
+        self._found = Folded()
+
+    def folded(self) -> Folded:
+        found = self._found
+        found.broken = sum(members is None for members in self._members.values())
+        # A loop has no beginning.
+        found.broken += not self._seen.issuperset(self._cells)
+        for triple in self._triples:
+            if triple.subject in self._tails:
+                continue
+            if self._members.get(triple.subject) is None:
+                self._add(triple)
+            elif self._is_node(triple.subject):
+                self._add_of_list(triple)
+        return found
+
+    def _read(self, head: str) -> Sequence[str] | None:
+        """Return the members of a list or container, None where it is malformed; note its cells."""
+        cell = self._cells[head]
+        self._seen.add(head)
+        if cell.numbered:
+            return None if cell.first or cell.rest else [member for _, member in sorted(cell.numbered)]
+        members: list[str] = []
+        names: dict[str, None] = {}
+        name = head
+        while name != _NIL:
+            at = self._cells.get(name)
+            if at is None or name in names or len(at.first) != 1 or len(at.rest) != 1 or at.numbered:
+                break
+            # What a cell says beside its member, or who owns it, would be lost with it.
+            if name != head and (at.says_more or at.owners or at.before > 1 or not is_blank(name)):
+                break
+            members += at.first
+            names[name] = None
+            name = at.rest[0]
+        self._seen.update(names)
+        if name != _NIL:
+            self._seen.add(name)
+            return None
+        self._tails.update(list(names)[1:])
+        return members
+
+    def _is_node(self, head: str) -> bool:
+        """Return whether a list that could be read is a node, and not only a value of its owners."""
+        cell = self._cells[head]
+        return not is_blank(head) or cell.says_more or not cell.owners
+
+    def _is_value(self, name: str) -> bool:
+        return self._members.get(name) is not None and not self._is_node(name)
+
+    def _add_of_list(self, triple: TripleLine) -> None:
+        """Add what a list says that is a node: its first member stands for all."""
+        subject, predicate, value = triple
+        if not _is_part(predicate):
+            self._add(triple)
+        elif predicate == _FIRST or _number_of(predicate, value) == min(self._cells[subject].numbered, default=None):
+            self._add_members(subject, _MEMBER, subject)
+
+    def _add(self, triple: TripleLine) -> None:
+        """Add a triple, or what stands in its place where its object is a list."""
+        subject, predicate, value = triple
+        if value == _NIL and predicate != _REST and subject not in self._kept:
+            self._found.arrays.append(ArrayValue(subject, predicate, []))
+        elif self._is_value(value):
+            self._add_members(subject, predicate, value)
+        else:
+            self._found.triples.append(triple)
+
+    def _add_members(self, owner: str, predicate: str, head: str) -> None:
+        array = self._array(head, 0)
+        has_nodes_only = bool(array)
+        for place, member in _flat(array, ""):
+            if member is None or not is_node(member):
+                has_nodes_only = False
+            else:
+                edge = TripleLine(owner, predicate, member)
+                if edge not in self._found.positions:
+                    self._found.triples.append(edge)
+                self._found.positions[edge].append(place)
+        kept = (array[:_ORDERED], ORDER) if has_nodes_only else (array, ARRAY)
+        self._found.arrays.append(ArrayValue(owner, predicate, *kept))
+
+    def _array(self, head: str, depth: int) -> Array:
+        return [self._item(member, depth) for member in self._members[head] or ()]
+
+    def _item(self, member: str, depth: int) -> str | Array:
+        if member == _NIL:
+            return []
+        return self._array(member, depth + 1) if depth < _DEEPEST and self._is_value(member) else member
+
+
+def _cells_of(triples: Iterable[TripleLine], kept: Collection[str]) -> dict[str, _Cell]:
+    cells: defaultdict[str, _Cell] = defaultdict(_Cell)
+    for subject, predicate, value in triples:
+        if subject in kept or not _is_part(predicate):
+            continue
+        cell = cells[subject]
+        if predicate == _FIRST:
+            cell.first.append(value)
+        elif predicate == _REST:
+            cell.rest.append(value)
+        else:
+            cell.numbered.append(_number_of(predicate, value))
+    for subject, predicate, value in triples:
+        if subject in cells and not (_is_part(predicate) or (predicate == _TYPE and value in _TYPES)):
+            cells[subject].says_more = True
+        if value in cells:
+            cells[value].before += predicate == _REST
+            cells[value].owners += predicate != _REST
+    return dict(cells)
+
+
+def _is_part(predicate: str) -> bool:
+    """Return whether a predicate is one of the cells of a list, or leads from a container to a member."""
+    if not predicate.startswith(_NUMBERED):
+        return predicate in {_FIRST, _REST}
+    number = predicate[len(_NUMBERED) : -1]
+    return number.isdecimal() and number.isascii() and len(number) <= _DIGITS
+
+
+def _number_of(predicate: str, member: str) -> tuple[int, str]:
+    return (int(predicate[len(_NUMBERED) : -1]) if predicate.startswith(_NUMBERED) else 0), member
+
+
+def _flat(array: Array, above: str) -> Iterator[tuple[str, str | None]]:
+    """Yield each member with its position, and None for a list in the list, before its members."""
+    for number, item in enumerate(array, 1):
+        place = f"{above}{number}"
+        if isinstance(item, str):
+            yield place, item
+        else:
+            yield place, None
+            yield from _flat(item, f"{place}.")
+
+
+def _as_json(item: str | Array, renamed: Callable[[str], str]) -> object:
+    """Return a member, or a list of members, as JSON-LD 1.1 has values (section 4.2.4)."""
+    if isinstance(item, list):
+        return [_as_json(each, renamed) for each in item]
+    if is_node(item):
+        return {"@id": (renamed(item) if is_blank(item) else item)[1:-1]}
+    found = _LITERAL.fullmatch(item)
+    if found is None:
+        return item
+    text, language, datatype = found.groups()
+    value = json.loads(f'"{text}"', strict=False)
+    if language:
+        return {"@value": value, "@language": language}
+    return {"@value": value, "@type": datatype} if datatype else value

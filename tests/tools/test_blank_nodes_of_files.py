@@ -1,0 +1,137 @@
+"""Blank nodes and members of lists of a file are nodes and neighbours in every tool."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import rdflib
+import rdflib.compare
+
+from gateway.api import open_gateway
+from gateway.errors import InputError
+from gateway.expand_compact import expand
+from gateway.export.graphs import to_rdflib
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NodeSettings, ValueSettings
+from gateway.tools.gateway import Gateway
+from tests.small import ROOM, ids, metadata, triples
+
+pytestmark = pytest.mark.anyio
+
+HEADER = """
+@prefix x: <https://example.org/x/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+"""
+RELATION = """
+x:aspirin rdfs:label "aspirin" ; x:interaction [ x:severity "major" ; x:with x:warfarin ] .
+x:ann x:knows [ a x:Person ; rdfs:label "Bob" ] .
+"""
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+
+
+@pytest.fixture
+def over(tmp_path: Path) -> Open:
+    @asynccontextmanager
+    async def opened(turtle: str, profile: Profile | None = None) -> AsyncIterator[Gateway]:
+        path = tmp_path / "graph.ttl"
+        path.write_text(HEADER + turtle, encoding="utf-8")
+        async with open_gateway(path, profile=profile or Profile(size=ROOM)) as gateway:
+            yield gateway
+
+    return opened
+
+
+async def test_a_path_leads_through_a_blank_node(over: Open) -> None:
+    async with over(RELATION) as gateway:
+        answer = await gateway.intersect_subgraphs(["x:aspirin", "x:warfarin"], 2)
+        (middle,) = (node for node in answer.nodes if node.id.startswith("_:"))
+    assert (answer.complete, answer.node_count, answer.blank_node_edges) == (True, 3, None)
+    assert (middle.entity_type, middle.metadata) == ("(x:interaction)", {"x:severity": "major"})
+    assert triples(answer) == [
+        (middle.id, "x:with", "x:warfarin"),
+        ("x:aspirin", "x:interaction", middle.id),
+    ]
+
+
+async def test_a_blank_node_is_found_by_name_and_by_type_and_described_by_its_id(over: Open) -> None:
+    async with over(RELATION) as gateway:
+        (named,) = (await gateway.search_entities("Bob")).result
+        (typed,) = (await gateway.search_entities(node_types=["(x:interaction)"])).result
+        person = await gateway.describe_entity(named.id)
+        both = await gateway.describe_entities([f"{named.id} Bob", typed.id])
+    assert (named.entity_type, typed.entity_type) == ("x:Person", "(x:interaction)")
+    assert (person.id, person.iri, person.complete) == (named.id, None, True)
+    assert person.edges == {"^x:knows": [1, "x:ann"]}
+    assert [node.id for node in both.result] == [named.id, typed.id]
+
+
+async def test_the_schema_counts_blank_nodes_and_says_what_a_type_in_parentheses_is(over: Open) -> None:
+    async with over(RELATION) as gateway:
+        schema = await gateway.describe_schema()
+    assert schema.comprehensive
+    assert {"x:Person", "(x:interaction)"} == set(schema.entity_types)
+    assert schema.counts["x:knows"] == schema.counts["x:interaction"] == 1
+    assert any("parentheses" in warning for warning in schema.warnings or ())
+    assert "_" not in schema.prefixes
+
+
+async def test_an_id_that_means_no_node_is_missing(over: Open) -> None:
+    async with over(RELATION) as gateway:
+        answer = await gateway.bfs_query(["x:aspirin", "_:aaaaaaaaaa"], 1)
+        with pytest.raises(InputError, match="_:aaaaaaaaaa"):
+            await gateway.describe_entity("_:aaaaaaaaaa")
+    assert answer.missing_seeds == ["_:aaaaaaaaaa"]
+
+
+async def test_a_description_has_the_members_of_a_list_in_its_order(over: Open) -> None:
+    days = """
+    x:week x:days ( x:mon x:tue x:wed x:thu ) , x:extra . x:mon rdfs:label 'Monday' . x:thu rdfs:label 'Thursday' .
+    """
+    async with over(days) as gateway:
+        week = await gateway.describe_entity("x:week")
+        around = await gateway.bfs_query(["x:week"], 1)
+    assert week.edges == {"x:days": [5, "x:mon Monday", "x:tue", "x:wed", "x:thu Thursday"]}
+    assert week.complete
+    positions = {edge.object: (edge.metadata or {}).get("position") for edge in around.edges}
+    assert positions == {"x:mon": 1, "x:tue": 2, "x:wed": 3, "x:thu": 4, "x:extra": None}
+
+
+async def test_a_list_of_literals_is_one_value_in_its_order_in_both_shapes(over: Open) -> None:
+    turtle = "x:a x:coords ( 3 1 2.5 'drei'@de ( x:b ) ) ; x:none () ; x:plain 1 , 2 ."
+    async with over(turtle) as gateway:
+        reference = await gateway.bfs_query(["x:a"], 1)
+        compact = await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="compact")
+    said = {"x:coords": [[3, 1, 2.5, "drei", ["x:b"]]], "x:none": [[]], "x:plain": [1, 2]}
+    assert metadata(reference)["x:a"] == said
+    assert expand(compact.as_json())["nodes"][0]["metadata"] == said
+    assert [(edge.object, (edge.metadata or {}).get("position")) for edge in reference.edges] == [("x:b", "5.1")]
+
+
+async def test_an_export_has_blank_nodes_again_and_no_term_of_the_gateways_own(over: Open) -> None:
+    turtle = "x:a x:p [ x:q x:b ; a x:C ] , [ x:q x:c ] ."
+    async with over(turtle) as gateway:
+        exported = to_rdflib(await gateway.subgraph("bfs_query", {"seeds": ["x:a"], "max_hops": 2}))
+    assert rdflib.compare.isomorphic(exported, rdflib.Graph().parse(data=HEADER + turtle))
+
+
+async def test_blank_nodes_can_be_left_out_and_are_told(over: Open) -> None:
+    async with over(RELATION, Profile(size=ROOM, nodes=NodeSettings(blank="off"))) as gateway:
+        answer = await gateway.bfs_query(["x:aspirin"], 2)
+        described = await gateway.describe_entity("x:aspirin")
+    assert (ids(answer), answer.complete, answer.blank_node_edges) == (["x:aspirin"], False, 1)
+    assert described.model_dump()["x:interaction"] == {"x:severity": "major", "x:with": "x:warfarin"}
+
+
+async def test_in_a_wikibase_a_blank_node_is_an_unknown_value(over: Open) -> None:
+    async with over("x:q1 x:p19 [] .", Profile(size=ROOM, values=ValueSettings(wikibase=True))) as gateway:
+        described = await gateway.describe_entity("x:q1")
+    assert (described.complete, described.model_dump()["x:p19"]) == (True, {"unknown": True})
+
+
+async def test_expressions_of_owl_are_left_out_and_told(over: Open) -> None:
+    turtle = "x:a rdfs:subClassOf x:b , [ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:c ] ."
+    async with over(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+    assert (ids(answer), answer.complete, answer.blank_node_edges) == (["x:a", "x:b"], False, 1)
