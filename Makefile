@@ -14,7 +14,7 @@ WORKERS ?=
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test same sidecar stopped cap timeouts soak drawn engines policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
+.PHONY: help demo quick test same sidecar stopped cap timeouts soak blanknodes drawn engines policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -65,6 +65,10 @@ sidecar: $(STAMP) ## A gateway beside a Fuseki: either is killed or stopped unde
 
 stopped: $(STAMP) ## 2,000 calls each over PostgreSQL, Neo4j, Fuseki and Valkey, which are stopped and restarted; ten minutes
 	$(RUN) -m tests.databases.stopped $(if $(CALLS),--calls $(CALLS)) $(if $(SEED),--seed $(SEED))
+
+blanknodes: $(STAMP) ## 2,000 drawn questions about blank nodes and lists in drawn graphs, and in FILES="..." too; two minutes
+	$(RUN) -m tests.blank_nodes $(FILES) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(REPORT),--json $(REPORT))
 
 drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
 	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))

@@ -281,7 +281,7 @@ class _Contents:
         self._own: list[int] = []
         self._links: list[list[tuple[bytes, int]]] = []
         for triple in folded.triples:
-            position = ",".join(folded.positions[triple]) if triple in folded.positions else ""
+            position = ",".join(sorted(folded.positions[triple])) if triple in folded.positions else ""
             self._add(triple, f"{triple.predicate} {position}")
         for array in folded.arrays:
             self._add(array.triple(lambda _: "_:"), array.predicate)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -32,8 +32,8 @@ _DEEPEST = 16
 _DIGITS = 9
 """Of the number of a member of a container."""
 
-Array: TypeAlias = "list[str | Array]"
-"""The members of a list, each as N-Triples write it, a list as an array."""
+Array: TypeAlias = "list[tuple[int, str | Array]]"
+"""The members of a list with their numbers, each as N-Triples write it, a list as an array."""
 
 
 class ArrayValue(NamedTuple):
@@ -98,14 +98,34 @@ class _Cell:
     before: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of a list or container with their numbers, and its cells, the head first."""
+
+    places: Sequence[tuple[int, str]]
+    cells: Sequence[str]
+
+
 class _Folder:
     def __init__(self, triples: Sequence[TripleLine], kept: Collection[str]) -> None:
         self._triples = triples
         self._kept = kept
         self._cells = _cells_of(triples, kept)
         self._seen: set[str] = set()
-        self._tails: set[str] = set()
         self._members = {name: self._read(name) for name, cell in self._cells.items() if not cell.before}
+        below = {
+            head: [name for _, name in members.places if self._members.get(name) is not None]
+            for head, members in self._members.items()
+            if members is not None
+        }
+        above: defaultdict[str, list[str]] = defaultdict(list)
+        for head, inner in below.items():
+            for name in inner:
+                above[name].append(head)
+        for head in _in_loops(below, above):
+            self._members[head] = None
+        self._nodes = self._that_are_nodes(below, above)
+        self._tails = {name for members in self._members.values() if members is not None for name in members.cells[1:]}
         self._found = Folded()
 
     def folded(self) -> Folded:
@@ -118,16 +138,18 @@ class _Folder:
                 continue
             if self._members.get(triple.subject) is None:
                 self._add(triple)
-            elif self._is_node(triple.subject):
+            elif triple.subject in self._nodes:
                 self._add_of_list(triple)
         return found
 
-    def _read(self, head: str) -> Sequence[str] | None:
+    def _read(self, head: str) -> _Members | None:
         """Return the members of a list or container, None where it is malformed; note its cells."""
         cell = self._cells[head]
         self._seen.add(head)
         if cell.numbered:
-            return None if cell.first or cell.rest else [member for _, member in sorted(cell.numbered)]
+            # Two members may have one number, and a label means nothing.
+            places = sorted(cell.numbered, key=lambda place: (place[0], "" if is_blank(place[1]) else place[1]))
+            return None if cell.first or cell.rest else _Members(places, [head])
         members: list[str] = []
         names: dict[str, None] = {}
         name = head
@@ -145,16 +167,31 @@ class _Folder:
         if name != _NIL:
             self._seen.add(name)
             return None
-        self._tails.update(list(names)[1:])
-        return members
+        return _Members(list(enumerate(members, 1)), list(names))
 
-    def _is_node(self, head: str) -> bool:
-        """Return whether a list that could be read is a node, and not only a value of its owners."""
-        cell = self._cells[head]
-        return not is_blank(head) or cell.says_more or not cell.owners
+    def _that_are_nodes(self, below: Mapping[str, Sequence[str]], above: Mapping[str, Sequence[str]]) -> set[str]:
+        """Return the lists that are nodes, and not only values of their owners."""
+        read = [head for head, members in self._members.items() if members is not None]
+        # A list in several lists would be written in each, and lists in those again: that may be any number of times.
+        nodes = {
+            head
+            for head in read
+            if not is_blank(head)
+            or (cell := self._cells[head]).says_more
+            or not cell.owners
+            or len(above.get(head, ())) > 1
+        }
+        level = [head for head in read if not above.get(head)]
+        depth = 0
+        while level:
+            if depth % _DEEPEST == _DEEPEST - 1:
+                nodes.update(level)
+            depth += 1
+            level = [name for head in level for name in below[head] if len(above[name]) == 1]
+        return nodes
 
     def _is_value(self, name: str) -> bool:
-        return self._members.get(name) is not None and not self._is_node(name)
+        return self._members.get(name) is not None and name not in self._nodes
 
     def _add_of_list(self, triple: TripleLine) -> None:
         """Add what a list says that is a node: its first member stands for all."""
@@ -175,7 +212,7 @@ class _Folder:
             self._found.triples.append(triple)
 
     def _add_members(self, owner: str, predicate: str, head: str) -> None:
-        array = self._array(head, 0)
+        array = self._array(head)
         has_nodes_only = bool(array)
         for place, member in _flat(array, ""):
             if member is None or not is_node(member):
@@ -188,13 +225,36 @@ class _Folder:
         kept = (array[:_ORDERED], ORDER) if has_nodes_only else (array, ARRAY)
         self._found.arrays.append(ArrayValue(owner, predicate, *kept))
 
-    def _array(self, head: str, depth: int) -> Array:
-        return [self._item(member, depth) for member in self._members[head] or ()]
+    def _array(self, head: str) -> Array:
+        members = self._members[head]
+        return [] if members is None else [(number, self._item(member)) for number, member in members.places]
 
-    def _item(self, member: str, depth: int) -> str | Array:
+    def _item(self, member: str) -> str | Array:
         if member == _NIL:
             return []
-        return self._array(member, depth + 1) if depth < _DEEPEST and self._is_value(member) else member
+        return self._array(member) if self._is_value(member) else member
+
+
+def _in_loops(below: Mapping[str, Sequence[str]], above: Mapping[str, Sequence[str]]) -> Collection[str]:
+    """Return the lists that are in themselves, as a member or in another list, by the lists in and around each."""
+    # Take away what has no list in it, until nothing has; then what is in no list that is left, until all are.
+    left = _without_ends(below, above)
+    return _without_ends({head: [name for name in above.get(head, ()) if name in left] for head in left}, below)
+
+
+def _without_ends(leading: Mapping[str, Sequence[str]], back: Mapping[str, Sequence[str]]) -> Collection[str]:
+    """Return the names from which one can go on for ever, by where each leads; `back` has where one comes from."""
+    ways = {name: len(targets) for name, targets in leading.items()}
+    ends = [name for name, count in ways.items() if not count]
+    while ends:
+        end = ends.pop()
+        del ways[end]
+        for name in back.get(end, ()):
+            if name in ways:
+                ways[name] -= 1
+                if not ways[name]:
+                    ends.append(name)
+    return ways
 
 
 def _cells_of(triples: Iterable[TripleLine], kept: Collection[str]) -> dict[str, _Cell]:
@@ -232,7 +292,7 @@ def _number_of(predicate: str, member: str) -> tuple[int, str]:
 
 def _flat(array: Array, above: str) -> Iterator[tuple[str, str | None]]:
     """Yield each member with its position, and None for a list in the list, before its members."""
-    for number, item in enumerate(array, 1):
+    for number, item in array:
         place = f"{above}{number}"
         if isinstance(item, str):
             yield place, item
@@ -244,7 +304,7 @@ def _flat(array: Array, above: str) -> Iterator[tuple[str, str | None]]:
 def _as_json(item: str | Array, renamed: Callable[[str], str]) -> object:
     """Return a member, or a list of members, as JSON-LD 1.1 has values (section 4.2.4)."""
     if isinstance(item, list):
-        return [_as_json(each, renamed) for each in item]
+        return [_as_json(each, renamed) for _, each in item]
     if is_node(item):
         return {"@id": (renamed(item) if is_blank(item) else item)[1:-1]}
     found = _LITERAL.fullmatch(item)

@@ -71,7 +71,10 @@ def arrays(graph: LoadedGraph, datatype: str = ARRAY) -> list[object]:
             {"a p _": [], "_ member b": [1]},
         ),
         ("( x:b ) x:says x:c .", {"_ member b": [1], "_ says c": []}),
-        ("x:a x:p [ a rdf:Seq ; rdf:_2 x:c ; rdf:_1 x:b ; rdf:_10 x:d ] .", {"a p b": [1], "a p c": [2], "a p d": [3]}),
+        (
+            "x:a x:p [ a rdf:Seq ; rdf:_2 x:c ; rdf:_1 x:b ; rdf:_10 x:d ] .",
+            {"a p b": [1], "a p c": [2], "a p d": [10]},
+        ),
         ("x:bag a rdf:Bag ; rdf:_1 x:b ; rdf:_2 x:c .", {"bag member b": [1], "bag member c": [2]}),
         ("x:a x:p () .", {}),
         ("x:a x:p ( 1 'two' ) .", {}),
@@ -127,8 +130,10 @@ def test_a_list_of_nodes_has_an_order_and_no_array(tmp_path: Path) -> None:
         ("x:a x:p _:l . _:l rdf:first x:b ; rdf:rest _:l .", 1),
         ("x:a x:p [ rdf:first x:b ; rdf:rest x:end ] .", 1),
         ("x:a x:p [ rdf:rest () ] .", 1),
+        ("x:a x:p _:l . _:l rdf:first _:l ; rdf:rest () .", 1),
+        ("x:a x:p _:l . _:l rdf:first _:m ; rdf:rest () . _:m rdf:_1 x:b ; rdf:_2 _:l .", 2),
     ],
-    ids=["two members in a cell", "no end", "loop", "another end", "no member"],
+    ids=["two members in a cell", "no end", "loop", "another end", "no member", "in itself", "in each other"],
 )
 def test_a_malformed_list_is_shown_as_the_nodes_it_is_made_of_and_said_to_be(
     tmp_path: Path, turtle: str, nodes: int, caplog: pytest.LogCaptureFixture
@@ -144,6 +149,17 @@ def test_a_list_of_many_members_is_read_in_linear_time(tmp_path: Path) -> None:
     assert len(edges(graph)) == 20_000
 
 
-def test_lists_in_each_other_are_followed_to_a_depth(tmp_path: Path) -> None:
-    graph = loaded(tmp_path, f"x:a x:p {'( ' * 200}x:b{' )' * 200} .")
-    assert graph.engine
+def test_lists_in_each_other_are_nodes_where_they_are_deep(tmp_path: Path) -> None:
+    graph = loaded(tmp_path, f"x:a x:p {'( ' * 40}x:b{' )' * 40} .")
+    to_node = ".".join(["1"] * 15)
+    assert edges(graph) == {"a p _": [to_node], "_ member _": [to_node + ".1"], "_ member b": [".".join(["1"] * 9)]}
+
+
+def test_a_list_in_several_lists_is_a_node(tmp_path: Path) -> None:
+    """Written in each, twenty lists that each have the next one twice would have a million members."""
+    levels = "".join(
+        f"_:l{number} rdf:first _:l{number + 1} ; rdf:rest ( _:l{number + 1} ) .\n" for number in range(20)
+    )
+    graph = loaded(tmp_path, f"x:a x:p _:l0 . {levels} _:l20 rdf:first x:b ; rdf:rest () .")
+    found = edges(graph)
+    assert (found["a p _"], found["_ member b"], len(found["_ member _"])) == ([1, 2], [1], 38)

@@ -98,11 +98,11 @@ class Database:
         self.schemas.add(name)
         return True
 
-    def load(self, name: str, files: list[Path], profile: Profile) -> Loaded | None:
-        """Load files into the tables of a schema, if that was not done before."""
+    def load(self, name: str, files: list[Path], profile: Profile, *, blank_nodes: bool = False) -> Loaded | None:
+        """Load files into the tables of a schema, if that was not done before; blank nodes are nodes where asked."""
         if not self.make_schema(name):
             return None
-        graph = load_files(files, blank_nodes=False)
+        graph = load_files(files, blank_nodes=blank_nodes)
         store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
         nodes = nodes_of(graph.engine)
         loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles, prefixes=profile.prefixes)

@@ -1,0 +1,372 @@
+"""Asks the gateway about a graph with blank nodes, and compares each answer with the oracle's."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdflib import BNode, URIRef
+
+from gateway.api import Gateway
+from gateway.errors import GatewayError
+from gateway.export.subgraph import Subgraph
+from gateway.settings.load import default_profile, load_profile
+from gateway.settings.profile import Profile
+from tests.blank_nodes.contents import Contents, name_of
+from tests.blank_nodes.lists import Node
+from tests.blank_nodes.matching import Shape, differences, is_blank, matched, unlike
+from tests.blank_nodes.oracle import Expected, Found, bfs, intersect, may_lack
+from tests.small import ROOM
+
+_SEEDS: Final = 50
+_HITS: Final = 100
+_BLANK_NODES: Final = "Not complete (blank_nodes"
+_MOST: Final = 4_000
+"""Nodes of an expected answer; larger ones are asked for with fewer hops."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An answer that is not right.
+
+    Attributes:
+        kind: "wrong and complete", "wrong otherwise" or "untrue warning".
+        question: What was asked, to ask it again.
+        what: How the answer differs.
+    """
+
+    kind: str
+    question: str
+    what: str
+
+
+@dataclass
+class Report:
+    """What came of questions.
+
+    Attributes:
+        questions: How many were asked.
+        complete: How many answers said that they are complete.
+        findings: Those that are not right.
+    """
+
+    questions: int = 0
+    complete: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def note(self, question: str, differing: str, *, complete: bool, right_complete: bool | None = None) -> None:
+        """Count an answer.
+
+        Args:
+            question: What was asked.
+            differing: How the answer differs, empty where it is right.
+            complete: Whether it says that it is complete.
+            right_complete: Whether it should; nothing where both are right.
+        """
+        self.questions += 1
+        self.complete += complete
+        if differing:
+            self.findings.append(Finding("wrong and complete" if complete else "wrong otherwise", question, differing))
+        elif right_complete is not None and complete != right_complete:
+            kind = "wrong and complete" if complete else "untrue warning"
+            self.findings.append(Finding(kind, question, f"complete is {complete}"))
+
+    def count(self, kind: str) -> int:
+        """Return how many findings are of a kind."""
+        return Counter(finding.kind for finding in self.findings)[kind]
+
+
+def room() -> Profile:
+    """Return the default profile with room for whole answers."""
+    return load_profile(default_profile(None)).model_copy(update={"size": ROOM})
+
+
+class Judge:
+    """Asks one graph.
+
+    Attributes:
+        report: What came of it.
+        same: The IDs of blank nodes by the names of the oracle; nothing where the graphs are not the same.
+    """
+
+    def __init__(self, gateway: Gateway, expected: Expected) -> None:
+        self.report = Report()
+        self.same: dict[str, str] | None = None
+        self._gateway = gateway
+        self._expected = expected
+        self.contents = Contents(expected, gateway.prefixes.expand)
+        self._blank = sorted(node for node in expected.nodes if isinstance(node, BNode))
+        self._iris = sorted(node for node in expected.nodes if isinstance(node, URIRef))
+        self._apart = _apart(expected)
+        self._ids: dict[str, str] = {}
+
+    async def learn(self) -> None:
+        """Read the whole graph, hop by hop, and find out which blank node has which ID."""
+        whole = Shape()
+        waiting = [str(iri) for iri in self._iris] + await self._apart_ids()
+        seen = set(waiting)
+        while waiting:
+            seeds, waiting = waiting[:_SEEDS], waiting[_SEEDS:]
+            answer = await self._gateway.bfs_subgraph([_as_seed(seed) for seed in seeds], 1)
+            shape = self.contents.answered_shape(answer)
+            whole.edges |= shape.edges
+            whole.contents |= shape.contents
+            new = [node for node in shape.nodes if is_blank(node) and node not in seen]
+            seen.update(new)
+            waiting += new
+        asked = [node for node in self._expected.nodes if node not in self._apart]
+        edges = [edge for edge in self._expected.edges if edge[0] not in self._apart]
+        right = self.contents.expected_shape(asked, edges)
+        self.same = matched(right, whole)
+        differing = "" if self.same is not None else unlike(right, whole)
+        self.report.note("the whole graph, hop by hop", differing, complete=True)
+        if self.same is None:
+            self._guess(right, whole)
+        # Labels are drawn anew whenever a file is read; questions are the same.
+        self._blank.sort(key=self._name)
+
+    async def ask(self, dice: random.Random, count: int) -> None:
+        """Draw questions."""
+        kinds = (self._traverse, self._traverse, self._intersect, self._describe, self._of_name, self._of_type)
+        for _ in range(count):
+            await dice.choice(kinds)(dice)
+
+    async def bfs(self, seeds: Sequence[Node], hops: int) -> None:
+        """Ask for the neighbourhood of nodes and judge the answer."""
+        right = bfs(self._expected, seeds, hops)
+        question = f"bfs_query {[self._shown(seed) for seed in seeds]} max_hops={hops}"
+        try:
+            answer = await self._gateway.bfs_subgraph([self.id_of(seed) for seed in seeds], hops)
+        except GatewayError as error:
+            self.report.note(question, f"error: {error}", complete=False)
+            return
+        self.judge_traversal(question, right, answer)
+
+    def judge_traversal(self, question: str, right: Found, answer: Subgraph) -> None:
+        """Judge the answer to a traversal."""
+        shape = self.contents.answered_shape(answer)
+        wrong = differences(self.contents.expected_shape(right.distance, right.edges), shape, self.same)
+        parts = [wrong] if wrong else []
+        told = sum(
+            int(note.rpartition(" ")[2].replace(",", "")) for note in answer.notes if note.startswith("Edges left")
+        )
+        if told != right.left_out:
+            parts.append(f"blank_node_edges {told}, not {right.left_out}")
+        if self.same is not None:
+            distances = {self.contents.node(node.id): node.distance for node in answer.nodes}
+            expected = {self._name(node): at for node, at in right.distance.items()}
+            if distances != expected and not wrong:
+                parts.append("distances differ")
+        if other := [note for note in answer.notes if note.startswith("Not complete") and _BLANK_NODES not in note]:
+            parts.append(f"told {other}")
+        self.report.note(question, "; ".join(parts), complete=answer.complete, right_complete=not right.left_out)
+
+    async def intersect(self, seeds: Sequence[Node], k: int) -> None:
+        """Ask what is within k hops of each seed and judge the answer."""
+        right = intersect(self._expected, seeds, k)
+        question = f"intersect_subgraphs {[self._shown(seed) for seed in seeds]} k={k}"
+        try:
+            answer = await self._gateway.intersection_subgraph([self.id_of(seed) for seed in seeds], k)
+        except GatewayError as error:
+            self.report.note(question, f"error: {error}", complete=False)
+            return
+        expected = self.contents.expected_shape(right.distance, right.edges)
+        wrong = differences(expected, self.contents.answered_shape(answer), self.same)
+        certain = False if right.left_out else None if may_lack(self._expected, seeds, k) else True
+        self.report.note(question, wrong, complete=answer.complete, right_complete=certain)
+
+    async def describe(self, node: Node) -> None:
+        """Ask what a blank node says."""
+        question = f"describe_entity {self._shown(node)}"
+        try:
+            answer = (await self._gateway.describe_entity(self.id_of(node))).as_json()
+        except GatewayError as error:
+            self.report.note(question, f"error: {error}", complete=False)
+            return
+        parts = [] if "iri" not in answer else [f"a blank node has the IRI {answer['iri']}"]
+        skipped = {"id", "entity_type", "iri", "types", "edges", "complete", "labels", "prefixes", "warnings"}
+        skipped |= {"blank_node_edges", "edge_rows_total", "degraded"}
+        said = self.contents.said({key: value for key, value in answer.items() if key not in skipped})
+        right = self.contents.expected_said(node)
+        parts += [f"says {set(one)}, not {set(other)}" for one, other in zip(said, right, strict=True) if one != other]
+        edges = Counter[str]()
+        for s, p, o in self._expected.touching.get(node, ()):
+            edges[p] += s == node
+            edges[f"^{p}"] += o == node
+        told = {self._row(row): int(values[0]) for row, values in answer.get("edges", {}).items()}
+        # A self loop is one edge, whichever row has it.
+        if +edges != told and not any(s == o for s, _, o in self._expected.touching.get(node, ())):
+            parts.append(f"edges {told}, not {dict(+edges)}")
+        left_out = self._expected.left_out.get(node, 0)
+        if answer.get("blank_node_edges", 0) != left_out:
+            parts.append(f"blank_node_edges {answer.get('blank_node_edges')}, not {left_out}")
+        self.report.note(question, "; ".join(parts), complete=answer["complete"])
+
+    async def of_name(self, name: str, predicates: Iterable[str]) -> None:
+        """Search for a name and judge which blank nodes are found as having just this one."""
+        wanted = list(predicates)
+        named = {
+            self._name(node)
+            for node, said in self._expected.literals.items()
+            if any(_plain(str(value)) == _plain(name) for each in wanted for value in said.get(each, ()))
+        }
+        answer = await self._gateway.search_entities(name, limit=_HITS)
+        hits = {self.contents.node(hit.id) for hit in answer.result if hit.match in {"label", "alias"}}
+        expected, found = {node for node in named if is_blank(node)}, {node for node in hits if is_blank(node)}
+        question = f"search_entities {name!r}"
+        differing = ""
+        if len(answer.result) < _HITS and self.same is not None and "" not in named and expected != found:
+            differing = f"missing {sorted(expected - found)[:3]}, not expected {sorted(found - expected)[:3]}"
+        self.report.note(question, differing, complete=answer.complete)
+
+    async def of_type(self, name: str) -> None:
+        """Search for the instances of a type, and judge which are found."""
+        right = {self._name(node) for node, types in self._expected.types.items() if name in types}
+        question = f"search_entities node_types=[{name}]"
+        try:
+            answer = await self._gateway.search_entities(node_types=[name], limit=_HITS)
+        except GatewayError as error:
+            self.report.note(question, f"error: {error}", complete=False)
+            return
+        hits = {self.contents.node(hit.id) for hit in answer.result}
+        differing = ""
+        if len(right) != (answer.found or len(answer.result)):
+            differing = f"{answer.found or len(answer.result)} found, not {len(right)}"
+        elif len(hits) == len(right) and self.same is not None and hits != right - {""}:
+            unknown = {node for node in right if node not in self.same.values() and is_blank(node)}
+            if not unknown:
+                differing = f"missing {sorted(right - hits)[:3]}, not expected {sorted(hits - right)[:3]}"
+        self.report.note(question, differing, complete=answer.complete)
+
+    async def _traverse(self, dice: random.Random) -> None:
+        seeds = [self._seed(dice) for _ in range(dice.choice((1, 1, 1, 2, 3)))]
+        seeds = list(dict.fromkeys(seeds))
+        hops = dice.choice((1, 1, 2, 2, 3, 5))
+        while hops > 1 and len(bfs(self._expected, seeds, hops).distance) > _MOST:
+            hops -= 1
+        await self.bfs(seeds, hops)
+
+    async def _intersect(self, dice: random.Random) -> None:
+        first = self._seed(dice)
+        near = sorted(bfs(self._expected, [first], dice.choice((1, 2, 3))).distance, key=name_of)
+        known = [node for node in near if node not in self._apart and self._name(node)]
+        others = [dice.choice(known) if dice.random() < 0.8 and known else self._seed(dice) for _ in range(2)]
+        seeds = list(dict.fromkeys([first, *others[: dice.choice((1, 1, 2))]]))
+        if len(seeds) < 2:
+            seeds.append(next(node for node in [self._seed(dice) for _ in range(50)] + self._iris if node != first))
+        k = dice.choice((1, 1, 2, 2, 3))
+        while k > 1 and any(len(bfs(self._expected, [seed], k).distance) > _MOST for seed in seeds):
+            k -= 1
+        await self.intersect(seeds, k)
+
+    async def _describe(self, dice: random.Random) -> None:
+        if known := [node for node in self._blank if self._name(node)]:
+            await self.describe(dice.choice(known))
+
+    async def _of_name(self, dice: random.Random) -> None:
+        predicates = [self.contents.node(name) for name in (await self._gateway.describe_schema(all=True)).names or ()]
+        named = sorted(
+            str(value)
+            for node, said in self._expected.literals.items()
+            if isinstance(node, BNode)
+            for each in predicates
+            for value in said.get(each, ())
+            if _plain(str(value)).replace(" ", "").isalnum() and len(value) < 100 and value.isascii()
+        )
+        if named:
+            await self.of_name(dice.choice(named), predicates)
+
+    async def _of_type(self, dice: random.Random) -> None:
+        kept = Contents.shown_types(
+            {name for node, types in self._expected.types.items() if isinstance(node, BNode) for name in types}
+        )
+        if kept:
+            await self.of_type(dice.choice(sorted(kept)))
+
+    def _seed(self, dice: random.Random) -> Node:
+        known = [node for node in self._blank if self._name(node)]
+        if known and dice.random() < 0.6:
+            return dice.choice(known)
+        return dice.choice(self._iris)
+
+    def _name(self, node: Node) -> str:
+        """Return the name of a node in answers; empty for a blank node whose ID is not known."""
+        if isinstance(node, URIRef):
+            return str(node)
+        return (self._ids if self.same is None else self.same).get(name_of(node), "")
+
+    def id_of(self, node: Node) -> str:
+        """Return what is sent for a node."""
+        return _as_seed(self._name(node))
+
+    def _shown(self, node: Node) -> str:
+        return f"{self._name(node)}" + (f" ({node})" if isinstance(node, BNode) else "")
+
+    def _row(self, row: str) -> str:
+        incoming, name = row.startswith("^"), row.removeprefix("^").partition(" ")[0]
+        return f"{'^' * incoming}{self.contents.node(name)}"
+
+    def _guess(self, right: Shape, whole: Shape) -> None:
+        """Take blank nodes of unique content for the same, where the graphs are not."""
+        ours, theirs = _by_content(right), _by_content(whole)
+        self._ids = {
+            nodes[0]: theirs[said][0]
+            for said, nodes in ours.items()
+            if len(nodes) == 1 and len(theirs.get(said, ())) == 1
+        }
+
+    async def _apart_ids(self) -> list[str]:
+        """Return IDs of blank nodes to which no IRI leads: they are found by their types."""
+        types = {name for node in self._apart for name in self._expected.types.get(node, ())}
+        found: dict[str, None] = {}
+        for name in sorted(Contents.shown_types(types)):
+            try:
+                answer = await self._gateway.search_entities(node_types=[name], limit=_HITS)
+            except GatewayError:
+                return []
+            if len(answer.result) >= _HITS:
+                return []
+            found |= {hit.id: None for hit in answer.result if is_blank(hit.id)}
+        typed = {node for node in self._apart if Contents.shown_types(self._expected.types.get(node, ()))}
+        self._apart -= _reached(self._expected, typed)
+        return list(found)
+
+
+def _apart(expected: Expected) -> frozenset[Node]:
+    """Return the blank nodes to which no path leads from any IRI."""
+    return expected.nodes - _reached(expected, (node for node in expected.nodes if isinstance(node, URIRef)))
+
+
+def _reached(expected: Expected, nodes: Iterable[Node]) -> frozenset[Node]:
+    reached = set(nodes)
+    new = set(reached)
+    while new:
+        ends = {end for node in new for edge in expected.touching.get(node, ()) for end in (edge[0], edge[2])}
+        new = ends - reached
+        reached |= new
+    return frozenset(reached)
+
+
+def _by_content(shape: Shape) -> dict[object, list[str]]:
+    links: defaultdict[str, set[str]] = defaultdict(set)
+    for (s, p, o), at in shape.edges.items():
+        links[s].add(f">{p} {'_:' if is_blank(o) else o} {sorted(at)}")
+        links[o].add(f"<{p} {'_:' if is_blank(s) else s} {sorted(at)}")
+    found: defaultdict[object, list[str]] = defaultdict(list)
+    for node, said in shape.contents.items():
+        if is_blank(node):
+            found[said, frozenset(links[node])].append(node)
+    return found
+
+
+def _last_number(text: str) -> int:
+    return int(text.rpartition(" ")[2].replace(",", ""))
+
+
+def _as_seed(node: str) -> str:
+    return node if is_blank(node) else f"<{node}>"
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()

@@ -1,0 +1,307 @@
+"""What a file with blank nodes and lists should become: nodes, edges with positions, arrays, and what is not read.
+
+Written from the specification alone, over the triples of rdflib, without a line of the gateway. Class expressions are
+not read yet: they are no nodes, and edges to them are counted as left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Final, TypeAlias, cast
+
+import pyoxigraph
+import rdflib
+from rdflib import BNode, Dataset, Graph, Literal, URIRef
+
+from tests.blank_nodes.lists import TYPE, Array, Folding, Node, Term, Triple
+from tests.oracle import ASSOCIATION, DEFAULT_RULE, OWL, RDF, SINGLETON, EdgeRule
+
+Edge: TypeAlias = tuple[Node, str, Node]
+
+SHACL: Final = "http://www.w3.org/ns/shacl#"
+
+_EVIDENCE: Final = frozenset({RDF + "subject", RDF + "reifies", SINGLETON})
+_OF_EXPRESSIONS: Final = frozenset(
+    OWL + name
+    for name in (
+        *("onProperty", "onProperties", "intersectionOf", "unionOf", "complementOf", "oneOf"),
+        *("onDatatype", "datatypeComplementOf", "inverseOf"),
+    )
+)
+_TO_EXPRESSIONS: Final = frozenset(
+    {
+        *(OWL + name for name in ("intersectionOf", "unionOf", "oneOf", "disjointUnionOf", "hasKey")),
+        OWL + "propertyChainAxiom",
+        SHACL + "path",
+    }
+)
+_RESTRICTION: Final = URIRef(OWL + "Restriction")
+_VALUE: Final = OWL + "hasValue"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A graph as the specification sees it.
+
+    Attributes:
+        nodes: All that exists.
+        edges: The edges, each with the positions of its object in lists of its subject, as text.
+        arrays: The lists of a node that have members which are no nodes, by the node and the predicate.
+        types: The types of each node that has some; of an untyped blank node `(p)` for each predicate to it.
+        literals: The literals of each node by predicate.
+        left_out: How many edges of a node lead to class expressions, in either direction.
+        hidden: Edges with a class expression at one end, or at both.
+        broken: How many lists are shown as the nodes that they are made of.
+    """
+
+    nodes: frozenset[Node]
+    edges: Mapping[Edge, frozenset[str]]
+    arrays: Mapping[tuple[Node, str], Sequence[Array]]
+    types: Mapping[Node, frozenset[str]]
+    literals: Mapping[Node, Mapping[str, frozenset[Literal]]]
+    left_out: Mapping[Node, int]
+    hidden: frozenset[Edge]
+    broken: int
+
+    @cached_property
+    def touching(self) -> Mapping[Node, frozenset[Edge]]:
+        """The edges of each node."""
+        return _touching(self.edges)
+
+    @cached_property
+    def touching_all(self) -> Mapping[Node, frozenset[Edge]]:
+        """The edges of each node, as if class expressions were nodes."""
+        return _touching([*self.edges, *self.hidden])
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search finds.
+
+    Attributes:
+        distance: The nodes, each with its distance from the nearest seed; of an intersection, 0.
+        edges: The edges.
+        left_out: How many edges of the expanded nodes lead to class expressions.
+    """
+
+    distance: Mapping[Node, int]
+    edges: frozenset[Edge]
+    left_out: int = 0
+
+
+def bfs(graph: Expected, seeds: Iterable[Node], max_hops: int) -> Found:
+    """Search breadth first along edges in both directions; the edges are those of expanded nodes."""
+    distance = dict.fromkeys(seeds, 0)
+    edges: set[Edge] = set()
+    left_out = 0
+    for hop in range(max_hops):
+        for node in [node for node, at in distance.items() if at == hop]:
+            left_out += graph.left_out.get(node, 0)
+            for edge in graph.touching.get(node, ()):
+                edges.add(edge)
+                for end in (edge[0], edge[2]):
+                    distance.setdefault(end, hop + 1)
+    return Found(distance, frozenset(edges), left_out)
+
+
+def intersect(graph: Expected, seeds: Sequence[Node], k: int) -> Found:
+    """Find the nodes within k hops of every seed, and all edges among them.
+
+    Returns:
+        What was found; `left_out` is 1 where it would be other nodes or edges if class expressions were nodes.
+    """
+    nodes = frozenset.intersection(*(_within(graph.touching, seed, k) for seed in seeds))
+    edges = frozenset(edge for edge in graph.edges if edge[0] in nodes and edge[2] in nodes)
+    behind = frozenset.intersection(*(_within(graph.touching_all, seed, k) for seed in seeds))
+    return Found(dict.fromkeys(nodes, 0), edges, int(behind & graph.nodes != nodes))
+
+
+def may_lack(graph: Expected, seeds: Sequence[Node], k: int) -> bool:
+    """Return whether any node within k hops of a seed has an edge to a class expression."""
+    return any(graph.left_out.get(node) for seed in seeds for node in _within(graph.touching, seed, k))
+
+
+def expected_of(triples: Iterable[Triple], rule: EdgeRule = DEFAULT_RULE) -> Expected:
+    """Return what a graph should become.
+
+    Args:
+        triples: Its triples; those of named graphs count as others.
+        rule: What counts as an edge.
+    """
+    everything = list(dict.fromkeys(triples))
+    evidence = _evidence_of(everything)
+    expressions = _expressions_of(everything) - evidence
+    shown = Folding(everything, {*expressions, *(node for node in evidence if isinstance(node, BNode))})
+    singletons = {str(s) for s, p, _ in everything if str(p) == SINGLETON}
+    no_edges = singletons | evidence
+
+    edges: dict[Edge, frozenset[str]] = {}
+    hidden: set[Edge] = set()
+    left_out: defaultdict[Node, int] = defaultdict(int)
+    for (s, p, o), positions in shown.triples.items():
+        if not (isinstance(s, Node) and isinstance(o, Node)) or not rule.counts(str(p)) or {s, str(p), o} & no_edges:
+            continue
+        edge = (s, str(p), o)
+        if not expressions & {s, o}:
+            edges[edge] = frozenset(positions)
+            continue
+        hidden.add(edge)
+        for end in {s, o} - expressions:
+            left_out[end] += 1
+    nodes = {
+        end
+        for s, _, o in shown.subjects_and_objects()
+        for end in (s, o)
+        if isinstance(end, URIRef) or (isinstance(end, BNode) and end not in expressions | evidence)
+    }
+    return Expected(
+        frozenset(nodes),
+        edges,
+        {key: arrays for key, arrays in shown.arrays.items() if key[0] in nodes},
+        _types_of(shown.triples, nodes, rule),
+        _literals_of(shown.triples, nodes),
+        dict(left_out),
+        frozenset(hidden),
+        shown.broken,
+    )
+
+
+def triples_of(graph: Graph, scope: str = "") -> Iterator[Triple]:
+    """Yield the triples of an rdflib Graph or Dataset, its named graphs as one; `scope` keeps blank nodes apart."""
+    quads: Iterable[Sequence[object]] = graph.quads() if isinstance(graph, Dataset) else graph
+    for s, p, o, *_ in quads:
+        yield _scoped(s, scope), cast("URIRef", p), _scoped(o, scope)
+
+
+def read_file(path: Path, scope: str = "") -> list[Triple]:
+    """Read a file by rdflib, and where that cannot read it by Oxigraph.
+
+    Args:
+        path: The file; its suffix says its format.
+        scope: What keeps its blank nodes apart from those of other files.
+    """
+    names = {".ttl": "turtle", ".nt": "nt", ".trig": "trig", ".nq": "nquads", ".jsonld": "json-ld"}
+    normalizes, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    try:
+        # rdflib takes what follows for an IRI.
+        content = path.read_bytes()
+        if b"<<" in content:
+            return _read_by_oxigraph(path, scope)
+        dataset = Dataset()
+        dataset.parse(data=content, format=names.get(path.suffix, "xml"), publicID=path.resolve().as_uri())
+        return list(triples_of(dataset, scope))
+    except Exception:  # noqa: BLE001 - rdflib's parsers raise anything; what Oxigraph raises is raised
+        return _read_by_oxigraph(path, scope)
+    finally:
+        rdflib.NORMALIZE_LITERALS = normalizes
+
+
+def _read_by_oxigraph(path: Path, scope: str) -> list[Triple]:
+    known = {"ttl": "ttl", "nt": "nt", "trig": "trig", "nq": "nq", "jsonld": "jsonld"}
+    rdf_format = pyoxigraph.RdfFormat.from_extension(known.get(path.suffix[1:], "rdf"))
+    quads = pyoxigraph.parse(path=str(path), format=rdf_format, base_iri=path.resolve().as_uri(), lenient=True)
+    return [
+        (_of_oxigraph(quad.subject, scope), URIRef(quad.predicate.value), _of_oxigraph(quad.object, scope))
+        for quad in quads
+    ]
+
+
+def _of_oxigraph(term: object, scope: str) -> Term:
+    match term:
+        case pyoxigraph.NamedNode():
+            return URIRef(term.value)
+        case pyoxigraph.BlankNode():
+            return BNode(f"{scope}{term.value}")
+        case pyoxigraph.Literal():
+            if term.language:
+                return Literal(term.value, lang=term.language)
+            return Literal(term.value, datatype=URIRef(term.datatype.value), normalize=False)
+        case pyoxigraph.Triple():
+            inner = (term.subject, term.predicate, term.object)
+            return cast("Term", tuple(_of_oxigraph(part, scope) for part in inner))
+        case _:
+            raise TypeError(f"not an RDF term: {term!r}")
+
+
+def _scoped(term: object, scope: str) -> Term:
+    return BNode(f"{scope}{term}") if isinstance(term, BNode) else cast("Term", term)
+
+
+def _touching(edges: Iterable[Edge]) -> Mapping[Node, frozenset[Edge]]:
+    found: defaultdict[Node, set[Edge]] = defaultdict(set)
+    for edge in edges:
+        found[edge[0]].add(edge)
+        found[edge[2]].add(edge)
+    return {node: frozenset(of_node) for node, of_node in found.items()}
+
+
+def _within(touching: Mapping[Node, frozenset[Edge]], seed: Node, k: int) -> frozenset[Node]:
+    near = frontier = frozenset({seed})
+    for _ in range(k):
+        reached = {end for node in frontier for edge in touching.get(node, ()) for end in (edge[0], edge[2])}
+        frontier = frozenset(reached - near)
+        near |= frontier
+    return near
+
+
+def _evidence_of(triples: Sequence[Triple]) -> set[object]:
+    """Find the nodes whose triples are evidence; an association is where the triple that it names is asserted."""
+    found: set[object] = {s for s, p, _ in triples if str(p) in _EVIDENCE}
+    named: defaultdict[Term, tuple[set[Term], set[Term], set[Term]]] = defaultdict(lambda: (set(), set(), set()))
+    for s, p, o in triples:
+        for place, names in enumerate(ASSOCIATION):
+            if str(p) in names:
+                named[s][place].add(o)
+    asserted = set(triples) if named else set()
+    return found | {node for node, parts in named.items() if any(triple in asserted for triple in product(*parts))}
+
+
+def _expressions_of(triples: Sequence[Triple]) -> set[object]:
+    """Find the blank nodes of class expressions: by what they say, by what leads to them, and all blank below them."""
+    found: set[object] = set()
+    below: defaultdict[object, set[object]] = defaultdict(set)
+    for s, p, o in triples:
+        if isinstance(s, BNode) and (str(p) in _OF_EXPRESSIONS or (p == TYPE and o == _RESTRICTION)):
+            found.add(s)
+        if isinstance(o, BNode):
+            if str(p) in _TO_EXPRESSIONS:
+                found.add(o)
+            if isinstance(s, BNode) and str(p) != _VALUE:
+                below[s].add(o)
+    new = set(found)
+    while new:
+        new = {o for s in new for o in below[s]} - found
+        found |= new
+    return found
+
+
+def _types_of(triples: Iterable[Triple], nodes: Iterable[Node], rule: EdgeRule) -> dict[Node, frozenset[str]]:
+    typed: set[Term] = set()
+    types: defaultdict[Term, set[str]] = defaultdict(set)
+    reached: defaultdict[Term, set[str]] = defaultdict(set)
+    for s, p, o in triples:
+        if p == TYPE:
+            typed.add(s)
+        if str(p) in rule.type_predicates and isinstance(o, URIRef):
+            types[s].add(str(o))
+        if isinstance(o, BNode):
+            reached[o].add(f"({p})")
+    for node, names in reached.items():
+        if node not in typed:
+            types[node] |= names
+    return {node: frozenset(types[node]) for node in nodes if types[node]}
+
+
+def _literals_of(triples: Iterable[Triple], nodes: Iterable[Node]) -> dict[Node, dict[str, frozenset[Literal]]]:
+    said: defaultdict[Term, defaultdict[str, set[Literal]]] = defaultdict(lambda: defaultdict(set))
+    for s, p, o in triples:
+        if isinstance(o, Literal):
+            said[s][str(p)].add(o)
+    return {
+        node: {predicate: frozenset(values) for predicate, values in said[node].items()}
+        for node in nodes
+        if node in said
+    }
