@@ -534,10 +534,35 @@ def hub_types(shown: str, max_degree: int | None) -> str:
     return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
 
 
-def graph_description(edges: int | None, types: str) -> str:
-    """Return what a graph is about: its edges, where they were counted, and its most frequent types."""
+def graph_description(edges: int | None, blank: int, types: str) -> str:
+    """Return what a graph is about: its edges, where they were counted, and its most frequent types.
+
+    Args:
+        edges: How many there are.
+        blank: How many more there would be if blank nodes were nodes.
+        types: The types.
+    """
     about = f" Its most frequent types: {types}." if types else ""
-    return f"A large RDF graph.{about}" if edges is None else f"An RDF graph of {counted(edges, 'edge')}.{about}"
+    if edges is None:
+        return f"A large RDF graph.{about}"
+    more = f", and {blank:,} to or from blank nodes, which cannot be followed" if blank else ""
+    return f"An RDF graph of {counted(edges, 'edge')}{more}.{about}"
+
+
+def blank_nodes_uncounted(edges: int, nodes: int) -> str:
+    """Return why a schema is not all: so many edges and typed nodes are those of blank nodes."""
+    return (
+        f"blank nodes cannot be followed here: {counted(edges, 'edge')} to or from them, and {nodes:,} of them that "
+        "have a type, are not counted, and types and predicates that only they have are not listed"
+    )
+
+
+BLANK_NAMES = "Blank nodes of this graph have names, which were not compared: they cannot be followed."
+
+
+def blank_nodes_of_types(count: int) -> str:
+    """Return a warning: so many blank nodes have the types, and are not listed."""
+    return f"Not listed: {counted(count, 'blank node')} of these types, which cannot be followed."
 
 
 def not_all_listed(reason: str, is_reading: bool) -> str:

@@ -304,7 +304,9 @@ async def test_a_sampled_schema_lists_no_type_and_no_predicate_that_evidence_alo
         whole = await gateway.describe_schema(all=True)
     async with engine.open(graph, profile.model_copy(update={"orientation": AS_IF_LARGE})) as gateway:
         sample = await gateway.describe_schema(all=True)
-    assert (whole.comprehensive, sample.comprehensive) == (True, False)
+    # Blank nodes are not counted.
+    has_blank_ends = graph == "awkward" or (graph == "wikibase" and profile == Profile())
+    assert (whole.comprehensive, sample.comprehensive) == (not has_blank_ends, False)
     assert "sampled" in sample.basis.methods
     assert set(sample.entity_types) <= set(whole.entity_types)
     assert set(sample.predicates) <= set(whole.predicates)

@@ -92,6 +92,7 @@ _IN_ONE_GRAPH = {
     "singletons": {"evidence/singletons"},
     "associations": {"evidence/reified"},
     "random": {"schema/declared"},
+    "awkward": {"schema/blank_names"},
 }
 # No graph here has a VoID description.
 _IN_MEDICAL = {*NAMES} - {"schema/published"}.union(*_IN_ONE_GRAPH.values())
@@ -423,6 +424,7 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
         "schema/used_names": [{"predicates": NAME_PREDICATES}],
+        "schema/blank_names": [{"predicates": NAME_PREDICATES}],
         "schema/edges": [
             {**_only(rule, *about_edges), **everything, "predicates": some}
             for rule in there.rules

@@ -415,6 +415,30 @@ class Basis:
 
 
 @dataclass(frozen=True, slots=True)
+class BlankCounts:
+    """What is not counted in a schema, because blank nodes of the graph are no nodes.
+
+    Attributes:
+        types: Blank nodes by type.
+        predicates: Triples that would be edges, by predicate.
+        are_named: Whether some blank nodes have a name.
+    """
+
+    types: Mapping[Iri, int] = field(default_factory=dict)
+    predicates: Mapping[Iri, int] = field(default_factory=dict)
+    are_named: bool = False
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything."""
+        return bool(self.types or self.predicates)
+
+    @property
+    def edges(self) -> int:
+        """How many triples would be edges."""
+        return sum(self.predicates.values())
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """The types and edge predicates of a graph, by frequency, the most frequent first, then by IRI.
 
@@ -434,6 +458,7 @@ class Schema:
         is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
             schema from samples is not cut for that reason alone.
         superclasses: The direct superclasses of types and of their superclasses, as far as they were read.
+        blank: What is not counted, because it is about blank nodes that are no nodes; nothing where that is not known.
     """
 
     types: tuple[Term, ...] = ()
@@ -448,6 +473,7 @@ class Schema:
     left_out: int = 0
     is_cut: bool = False
     superclasses: Mapping[Iri, tuple[Iri, ...]] = field(default_factory=dict)
+    blank: BlankCounts = BlankCounts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,7 +286,7 @@ class SchemaCache:
             schema,
             self._profile.types,
             self._prefixes,
-            comprehensive=self._state.claims_all or vouched,
+            lists_all=self._state.claims_all or vouched,
             has_types=bool(self._profile.edges.types),
             fault=fault,
         )

@@ -334,7 +334,8 @@ class SchemaView:
 
     Attributes:
         schema: The types and predicates.
-        comprehensive: Whether these are all: every triple was counted, or the operator vouches for the lists.
+        comprehensive: Whether these are all: every triple was counted, or the operator vouches for the lists, and no
+            blank node is left out of the counts.
         chooser: Chooses one type per node.
         types: The types by every name.
         predicates: The predicates by every name.
@@ -357,19 +358,31 @@ class SchemaView:
         type_settings: TypeSettings,
         prefixes: PrefixMap,
         *,
-        comprehensive: bool,
+        lists_all: bool,
         has_types: bool,
         fault: Fault | None,
     ) -> Self:
-        """Return the look-ups in a schema; without `has_types`, no predicate gives nodes a type."""
+        """Return the look-ups in a schema.
+
+        Args:
+            schema: The schema.
+            type_settings: Which type of a node is shown.
+            prefixes: Shortens IRIs.
+            lists_all: Whether every type and predicate of nodes is in it.
+            has_types: Whether some predicate gives nodes a type.
+            fault: Why it could not be read.
+        """
         # Without all labels, a name that matches nothing may be a label.
-        closed = comprehensive and schema.labelled
+        closed = lists_all and schema.labelled
+        # What only blank nodes have is no term that the graph has not.
+        types = _with_blank(schema.types, schema.blank.types)
+        predicates = _with_blank(schema.predicates, schema.blank.predicates)
         return cls(
             schema,
-            comprehensive,
+            lists_all and not schema.blank,
             TypeChooser(schema, type_settings, prefixes),
-            TermLookup("type", schema.types, prefixes, comprehensive=closed or not has_types, words=WORDS),
-            TermLookup("predicate", schema.predicates, prefixes, comprehensive=closed),
+            TermLookup("type", types, prefixes, comprehensive=closed or not has_types, words=WORDS),
+            TermLookup("predicate", predicates, prefixes, comprehensive=closed),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,
         )
@@ -384,6 +397,13 @@ class SchemaView:
         """Return those types and predicates that the schema does not have."""
         entity_types = (iri for iri in types if is_entity_type(iri))
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
+
+
+def _with_blank(terms: Sequence[Term], blank: Mapping[Iri, int]) -> Sequence[Term]:
+    if not blank:
+        return terms
+    listed = {term.iri for term in terms}
+    return (*terms, *(Term(iri, None) for iri in sorted(blank) if iri not in listed))
 
 
 def _indexed(terms: TermLookup, _: Deadline) -> object:

@@ -15,7 +15,7 @@ from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.counts import TermCounts, by_frequency, schema_of, superclasses_of, types_of_hubs, without_counts
-from gateway.graph.values import Basis, Iri, Schema, SchemaMethod
+from gateway.graph.values import Basis, BlankCounts, Iri, Schema, SchemaMethod
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
@@ -23,7 +23,16 @@ from gateway.sparql.json_rows import decode
 from gateway.sparql.name_predicates import NamePredicateFinder
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.schema_counts import FIRST_TRIPLES, Sample, Sampler, Scan, StartedSamples, TermCounter, counts_in
+from gateway.sparql.schema_counts import (
+    FIRST_TRIPLES,
+    Counts,
+    Sample,
+    Sampler,
+    Scan,
+    StartedSamples,
+    TermCounter,
+    counts_in,
+)
 from gateway.sparql.table import EMPTY, LiteralTerm, Table, iri, optional, read
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import Clock
@@ -323,7 +332,22 @@ class SchemaReader:
         schema = await schema_of(
             found, basis, reason, self._nodes.labels, call, left_out=counts.left_out, superclasses=above
         )
-        return replace(schema, names=naming.result(), hubs=finding.result())
+        names = naming.result()
+        return replace(schema, names=names, hubs=finding.result(), blank=await self._blank(counts, names, call))
+
+    async def _blank(self, counts: Counts, names: Sequence[Iri] | None, call: Call) -> BlankCounts:
+        """Return what was not counted, because it is about blank nodes; in a Wikibase these are unknown values."""
+        found = BlankCounts(counts.blank_types, counts.blank_predicates)
+        if not found or self._profile.values.wikibase:
+            return BlankCounts()
+        # Where that cannot be asked, a name may be missed.
+        are_named = True
+        if names is not None:
+            with contextlib.suppress(Fault):
+                given: dict[str, Parameter] = {"predicates": tuple(names)}
+                rows, _ = (await self._client.rows("schema/blank_names", call, given, at_most=1)).part()
+                are_named = bool(len(rows))
+        return replace(found, are_named=are_named)
 
     async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
         """Return the schema that samples, descriptions and declarations of a large graph show in so many seconds."""

@@ -10,14 +10,14 @@ from itertools import islice
 from typing import Self
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp, quoted
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import IriTerm, Table, UnexpectedRows, binding, integer, iri, read, term
+from gateway.sparql.table import IriTerm, LiteralTerm, Table, UnexpectedRows, binding, integer, iri, read, term
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
 from gateway.terms.iri import is_entity_type, is_iri
@@ -43,11 +43,12 @@ _UNBOUNDED = 1_000_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What one counting query returned, which could read so many triples (`limit`)."""
+    """What one counting query returned, which could read so many triples (`limit`), and of blank nodes alone."""
 
     counts: Mapping[Iri, int]
     limit: int
     is_whole: bool
+    blank: Mapping[Iri, int] = field(default_factory=dict)
 
     @property
     def triples(self) -> int:
@@ -80,6 +81,8 @@ class Counts:
         left_out: Types and predicates that are left out because they are not sendable.
         is_part: Whether a scan failed or was cut, and not all triples were counted.
         is_cut: Whether terms are known to be missing for another reason than the number of triples.
+        blank_types: Blank nodes by type, which are not among the nodes.
+        blank_predicates: Triples that would be edges if no end were a blank node, by predicate.
     """
 
     types: dict[Iri, int] = field(default_factory=dict)
@@ -88,6 +91,8 @@ class Counts:
     left_out: int = 0
     is_part: bool = False
     is_cut: bool = False
+    blank_types: dict[Iri, int] = field(default_factory=dict)
+    blank_predicates: dict[Iri, int] = field(default_factory=dict)
 
     def note(self, scan: Scan) -> None:
         """Take over from a scan why the counts are not all."""
@@ -186,6 +191,7 @@ class TermCounter:
             scan = await self._scan("schema/types", "t", limit, call, given)
             are_few = len(scan.counts) <= FEW_FOR_A_THREAD
             counts.types = await in_thread(call, lambda _: counts.sendable(_entity_types(scan.counts)), unless=are_few)
+            counts.blank_types = _entity_types(scan.blank)
             counts.note(scan)
             return
         type_totals = await self._scan("schema/type_totals", "t", limit, call, {"types": self._types})
@@ -193,6 +199,7 @@ class TermCounter:
         for wanted in await self._batches(counts, _entity_types(type_totals.counts), call):
             scan = await self._scan("schema/nodes_of", "t", limit, call, {**given, "wanted": wanted})
             counts.types |= scan.counts
+            counts.blank_types |= scan.blank
             counts.note(scan)
 
     async def _count_predicates(self, counts: Counts, totals: Scan, call: Call) -> None:
@@ -202,6 +209,7 @@ class TermCounter:
         for predicates in await self._batches(counts, wanted, call):
             scan = await self._scan("schema/edges", "p", totals.limit, call, {**given, "predicates": predicates})
             counts.predicates |= scan.counts
+            counts.blank_predicates |= scan.blank
             counts.note(scan)
 
     async def _batches(self, counts: Counts, totals: Mapping[Iri, int], call: Call) -> list[list[Iri]]:
@@ -219,10 +227,14 @@ class TermCounter:
         self, template: str, variable: str, limit: int, call: Call, parameters: Mapping[str, Parameter]
     ) -> Scan:
         rows, is_cut = (await self._client.rows(template, call, {**parameters, "scan": limit + 1})).part()
-        counts, total = await in_thread(
-            call, lambda _: (counts_in(rows, variable), sum(_COUNT(rows))), unless=len(rows) <= FEW_FOR_A_THREAD
-        )
-        return Scan(counts, limit, not is_cut and total <= limit)
+
+        def counted(_: Deadline) -> Scan:
+            are_blank = [isinstance(kind, LiteralTerm) and kind.value == "blank" for kind in rows.terms("kind")]
+            of_nodes = counts_in(rows.where([not is_blank for is_blank in are_blank]), variable)
+            is_whole = not is_cut and sum(_COUNT(rows)) <= limit
+            return Scan(of_nodes, limit, is_whole, counts_in(rows.where(are_blank), variable))
+
+        return await in_thread(call, counted, unless=len(rows) <= FEW_FOR_A_THREAD)
 
 
 def counts_in(rows: Table, variable: str) -> dict[Iri, int]:

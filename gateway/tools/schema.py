@@ -92,7 +92,9 @@ class SchemaDescriber:
         types, predicates = schema.types[:count], schema.predicates[:count]
         listed = [*types, *predicates]
         ids = [shorten(term.iri) for term in listed]
-        warnings = [] if view.comprehensive else [messages.not_all_listed(schema.reason, self._schema_cache.is_reading)]
+        warnings = (
+            [] if view.comprehensive else [messages.not_all_listed(_reason(schema), self._schema_cache.is_reading)]
+        )
         if self._profile.evidence.ways == "refused":
             warnings.append(messages.EVIDENCE_REFUSED)
         if any(term.iri.startswith(REACHED_BY) for term in types):
@@ -137,7 +139,7 @@ class SchemaDescriber:
             if is_plain_curie(short, prefixes)
         )
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
-        return messages.graph_description(edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
+        return messages.graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
 
     def _next_steps(self, view: SchemaView, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""
@@ -178,3 +180,10 @@ class SchemaDescriber:
         """Return an ID as advice may name it: quoted and cut where it may read as text."""
         short = self._prefixes.shorten(iri)
         return short if is_plain_curie(short, self._prefixes.prefixes) else quoted(short)
+
+
+def _reason(schema: Schema) -> str:
+    """Return why the lists of a schema are not all."""
+    blank = schema.blank
+    uncounted = messages.blank_nodes_uncounted(blank.edges, sum(blank.types.values())) if blank else ""
+    return "; ".join(filter(None, [schema.reason, uncounted]))

@@ -133,6 +133,7 @@ class EntitySearcher:
         if not (question.types.whole or question.types.warnings):
             question.warnings.append(messages.OTHER_TYPES_MAY_MATCH)
         question.warnings.extend(self._doubts(view, of_names=bool(question.terms.text)))
+        question.warnings.extend(_about_blank_nodes(question))
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri]) for one in shown]
@@ -339,6 +340,17 @@ class EntitySearcher:
             match=one.match,
             matched=shorter(hit.text) if hit.text not in {"", name} else None,
         )
+
+
+def _about_blank_nodes(question: _Question) -> list[str]:
+    """Return a warning of blank nodes that may fit, and are no nodes."""
+    blank = question.view.schema.blank
+    fitting = sum(count for iri, count in blank.types.items() if iri in question.wanted)
+    if question.is_filtered:
+        return (
+            [messages.blank_nodes_of_types(fitting)] if fitting and (blank.are_named or not question.terms.text) else []
+        )
+    return [messages.BLANK_NAMES] if blank.are_named else []
 
 
 def _search_terms(arguments: SearchEntities) -> SearchTerms:

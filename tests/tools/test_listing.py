@@ -40,8 +40,9 @@ async def test_types_without_a_query_list_their_entities_with_and_without_names(
         ("x:many", "Yak", "type"),
         ("x:few", "Zebra", "type"),
     ]
-    assert answer.complete
-    assert answer.searched is None
+    # The blank film is not listed, and told.
+    assert (answer.complete, answer.searched) == (False, None)
+    assert (await listed(["Film"], GRAPH.replace("[] a x:Film", "x:named a x:Place"), query=query)).complete
 
 
 async def test_an_entity_of_two_listed_types_is_one_hit() -> None:
