@@ -90,9 +90,10 @@ class MetadataBuilder:
             case NoValue():
                 return value
             case BlankNode():
-                if not value.properties and not value.cut:
+                if not (value.properties or value.cut or value.iri):
                     return _UNKNOWN
-                return Nested(self._properties(_without_orders(value.properties)), value.cut)
+                said = self._properties(_without_orders(value.properties))
+                return Nested(said, value.cut, self._id(value.iri) if value.iri else None)
 
     def _member(self, item: object) -> PageValue:
         """Return a member of a list: a value as JSON-LD has it."""

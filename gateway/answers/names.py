@@ -114,6 +114,7 @@ class MentionedIds:
                 case Amount():
                     self.nodes.add(value.unit)
                 case Nested():
+                    # The node stands there with what it says, so its name need not.
                     self._add_properties(value.properties)
                 case Array():
                     self._add_values(value.members)

@@ -42,6 +42,9 @@ from gateway.answers.values import (
 from gateway.graph.values import Basis, NoValue
 from gateway.terms.iri import is_blank_node
 
+BLANK_ID = "_"
+"""The key of the ID of a blank node, in the content that is shown of it."""
+
 Listed = TypeVar("Listed")
 
 
@@ -365,7 +368,8 @@ def _value(value: PageValue) -> Any:
         case Array():
             return [_value(member) for member in value.members]
         case Nested():
-            written = _properties(value.properties)
+            written = {} if value.id is None else {BLANK_ID: value.id}
+            written |= _properties(value.properties)
             return {**written, "more": True} if value.cut else written
         case _:
             return value

@@ -48,10 +48,17 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """The content of a blank node by the ID of the predicate, and whether there is more below."""
+    """The content of a blank node by the ID of the predicate.
+
+    Attributes:
+        properties: The values.
+        cut: Whether there is more below.
+        id: Its ID, if it is a node.
+    """
 
     properties: Mapping[str, Sequence[PageValue]]
     cut: bool = False
+    id: Id | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,10 +235,12 @@ class BlankNode:
     Attributes:
         properties: Values by predicate.
         cut: Whether deeper content is left out.
+        iri: Its IRI, where it is a node; or empty.
     """
 
     properties: Mapping[Iri, tuple[Value, ...]]
     cut: bool = False
+    iri: Iri = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,11 @@ def is_blank_node(iri: str) -> bool:
     return iri.startswith(BLANK_NODE)
 
 
+def is_reached_by(iri: str) -> bool:
+    """Return whether a type is that of blank nodes without one: the predicate that leads to them."""
+    return iri.startswith(REACHED_BY)
+
+
 def is_skolem(iri: str) -> bool:
     """Return whether an IRI stands for a blank node (RDF 1.1 Concepts 3.5), as unknown values of Wikibase do."""
     return _SKOLEM in iri

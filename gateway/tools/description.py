@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -43,6 +43,7 @@ from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.names import words_of
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.blank_contents import BlankContents
 from gateway.tools.ranking import ranked
 from gateway.tools.readers import IdReader
 from gateway.traversal.gaps import cause_of
@@ -361,6 +362,7 @@ class EntityDescriber:
         crossings = crossing.result()
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)
+        contents = await self._contents(surveys, call)
         # In a Wikibase a blank node is an unknown value, and read as one.
         if not self._profile.values.wikibase:
             notes.beside_blank_nodes = [
@@ -373,13 +375,42 @@ class EntityDescriber:
 
         def entities(deadline: Deadline) -> None:
             for iri in deadline.checking(there, at_once=1):
-                entity = self._entity(iri, facts[iri], described[iri], surveys[iri], known)
+                properties = self._with_contents(described[iri].properties, surveys[iri], contents)
+                description = replace(described[iri], properties=properties)
+                entity = self._entity(iri, facts[iri], description, surveys[iri], known)
                 entity.also_in = crossings.also_in.get(iri, {})
                 found[iri] = entity
 
         said = sum(described[iri].value_count + len(facts[iri].types) for iri in there)
         await in_thread(call, entities, unless=said <= FEW_FOR_A_THREAD)
         return found, notes
+
+    async def _contents(self, surveys: Mapping[Iri, EdgeSurvey], call: Call) -> Mapping[Iri, BlankNode]:
+        """Return what the blank nodes say that entities lead to, and are nodes."""
+        ends = (self._prefixes.expand(node) for survey in surveys.values() for _, node in _blank_ends(survey))
+        blank = list(ends)
+        if not blank:
+            return {}
+        with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION), call.tally.stage("metadata"):
+            return await BlankContents(self._store).read(blank, call)
+
+    def _with_contents(
+        self, properties: Properties, survey: EdgeSurvey, contents: Mapping[Iri, BlankNode]
+    ) -> Properties:
+        """Return properties with the content of blank nodes, which are then no examples in the survey."""
+        if not contents:
+            return properties
+        merged = dict(properties)
+        for row, node in list(_blank_ends(survey)):
+            if (content := contents.get(self._prefixes.expand(node))) is not None:
+                predicate = self._prefixes.expand(row.predicate)
+                merged[predicate] = (*merged.get(predicate, ()), content)
+        shown = {self._prefixes.shorten(node) for node in contents}
+        survey.rows = [
+            row if row.ordered else replace(row, neighbours=tuple(node for node in row.neighbours if node not in shown))
+            for row in survey.rows
+        ]
+        return merged
 
     async def _notes(
         self, existing: Mapping[Iri, Existence], described: Mapping[Iri, Description], call: Call
@@ -442,6 +473,13 @@ class EntityDescriber:
         return messages.no_such_entity(
             quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted
         )
+
+
+def _blank_ends(survey: EdgeSurvey) -> Iterator[tuple[SurveyRow, str]]:
+    """Yield the blank nodes among the examples of each row of outgoing edges, as many as a row shows."""
+    for row in survey.rows:
+        if not row.incoming:
+            yield from ((row, node) for node in row.neighbours[:ALL_SHOWN] if node.startswith("_:"))
 
 
 def _whole_blank_nodes(properties: Properties, edges: EdgeSettings) -> int:

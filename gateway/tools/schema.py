@@ -16,7 +16,7 @@ from gateway.graph.values import Iri, Schema
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import Profile
-from gateway.terms.iri import REACHED_BY, local_name
+from gateway.terms.iri import is_reached_by, local_name
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap, is_plain_curie
 
@@ -97,7 +97,7 @@ class SchemaDescriber:
         )
         if self._profile.evidence.ways == "refused":
             warnings.append(messages.EVIDENCE_REFUSED)
-        if any(term.iri.startswith(REACHED_BY) for term in types):
+        if any(is_reached_by(term.iri) for term in types):
             warnings.append(messages.TYPES_OF_BLANK_NODES)
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
         if left_out := {name: total for name, total in totals.items() if total > count}:

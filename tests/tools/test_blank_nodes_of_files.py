@@ -98,6 +98,25 @@ async def test_a_description_has_the_members_of_a_list_in_its_order(over: Open) 
     assert positions == {"x:mon": 1, "x:tue": 2, "x:wed": 3, "x:thu": 4, "x:extra": None}
 
 
+async def test_a_description_shows_what_the_blank_nodes_say_that_a_node_leads_to(over: Open) -> None:
+    turtle = "x:a x:p [ a x:C ; x:q 1 ; x:r [ x:s x:b ; x:t [ x:u 2 ] ] ] , x:c . [] x:from x:a ."
+    async with over(turtle) as gateway:
+        answer = await gateway.describe_entity("x:a")
+        edges = (await gateway.bfs_query(["x:a"], 3)).edges
+    around = {edge.predicate: edge.object for edge in edges if edge.object.startswith("_:")}
+    assert answer.model_dump()["x:p"] == {
+        "_": around["x:p"],
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type": "x:C",
+        "x:q": 1,
+        "x:r": {"_": around["x:r"], "x:s": "x:b", "x:t": around["x:t"]},
+    }
+    # The one that is shown is no example of a neighbor, and those that point to the node are.
+    assert answer.edges is not None
+    assert answer.edges["x:p"] == [2, "x:c"]
+    assert str(answer.edges["^x:from"][1]).startswith("_:")
+    assert answer.complete
+
+
 async def test_a_list_of_literals_is_one_value_in_its_order_in_both_shapes(over: Open) -> None:
     turtle = "x:a x:coords ( 3 1 2.5 'drei'@de ( x:b ) ) ; x:none () ; x:plain 1 , 2 ."
     async with over(turtle) as gateway:
