@@ -11,22 +11,33 @@ import base64
 import hashlib
 import heapq
 import io
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import pyoxigraph
 from typing_extensions import Buffer
 
 from gateway.files.lists import Folded, fold_lists
-from gateway.files.ntriples import MAY_BE_ASIDE, TripleLine, is_blank, labels_in, literal, node, with_names
-from gateway.terms.iri import BLANK_NODE, EVIDENCE_MARKERS, OWL, POSITION, RDF_REIFIES, RDF_TYPE, REACHED_BY, XSD
+from gateway.files.ntriples import (
+    Terms,
+    is_aside,
+    is_blank,
+    labels_in,
+    literal,
+    may_be_aside,
+    node,
+    terms_of,
+    with_names,
+)
+from gateway.terms.iri import BLANK_NODE, EVIDENCE_MARKERS, OWL, OWN, POSITION, RDF_REIFIES, RDF_TYPE, REACHED_BY, XSD
 
 _CHUNK = 1 << 18
 """Bytes read at once."""
 
 _SHACL = "http://www.w3.org/ns/shacl#"
-_TYPE = node(RDF_TYPE)
+_TYPE, _REIFIES, _POSITION = node(RDF_TYPE), node(RDF_REIFIES), node(POSITION)
 _EVIDENCE = frozenset(map(node, EVIDENCE_MARKERS))
 
 _EXPRESSIONS = frozenset(
@@ -44,6 +55,8 @@ _INTO_EXPRESSIONS = frozenset(
 )
 """Predicates to a blank node that is a part of an expression, or a path, whatever has them."""
 
+_RESTRICTION = node(f"{OWL}Restriction")
+
 _VALUE = node(f"{OWL}hasValue")
 """From an expression to an individual."""
 
@@ -60,9 +73,9 @@ class BlankNodes:
         return bool(self._lines)
 
     @property
-    def lines(self) -> list[bytes]:
+    def lines(self) -> bytes:
         """What was set aside, as it was."""
-        return list(self._lines)
+        return b"".join(self._lines)
 
     def without(self, triples: BinaryIO) -> BinaryIO:
         """Return a stream of the other N-Triples of a stream; what has blank nodes or lists is set aside."""
@@ -72,17 +85,17 @@ class BlankNodes:
         """Set triples aside that have blank nodes or lists, and yield the others."""
         for quad in quads:
             line = f"{quad.triple} .\n".encode()
-            if MAY_BE_ASIDE.search(line):
+            if is_aside(line):
                 self._lines[line] = None
             else:
                 yield quad
 
-    def renamed(self) -> tuple[Iterator[bytes], int]:
+    def renamed(self) -> tuple[bytes, int]:
         """Return what was set aside as N-Triples, with IRIs for blank nodes, and how many lists are malformed."""
-        triples = _in_stored_form([TripleLine.of(line.decode()[:-1]) for line in self._lines])
+        triples = _in_stored_form(terms_of(b"".join(self._lines)))
         kept = _kept(triples)
         folded = fold_lists(triples, kept)
-        return _written(folded, kept), folded.broken
+        return "".join(_written(folded, kept)).encode(), folded.broken
 
 
 class _Others(io.RawIOBase):
@@ -114,79 +127,71 @@ class _Others(io.RawIOBase):
         return size
 
     def _others(self, content: bytes) -> bytes:
-        if MAY_BE_ASIDE.search(content) is None:
+        if not may_be_aside(content):
             return content
         others = []
         for line in content.splitlines(keepends=True):
-            if MAY_BE_ASIDE.search(line):
+            if is_aside(line):
                 self._aside[line] = None
             else:
                 others.append(line)
         return b"".join(others)
 
 
-def load_lines(lines: Iterable[bytes], engine: pyoxigraph.Store) -> None:
+def load_lines(lines: bytes, engine: pyoxigraph.Store) -> None:
     """Load N-Triples into a store.
 
     Raises:
         OSError: The store cannot be written.
     """
-    source = io.BufferedReader(_Lines(lines), _CHUNK)
-    engine.bulk_load(cast("BinaryIO", source), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+    engine.bulk_load(lines, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
 
 
-class _Lines(io.RawIOBase):
-    """Lines as a stream."""
-
-    def __init__(self, lines: Iterable[bytes]) -> None:
-        super().__init__()
-        self._lines = iter(lines)
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        view = memoryview(buffer).cast("B")
-        if not self._ready:
-            self._ready = memoryview(next(self._lines, b""))
-        size = min(len(view), len(self._ready))
-        view[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
+_AS_STORED = re.compile(
+    rf'"(?:0|-?[1-9][0-9]{{0,17}})"\^\^<{re.escape(XSD)}integer>|"[^"]*"\^\^<(?!{re.escape(XSD)})[^>]*>'
+)
+"""Literals that are as a store writes them, whatever they are: ordinary integers, and those of foreign datatypes."""
 
 
-def _in_stored_form(triples: Sequence[TripleLine]) -> list[TripleLine]:
+def _in_stored_form(triples: list[Terms]) -> list[Terms]:
     """Return triples with their literals as the store writes them, which has `1` for `01`: IDs rest on what it says."""
-    typed = list({triple.object for triple in triples if triple.object.endswith(">") and triple.object[0] == '"'})
+    typed = [
+        term
+        for term in {value for _, _, value in triples if value[-1] == ">" and value[0] == '"'}
+        if _AS_STORED.fullmatch(term) is None
+    ]
     if not typed:
-        return list(triples)
+        return triples
     store = pyoxigraph.Store()
-    number, says = "urn:x-bfsql:number:", "<urn:x-bfsql:says>"
-    load_lines((f"<{number}{at}> {says} {term} .\n".encode() for at, term in enumerate(typed)), store)
+    number, says = f"{OWN}number:", f"<{OWN}says>"
+    load_lines("".join(f"<{number}{at}> {says} {term} .\n" for at, term in enumerate(typed)).encode(), store)
     stored = {
         typed[int(quad.subject.value.removeprefix(number))]: str(quad.object)
         for quad in store
         if isinstance(quad.subject, pyoxigraph.NamedNode)
     }
-    return list(dict.fromkeys(triple._replace(object=stored.get(triple.object, triple.object)) for triple in triples))
+    changed = {given: kept for given, kept in stored.items() if given != kept}
+    if not changed:
+        return triples
+    stored_form = changed.get
+    return list(dict.fromkeys((subject, predicate, stored_form(value, value)) for subject, predicate, value in triples))
 
 
-def _kept(triples: Sequence[TripleLine]) -> frozenset[str]:
+def _kept(triples: Sequence[Terms]) -> frozenset[str]:
     """Return the blank nodes that are no nodes of the graph: evidence, and what belongs to class expressions."""
     evidence: set[str] = set()
     found: dict[str, None] = {}
     below: dict[str, list[str]] = defaultdict(list)
     for subject, predicate, value in triples:
-        is_restriction = predicate == _TYPE and value == node(f"{OWL}Restriction")
-        if is_blank(subject) and predicate in _EVIDENCE:
-            evidence.add(subject)
-        elif is_blank(subject) and (predicate in _EXPRESSIONS or is_restriction):
-            found[subject] = None
-        if is_blank(value):
+        if subject[0] == "_":
+            if predicate in _EVIDENCE:
+                evidence.add(subject)
+            elif predicate in _EXPRESSIONS or (predicate == _TYPE and value == _RESTRICTION):
+                found[subject] = None
+        if value[0] == "_":
             if predicate in _INTO_EXPRESSIONS:
                 found[value] = None
-            if is_blank(subject) and predicate != _VALUE:
+            if subject[0] == "_" and predicate != _VALUE:
                 below[subject].append(value)
     to_follow = list(found)
     while to_follow:
@@ -196,33 +201,36 @@ def _kept(triples: Sequence[TripleLine]) -> frozenset[str]:
     return frozenset(evidence.union(found))
 
 
-def _written(folded: Folded, kept: frozenset[str]) -> Iterator[bytes]:
+def _written(folded: Folded, kept: frozenset[str]) -> Iterator[str]:
     """Yield lines with IRIs for blank nodes, types for those without one, and the positions of members of lists."""
     iris = {label: node(f"{BLANK_NODE}{digest}") for label, digest in ids_of(folded, kept).items()}
+    iri_of = iris.get
 
     def renamed(label: str) -> str:
-        return iris.get(label, label)
+        return iri_of(label, label)
 
-    def line(triple: TripleLine) -> bytes:
-        return TripleLine(renamed(triple.subject), triple.predicate, with_names(triple.object, renamed)).line.encode()
-
-    typed = {triple.subject for triple in folded.triples if triple.predicate == _TYPE}
-    reached: dict[TripleLine, None] = {}
-    for triple in folded.triples:
-        yield line(triple)
-        if triple.object in iris and triple.object not in typed:
-            by = node(f"{REACHED_BY}{triple.predicate[1:-1]}")
-            reached[TripleLine(triple.object, _TYPE, by)] = None
-    yield from map(line, reached)
+    typed = {subject for subject, predicate, _ in folded.triples if predicate == _TYPE}
+    reached: dict[tuple[str, str], None] = {}
+    for subject, predicate, value in folded.triples:
+        if value[0] == "_":
+            if value in iris and value not in typed:
+                reached[value, predicate] = None
+            yield f"{iri_of(subject, subject)} {predicate} {iri_of(value, value)} .\n"
+        else:
+            # Only a triple term has labels in it.
+            written = with_names(value, renamed) if value[1] == "<" else value
+            yield f"{iri_of(subject, subject)} {predicate} {written} .\n"
+    for label, predicate in reached:
+        yield f"{iris[label]} {_TYPE} <{REACHED_BY}{predicate[1:-1]}> .\n"
     for array in folded.arrays:
-        yield line(array.triple(renamed))
+        yield f"{renamed(array.owner)} {array.predicate} {array.literal(renamed)} .\n"
     for number, (edge, positions) in enumerate(folded.positions.items()):
         reifier = f"_:bfsqlPosition{number}"
-        yield line(TripleLine(reifier, node(RDF_REIFIES), f"<<( {' '.join(edge)} )>>"))
+        subject, predicate, value = edge
+        yield f"{reifier} {_REIFIES} <<( {renamed(subject)} {predicate} {renamed(value)} )>> .\n"
         for position in positions:
-            is_number = position.isdecimal()
-            text = literal(position, f"{XSD}{'integer' if is_number else 'string'}")
-            yield line(TripleLine(reifier, node(POSITION), text if is_number else text.partition("^^")[0]))
+            text = literal(position, f"{XSD}integer") if position.isdecimal() else f'"{position}"'
+            yield f"{reifier} {_POSITION} {text} .\n"
 
 
 _LEVELS = 4
@@ -231,7 +239,8 @@ _LEVELS = 4
 _DIGITS = 10
 """Characters of an ID: 50 bits."""
 
-_MODULUS = 1 << 128
+_BYTES = 15
+"""Of a digest: 24 characters."""
 
 
 def ids_of(folded: Folded, kept: frozenset[str]) -> dict[str, str]:
@@ -256,11 +265,12 @@ def ids_of(folded: Folded, kept: frozenset[str]) -> dict[str, str]:
                 groups[digest] = members
             else:
                 others += members
-    texts = Counter(_text(digest) for digest in (*alone.values(), *groups))
+    texts = {digest: base64.b32encode(digest).decode().lower() for digest in (*alone.values(), *groups)}
+    counts = Counter(text[:_DIGITS] for text in texts.values())
 
     def text_of(digest: bytes) -> str:
-        text = _text(digest)
-        return text if texts[text] == 1 else _whole_text(digest)
+        text = texts[digest]
+        return text[:_DIGITS] if counts[text[:_DIGITS]] == 1 else text
 
     named = {at: text_of(digest) for at, digest in alone.items()}
     for digest, ordered in contents.numbered(groups, alone):
@@ -278,44 +288,40 @@ class _Contents:
 
     def __init__(self, folded: Folded) -> None:
         self._at: dict[str, int] = {}
-        self._own: list[int] = []
-        self._links: list[list[tuple[bytes, int]]] = []
+        self._own: list[list[str]] = []
+        self._links: list[list[tuple[str, int]]] = []
+        positions = folded.positions
         for triple in folded.triples:
-            position = ",".join(sorted(folded.positions[triple])) if triple in folded.positions else ""
-            self._add(triple, f"{triple.predicate} {position}")
+            subject, predicate, value = triple
+            if positions and triple in positions:
+                predicate = f"{predicate} {','.join(sorted(positions[triple]))}"
+            if value[0] == "_":
+                if subject[0] == "_":
+                    one, other = self._index(subject), self._index(value)
+                    self._links[one].append((f">{predicate}", other))
+                    self._links[other].append((f"<{predicate}", one))
+                else:
+                    self._own[self._index(value)].append(f"<{predicate} {subject}")
+                continue
+            if value[1] == "<":
+                for label in labels_in(value):
+                    self._index(label)
+                value = with_names(value, _unnamed)
+            if subject[0] == "_":
+                self._own[self._index(subject)].append(f">{predicate} {value}")
         for array in folded.arrays:
-            self._add(array.triple(lambda _: "_:"), array.predicate)
+            if is_blank(array.owner):
+                self._own[self._index(array.owner)].append(f">{array.predicate} {array.literal(_unnamed)}")
         self.labels = list(self._at)
         self._levels: list[dict[int, bytes]] = [{}]
 
-    def _add(self, triple: TripleLine, said: str) -> None:
-        subject, _, value = triple
-        if is_blank(subject) and is_blank(value):
-            self._link(subject, value, _hashed(f">{said}"))
-            self._link(value, subject, _hashed(f"<{said}"))
-        elif is_blank(subject):
-            for label in labels_in(value):
-                self._index(label)
-            self._say(subject, f">{said} {with_names(value, lambda _: '_:')}")
-        elif is_blank(value):
-            self._say(value, f"<{said} {subject}")
-        else:
-            for label in labels_in(value):
-                self._index(label)
-
     def _index(self, label: str) -> int:
-        at = self._at.setdefault(label, len(self._at))
-        if at == len(self._own):
-            self._own.append(0)
+        at = self._at.get(label)
+        if at is None:
+            at = self._at[label] = len(self._own)
+            self._own.append([])
             self._links.append([])
         return at
-
-    def _say(self, label: str, content: str) -> None:
-        at = self._index(label)
-        self._own[at] = (self._own[at] + int.from_bytes(_hashed(content))) % _MODULUS
-
-    def _link(self, label: str, other: str, said: bytes) -> None:
-        self._links[self._index(label)].append((said, self._index(other)))
 
     def has_links(self, nodes: Iterable[int]) -> bool:
         """Return whether any of some nodes has a blank neighbour."""
@@ -327,10 +333,11 @@ class _Contents:
             self._levels.append({})
         known = self._levels[level].get(at)
         if known is None:
-            content = self._own[at].to_bytes(16)
             if level:
-                below = (_hashed(said + self.digest(other, level - 1)) for said, other in self._links[at])
-                content += (sum(map(int.from_bytes, below)) % _MODULUS).to_bytes(16)
+                below = (_hashed(said.encode() + self.digest(other, level - 1)) for said, other in self._links[at])
+                content = b"".join([self.digest(at, 0), *sorted(below)])
+            else:
+                content = "\n".join(sorted(self._own[at])).encode()
             known = self._levels[level][at] = _hashed(content)
         return known
 
@@ -346,7 +353,9 @@ class _Contents:
             # What is known of each: its neighbours that have a name already.
             marks = {
                 at: sum(
-                    int.from_bytes(_hashed(said + names[other])) for said, other in self._links[at] if other in names
+                    int.from_bytes(_hashed(said.encode() + names[other]))
+                    for said, other in self._links[at]
+                    if other in names
                 )
                 for at in groups[digest]
             }
@@ -362,18 +371,18 @@ class _Contents:
                 names[at] = digest + len(ordered).to_bytes(8)
                 for said, other in self._links[at]:
                     if other in marks:
-                        marks[other] += int.from_bytes(_hashed(said + names[at]))
+                        marks[other] += _number(said, names[at])
                         heapq.heappush(heap, (-marks[other], other))
             yield digest, ordered
 
 
-def _hashed(content: str | bytes) -> bytes:
-    return hashlib.blake2b(content.encode() if isinstance(content, str) else content, digest_size=16).digest()
+def _unnamed(_: str) -> str:
+    return "_:"
 
 
-def _text(digest: bytes) -> str:
-    return _whole_text(digest)[:_DIGITS]
+def _number(said: str, name: bytes) -> int:
+    return int.from_bytes(_hashed(said.encode() + name))
 
 
-def _whole_text(digest: bytes) -> str:
-    return base64.b32encode(digest).decode().lower().rstrip("=")
+def _hashed(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_BYTES).digest()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from gateway.files.ntriples import TripleLine, is_blank, is_node, literal, node
+from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.terms.iri import ARRAY, ORDER, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _FIRST, _REST, _NIL, _TYPE = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL), node(RDF_TYPE)
@@ -44,10 +44,10 @@ class ArrayValue(NamedTuple):
     array: Array
     datatype: str = ARRAY
 
-    def triple(self, renamed: Callable[[str], str]) -> TripleLine:
-        """Return the triple of the value, with other names for blank nodes."""
+    def literal(self, renamed: Callable[[str], str]) -> str:
+        """Return the value as N-Triples write it, with other names for blank nodes."""
         text = json.dumps(_as_json(self.array, renamed), ensure_ascii=False, separators=(",", ":"))
-        return TripleLine(self.owner, self.predicate, literal(text, self.datatype))
+        return literal(text, self.datatype)
 
 
 @dataclass(slots=True)
@@ -61,19 +61,22 @@ class Folded:
         broken: How many lists are shown as the nodes that they are made of, because they are malformed.
     """
 
-    triples: list[TripleLine] = field(default_factory=list)
-    positions: dict[TripleLine, list[str]] = field(default_factory=lambda: defaultdict(list))
+    triples: list[Terms] = field(default_factory=list)
+    positions: dict[Terms, list[str]] = field(default_factory=lambda: defaultdict(list))
     arrays: list[ArrayValue] = field(default_factory=list)
     broken: int = 0
 
 
-def fold_lists(triples: Sequence[TripleLine], kept: Collection[str]) -> Folded:
+def fold_lists(triples: list[Terms], kept: Collection[str]) -> Folded:
     """Fold all lists and containers.
 
     Args:
         triples: All triples of a graph in which a blank node or a part of a list is, each once.
         kept: Blank nodes that stay as they are, and whose lists do.
     """
+    has_parts = any(map(_is_part, {predicate for _, predicate, _ in triples}))
+    if not has_parts and all(value != _NIL for _, _, value in triples):
+        return Folded(triples)
     return _Folder(triples, kept).folded()
 
 
@@ -107,7 +110,7 @@ class _Members:
 
 
 class _Folder:
-    def __init__(self, triples: Sequence[TripleLine], kept: Collection[str]) -> None:
+    def __init__(self, triples: Sequence[Terms], kept: Collection[str]) -> None:
         self._triples = triples
         self._kept = kept
         self._cells = _cells_of(triples, kept)
@@ -134,11 +137,12 @@ class _Folder:
         # A loop has no beginning.
         found.broken += not self._seen.issuperset(self._cells)
         for triple in self._triples:
-            if triple.subject in self._tails:
+            subject = triple[0]
+            if subject in self._tails:
                 continue
-            if self._members.get(triple.subject) is None:
+            if self._members.get(subject) is None:
                 self._add(triple)
-            elif triple.subject in self._nodes:
+            elif subject in self._nodes:
                 self._add_of_list(triple)
         return found
 
@@ -193,7 +197,7 @@ class _Folder:
     def _is_value(self, name: str) -> bool:
         return self._members.get(name) is not None and name not in self._nodes
 
-    def _add_of_list(self, triple: TripleLine) -> None:
+    def _add_of_list(self, triple: Terms) -> None:
         """Add what a list says that is a node: its first member stands for all."""
         subject, predicate, value = triple
         if not _is_part(predicate):
@@ -201,7 +205,7 @@ class _Folder:
         elif predicate == _FIRST or _number_of(predicate, value) == min(self._cells[subject].numbered, default=None):
             self._add_members(subject, _MEMBER, subject)
 
-    def _add(self, triple: TripleLine) -> None:
+    def _add(self, triple: Terms) -> None:
         """Add a triple, or what stands in its place where its object is a list."""
         subject, predicate, value = triple
         if value == _NIL and predicate != _REST and subject not in self._kept:
@@ -218,7 +222,7 @@ class _Folder:
             if member is None or not is_node(member):
                 has_nodes_only = False
             else:
-                edge = TripleLine(owner, predicate, member)
+                edge = (owner, predicate, member)
                 if edge not in self._found.positions:
                     self._found.triples.append(edge)
                 self._found.positions[edge].append(place)
@@ -257,7 +261,7 @@ def _without_ends(leading: Mapping[str, Sequence[str]], back: Mapping[str, Seque
     return ways
 
 
-def _cells_of(triples: Iterable[TripleLine], kept: Collection[str]) -> dict[str, _Cell]:
+def _cells_of(triples: Iterable[Terms], kept: Collection[str]) -> dict[str, _Cell]:
     cells: defaultdict[str, _Cell] = defaultdict(_Cell)
     for subject, predicate, value in triples:
         if subject in kept or not _is_part(predicate):

@@ -219,8 +219,7 @@ def _load_aside(aside: BlankNodes, stores: Sequence[pyoxigraph.Store]) -> None:
         # Its blank nodes are unknown values.
         lines = aside.lines
     else:
-        renamed, broken = aside.renamed()
-        lines = list(renamed)
+        lines, broken = aside.renamed()
     for store in stores:
         load_lines(lines, store)
     if broken:

@@ -179,6 +179,7 @@ class _Stores:
         self._blank_nodes = blank_nodes
         self._folder = folder
         self._complained = False
+        self._are_unchanged = False
 
     def current(self) -> LoadedGraph | None:
         """Open a store that holds what the files hold now."""
@@ -197,6 +198,9 @@ class _Stores:
             self._wait_for(lock, progress)
             if (graph := self.current()) is not None:
                 return graph
+            if self._are_unchanged and not self._complained and any(self._folder.glob(f"{STORE}*")):
+                level = logging.INFO if self._is_cache else logging.WARNING
+                _log.log(level, "what is stored in %s is of another version or setting, and is made anew", self._folder)
             # Who holds this lock makes the only store, so what is unfinished is of a process that was killed.
             for left in self._folder.glob(f"{UNFINISHED}*"):
                 remove(left)
@@ -217,7 +221,8 @@ class _Stores:
         for path in self._paths:
             before = known.get(name := str(path.absolute()))
             now[name] = (before and before.now(path)) or Fingerprint.read(path)
-        if now != known:
+        self._are_unchanged = now == known
+        if not self._are_unchanged:
             with suppress(OSError):
                 _write(hashes, now)
         return list(now.values())

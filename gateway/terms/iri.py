@@ -53,8 +53,8 @@ _SKOLEM = "/.well-known/genid/"
 
 
 def is_blank_node(iri: str) -> bool:
-    """Return whether an IRI stands for a blank node of a graph in this process, or of one that `load` has written."""
-    return iri.startswith(BLANK_NODE)
+    """Return whether an IRI stands for a blank node: of a file, here or in PostgreSQL, or in Neo4j by neosemantics."""
+    return iri.startswith((BLANK_NODE, "bnode://"))
 
 
 def is_reached_by(iri: str) -> bool:

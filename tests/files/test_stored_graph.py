@@ -269,8 +269,8 @@ def test_damaged_hashes_are_made_anew_and_nothing_is_parsed(
 
 
 @pytest.mark.parametrize("what", ["_FORMAT", "version"])
-def test_what_another_version_stored_is_made_anew(
-    directory: Path, graph_file: Path, what: str, monkeypatch: pytest.MonkeyPatch
+def test_what_another_version_stored_is_made_anew_with_a_message(
+    directory: Path, graph_file: Path, what: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     other: object = 0 if what == "_FORMAT" else lambda _: "0.0.1"
     with monkeypatch.context() as patch:
@@ -279,6 +279,7 @@ def test_what_another_version_stored_is_made_anew(
     before = stores(directory)
     assert canonical(open_stored([graph_file], directory)) == canonical(load_files([graph_file]))
     assert stores(directory).isdisjoint(before)
+    assert "of another version or setting, and is made anew" in caplog.text
 
 
 def test_files_that_are_what_they_were_again_are_parsed_again_only_if_their_store_is_gone(
