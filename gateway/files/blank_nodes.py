@@ -31,7 +31,18 @@ from gateway.files.ntriples import (
     terms_of,
     with_names,
 )
-from gateway.terms.iri import BLANK_NODE, EVIDENCE_MARKERS, OWL, OWN, POSITION, RDF_REIFIES, RDF_TYPE, REACHED_BY, XSD
+from gateway.terms.iri import (
+    BLANK_NODE,
+    EVIDENCE_MARKERS,
+    OWL,
+    OWN,
+    POSITION,
+    RDF,
+    RDF_REIFIES,
+    RDF_TYPE,
+    REACHED_BY,
+    XSD,
+)
 
 _CHUNK = 1 << 18
 """Bytes read at once."""
@@ -39,6 +50,12 @@ _CHUNK = 1 << 18
 _SHACL = "http://www.w3.org/ns/shacl#"
 _TYPE, _REIFIES, _POSITION = node(RDF_TYPE), node(RDF_REIFIES), node(POSITION)
 _EVIDENCE = frozenset(map(node, EVIDENCE_MARKERS))
+
+_STATEMENTS = {
+    node(f"{OWL}annotated{part}"): node(f"{RDF}{name}")
+    for part, name in (("Source", "subject"), ("Property", "predicate"), ("Target", "object"))
+}
+"""Predicates of an annotation of OWL 2 (Mapping to RDF Graphs, 2.2), and those of a statement that mean the same."""
 
 _EXPRESSIONS = frozenset(
     node(f"{OWL}{name}")
@@ -92,7 +109,7 @@ class BlankNodes:
 
     def renamed(self) -> tuple[bytes, int]:
         """Return what was set aside as N-Triples, with IRIs for blank nodes, and how many lists are malformed."""
-        triples = _in_stored_form(terms_of(b"".join(self._lines)))
+        triples = _with_statements(_in_stored_form(terms_of(b"".join(self._lines))))
         kept = _kept(triples)
         folded = fold_lists(triples, kept)
         return "".join(_written(folded, kept)).encode(), folded.broken
@@ -175,6 +192,16 @@ def _in_stored_form(triples: list[Terms]) -> list[Terms]:
         return triples
     stored_form = changed.get
     return list(dict.fromkeys((subject, predicate, stored_form(value, value)) for subject, predicate, value in triples))
+
+
+def _with_statements(triples: list[Terms]) -> list[Terms]:
+    """Return triples in which axioms of OWL are statements about their triples, as `rdf:Statement` is."""
+    if _STATEMENTS.keys().isdisjoint({predicate for _, predicate, _ in triples}):
+        return triples
+    return [
+        (subject, _STATEMENTS.get(predicate, predicate) if subject[0] == "_" else predicate, value)
+        for subject, predicate, value in triples
+    ]
 
 
 def _kept(triples: Sequence[Terms]) -> frozenset[str]:

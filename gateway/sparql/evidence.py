@@ -38,6 +38,7 @@ from gateway.terms.iri import (
     BIOLINK,
     HAS_ASSERTION,
     OBAN,
+    OWL,
     RDF,
     RDF_OBJECT,
     RDF_PREDICATE,
@@ -51,7 +52,7 @@ from gateway.terms.iri import (
 _OBAN = tuple(f"{OBAN}association_has_{name}" for name in ("subject", "predicate", "object_property", "object"))
 _BIOLINK = tuple(f"{BIOLINK}{name}" for name in ("subject", "predicate", "object"))
 SAYING_NOTHING = frozenset(
-    {f"{RDF}Statement", f"{RDF}SingletonProperty", f"{OBAN}association", f"{BIOLINK}Association"}
+    {f"{RDF}Statement", f"{RDF}SingletonProperty", f"{OBAN}association", f"{BIOLINK}Association", f"{OWL}Axiom"}
 )
 """Types of evidence nodes that say no more than that they are such nodes."""
 

@@ -250,6 +250,8 @@ def _within(touching: Mapping[Node, frozenset[Edge]], seed: Node, k: int) -> fro
 def _evidence_of(triples: Sequence[Triple]) -> set[object]:
     """Find the nodes whose triples are evidence; an association is where the triple that it names is asserted."""
     found: set[object] = {s for s, p, _ in triples if str(p) in _EVIDENCE}
+    # A blank axiom of OWL is read as a statement.
+    found |= {s for s, p, _ in triples if str(p) == OWL + "annotatedSource" and isinstance(s, BNode)}
     named: defaultdict[Term, tuple[set[Term], set[Term], set[Term]]] = defaultdict(lambda: (set(), set(), set()))
     for s, p, o in triples:
         for place, names in enumerate(ASSOCIATION):

@@ -154,3 +154,15 @@ async def test_expressions_of_owl_are_left_out_and_told(over: Open) -> None:
     async with over(turtle) as gateway:
         answer = await gateway.bfs_query(["x:a"], 1)
     assert (ids(answer), answer.complete, answer.blank_node_edges) == (["x:a", "x:b"], False, 1)
+
+
+async def test_an_axiom_of_owl_is_evidence_of_the_edge_that_it_annotates(over: Open) -> None:
+    turtle = """
+    x:a rdfs:subClassOf x:b .
+    [] a owl:Axiom ; x:source "book" ;
+        owl:annotatedSource x:a ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget x:b .
+    """
+    async with over(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+    (edge,) = answer.edges
+    assert (ids(answer), answer.complete, edge.metadata) == (["x:a", "x:b"], True, {"source_documents": ["book"]})
