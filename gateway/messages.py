@@ -163,6 +163,8 @@ def edges_left_out(count: int) -> str:
     return f"{counted(count, 'edge')} of these {_is(count)} left out: {_NOT_SENDABLE}"
 
 
+MALFORMED_LIST = "A malformed list is shown as the blank nodes that it is made of, by rdf:first and rdf:rest."
+
 TYPES_OF_BLANK_NODES = (
     "A type in parentheses is that of nodes without a type and without an IRI: the predicate that leads to them."
 )

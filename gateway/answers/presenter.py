@@ -27,6 +27,7 @@ from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, UNKNOWN, SchemaView, names_in_doubt
 from gateway.settings.profile import Profile
+from gateway.terms.iri import RDF_FIRST, RDF_REST, is_blank_node
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.gaps import Gap
@@ -147,6 +148,9 @@ TIME_FOR_PRESENTATION = 0.15
 _AT_ONCE = 50
 """Nodes, which may have many edges, between two looks at the clock."""
 
+_OF_CELLS = frozenset({RDF_FIRST, RDF_REST})
+"""Predicates of the cells of a list; of well-formed lists, no blank node has them."""
+
 _TIME_FOR_WRITING = 0.5
 """Share of that which the fetching of metadata and labels leaves for the writing."""
 
@@ -230,6 +234,8 @@ class Presenter:
         # The edges of the last node may go on after it.
         if arguments.offset >= len(left.nodes) + bool(arguments.edge_offset) and left.nodes:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
+        if not _OF_CELLS.isdisjoint(topology.predicates) and any(map(is_blank_node, topology.nodes)):
+            warnings.append(messages.MALFORMED_LIST)
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))
         if types := _without_edges({*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)), traversal):

@@ -23,6 +23,7 @@ HEADER = """
 @prefix x: <https://example.org/x/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 """
 RELATION = """
 x:aspirin rdfs:label "aspirin" ; x:interaction [ x:severity "major" ; x:with x:warfarin ] .
@@ -106,7 +107,7 @@ async def test_a_description_shows_what_the_blank_nodes_say_that_a_node_leads_to
     around = {edge.predicate: edge.object for edge in edges if edge.object.startswith("_:")}
     assert answer.model_dump()["x:p"] == {
         "_": around["x:p"],
-        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type": "x:C",
+        "rdf:type": "x:C",
         "x:q": 1,
         "x:r": {"_": around["x:r"], "x:s": "x:b", "x:t": around["x:t"]},
     }
@@ -166,3 +167,10 @@ async def test_an_axiom_of_owl_is_evidence_of_the_edge_that_it_annotates(over: O
         answer = await gateway.bfs_query(["x:a"], 1)
     (edge,) = answer.edges
     assert (ids(answer), answer.complete, edge.metadata) == (["x:a", "x:b"], True, {"source_documents": ["book"]})
+
+
+@pytest.mark.parametrize(("rest", "is_malformed"), [("x:end", True), ("()", False)])
+async def test_a_malformed_list_is_told(over: Open, rest: str, is_malformed: bool) -> None:
+    async with over(f"x:a x:p [ rdf:first x:b ; rdf:rest {rest} ] , [ x:q 1 ] .") as gateway:
+        answer = await gateway.bfs_query(["x:a"], 2)
+    assert any("malformed list" in text for text in answer.warnings or ()) is is_malformed
