@@ -111,7 +111,7 @@ class _Reader:
         entities = []
         for entity in self._entries(answer["result"]):
             beside = {key: entity["metadata"].pop(key) for key in _BESIDE if key in entity["metadata"]}
-            iri = {} if entity["id"].startswith(BLANK) else {"iri": _iri(entity["id"], prefixes)}
+            iri = {} if entity["id"].startswith((BLANK, "(")) else {"iri": _iri(entity["id"], prefixes)}
             entities.append({**entity, **beside, **iri})
         left = {key: value for key, value in answer.items() if key != "prefixes"}
         coined = {name: namespace for name, namespace in prefixes.items() if _COINED.fullmatch(name)}

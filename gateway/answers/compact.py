@@ -46,7 +46,7 @@ from gateway.answers.reference import (
 from gateway.answers.shape import Json, Shape, size_of, with_prefixes
 from gateway.answers.values import EdgeMetadata
 from gateway.expand_compact import INCOMING, NODE_COLUMNS, ON_THE_WAY, OTHER, OTHER_TYPES, SOURCES, combined
-from gateway.terms.iri import is_blank_node
+from gateway.terms.iri import is_own
 
 _NULL = 5
 """Bytes of a cell without a value."""
@@ -348,7 +348,7 @@ def _prefixes(entities: Iterable[PageNode]) -> dict[str, str]:
     """Return the namespaces of the prefixes of entities, from which their IRIs follow."""
     prefixes = {}
     for entity in entities:
-        if entity.id.strip("<>") != entity.iri and not is_blank_node(entity.iri):
+        if entity.id.strip("<>") != entity.iri and not is_own(entity.iri):
             prefix, _, local = entity.id.partition(":")
             prefixes[prefix] = entity.iri.removesuffix(local)
     return dict(sorted(prefixes.items()))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 from typing_extensions import TypeIs
@@ -23,12 +23,18 @@ from gateway.answers.values import (
 )
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
-from gateway.terms.iri import ARRAY, ORDER, is_skolem, local_name
+from gateway.terms.iri import ARRAY, ORDER, is_shown, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
 from gateway.terms.names import compact
 from gateway.terms.prefixes import PrefixMap
 
 _UNKNOWN = NoValue(unknown=True)
+
+_ORDERED = 20
+"""Members of lists whose order is known."""
+
+_DEEPEST = 32
+"""Lists in each other that are shown; a store of this gateway has none as deep."""
 
 _ByPredicate = dict[Iri, tuple[Value, ...]]
 
@@ -82,7 +88,11 @@ class MetadataBuilder:
     def _value(self, value: Value) -> PageValue:
         match value:
             case Literal():
-                return Array(list(map(self._member, list_of(value)))) if value.datatype == ARRAY else value.json
+                return (
+                    Array([self._member(item, _DEEPEST) for item in list_of(value)])
+                    if value.datatype == ARRAY
+                    else value.json
+                )
             case Resource():
                 return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
             case Quantity():
@@ -95,17 +105,20 @@ class MetadataBuilder:
                 said = self._properties(_without_orders(value.properties))
                 return Nested(said, value.cut, self._id(value.iri) if value.iri else None)
 
-    def _member(self, item: object) -> PageValue:
-        """Return a member of a list: a value as JSON-LD has it."""
+    def _member(self, item: object, levels: int) -> PageValue:
+        """Return a member of a list, a value as JSON-LD has it; lists in it have at most so many levels."""
         match item:
-            case list():
-                return Array([self._member(each) for each in item])
-            case {"@id": str(iri)}:
+            case list() if levels:
+                return Array([self._member(each, levels - 1) for each in item])
+            case {"@id": str(iri)} if is_shown(iri):
                 return self._value(Resource(iri))
             case {"@value": str(text), **about}:
                 return Literal(text, str(about.get("@type", "")), str(about.get("@language", ""))).json
+            case str():
+                return item
             case _:
-                return str(item)
+                # An expression, or an IRI that no caller could send back.
+                return Nested({}, cut=True)
 
     def _properties(self, properties: Properties) -> dict[str, list[PageValue]]:
         """Return the values of properties by the ID of the predicate, in the order of these."""
@@ -253,13 +266,25 @@ def list_of(literal: Literal) -> list[object]:
 
 def orders_of(properties: Properties) -> dict[Iri, list[Iri]]:
     """Return the first members of lists of nodes in their order, by predicate."""
-    found: dict[Iri, dict[Iri, None]] = {}
-    for predicate, values in properties.items():
-        for value in values:
-            if isinstance(value, Literal) and value.datatype == ORDER:
-                members = (item["@id"] for item in list_of(value) if isinstance(item, dict) and "@id" in item)
-                found.setdefault(predicate, {}).update(dict.fromkeys(members))
-    return {predicate: list(members) for predicate, members in found.items()}
+    lists = {
+        predicate: [value for value in values if isinstance(value, Literal) and value.datatype in {ORDER, ARRAY}]
+        for predicate, values in properties.items()
+    }
+    return {
+        predicate: list(islice(dict.fromkeys(_nodes_of(map(list_of, listed), _DEEPEST)), _ORDERED))
+        for predicate, listed in lists.items()
+        if listed
+    }
+
+
+def _nodes_of(members: Iterable[object], levels: int) -> Iterator[Iri]:
+    """Yield the nodes in a list, and in lists in it."""
+    for member in members:
+        match member:
+            case list() if levels:
+                yield from _nodes_of(member, levels - 1)
+            case {"@id": str(iri)} if is_shown(iri):
+                yield iri
 
 
 def _without_orders(properties: Properties) -> _ByPredicate:

@@ -234,7 +234,9 @@ class Presenter:
         # The edges of the last node may go on after it.
         if arguments.offset >= len(left.nodes) + bool(arguments.edge_offset) and left.nodes:
             warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
-        if not _OF_CELLS.isdisjoint(topology.predicates) and any(map(is_blank_node, topology.nodes)):
+        if not _OF_CELLS.isdisjoint(topology.predicates) and any(
+            edge.predicate in _OF_CELLS and is_blank_node(edge.subject) for edge in topology.edges
+        ):
             warnings.append(messages.MALFORMED_LIST)
         if hint := self._prefixes.undeclared(topology.missing):
             warnings.append(messages.missing_seeds(hint))

@@ -40,7 +40,7 @@ from gateway.answers.values import (
     uncoined,
 )
 from gateway.graph.values import Basis, NoValue
-from gateway.terms.iri import is_blank_node
+from gateway.terms.iri import is_own
 
 BLANK_ID = "_"
 """The key of the ID of a blank node, in the content that is shown of it."""
@@ -306,7 +306,7 @@ def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str
 
 
 def _identity(entity: PageNode) -> Json:
-    iri = {} if is_blank_node(entity.iri) else {"iri": entity.iri}
+    iri = {} if is_own(entity.iri) else {"iri": entity.iri}
     return {"id": entity.id, "entity_type": entity.entity_type, **iri}
 
 

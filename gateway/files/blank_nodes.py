@@ -14,7 +14,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import pyoxigraph
 from typing_extensions import Buffer
@@ -30,10 +30,12 @@ from gateway.files.ntriples import (
     node,
     terms_of,
     with_names,
+    without_own,
 )
 from gateway.terms.iri import (
     BLANK_NODE,
     EVIDENCE_MARKERS,
+    MAX_IRI,
     OWL,
     OWN,
     POSITION,
@@ -43,6 +45,11 @@ from gateway.terms.iri import (
     REACHED_BY,
     XSD,
 )
+
+BlankTypes: TypeAlias = "tuple[str, ...] | None"
+"""The predicates that give nodes their types; None where blank nodes are no nodes."""
+
+BY_RDF_TYPE: BlankTypes = (RDF_TYPE,)
 
 _CHUNK = 1 << 18
 """Bytes read at once."""
@@ -79,9 +86,16 @@ _VALUE = node(f"{OWL}hasValue")
 
 
 class BlankNodes:
-    """The triples of a graph that have blank nodes or lists, set aside while the others are loaded."""
+    """The triples of a graph that have blank nodes or lists, set aside while the others are loaded.
 
-    def __init__(self) -> None:
+    Args:
+        types: The predicates that give nodes their types.
+        is_part: Whether something is hidden of the graph.
+    """
+
+    def __init__(self, types: Sequence[str], *, is_part: bool) -> None:
+        self._types = tuple(map(node, types))
+        self._is_part = is_part
         # Each once: what a document says twice is one triple.
         self._lines: dict[bytes, None] = {}
 
@@ -109,10 +123,10 @@ class BlankNodes:
 
     def renamed(self) -> tuple[bytes, int]:
         """Return what was set aside as N-Triples, with IRIs for blank nodes, and how many lists are malformed."""
-        triples = _with_statements(_in_stored_form(terms_of(b"".join(self._lines))))
+        triples = _with_statements(_in_stored_form(terms_of(without_own(b"".join(self._lines)))))
         kept = _kept(triples)
-        folded = fold_lists(triples, kept)
-        return "".join(_written(folded, kept)).encode(), folded.broken
+        folded = fold_lists(triples, kept, is_part=self._is_part)
+        return "".join(_written(folded, kept, self._types)).encode(), folded.broken
 
 
 class _Others(io.RawIOBase):
@@ -228,7 +242,7 @@ def _kept(triples: Sequence[Terms]) -> frozenset[str]:
     return frozenset(evidence.union(found))
 
 
-def _written(folded: Folded, kept: frozenset[str]) -> Iterator[str]:
+def _written(folded: Folded, kept: frozenset[str], types: Sequence[str]) -> Iterator[str]:
     """Yield lines with IRIs for blank nodes, types for those without one, and the positions of members of lists."""
     iris = {label: node(f"{BLANK_NODE}{digest}") for label, digest in ids_of(folded, kept).items()}
     iri_of = iris.get
@@ -236,22 +250,23 @@ def _written(folded: Folded, kept: frozenset[str]) -> Iterator[str]:
     def renamed(label: str) -> str:
         return iri_of(label, label)
 
-    typed = {subject for subject, predicate, _ in folded.triples if predicate == _TYPE}
+    typed = {subject for subject, predicate, value in folded.triples if predicate in types and value[0] == "<"}
     reached: dict[tuple[str, str], None] = {}
     for subject, predicate, value in folded.triples:
         if value[0] == "_":
-            if value in iris and value not in typed:
+            if value in iris and value not in typed and len(predicate) <= _LONGEST:
                 reached[value, predicate] = None
             yield f"{iri_of(subject, subject)} {predicate} {iri_of(value, value)} .\n"
         else:
             # Only a triple term has labels in it.
             written = with_names(value, renamed) if value[1] == "<" else value
             yield f"{iri_of(subject, subject)} {predicate} {written} .\n"
-    for label, predicate in reached:
-        yield f"{iris[label]} {_TYPE} <{REACHED_BY}{predicate[1:-1]}> .\n"
+    for label, predicate in reached if types else ():
+        yield f"{iris[label]} {types[0]} <{REACHED_BY}{predicate[1:-1]}> .\n"
     for array in folded.arrays:
         yield f"{renamed(array.owner)} {array.predicate} {array.literal(renamed)} .\n"
-    for number, (edge, positions) in enumerate(folded.positions.items()):
+    of_lists = ((edge, positions) for edge, lists in folded.positions.items() for positions in lists.values())
+    for number, (edge, positions) in enumerate(of_lists):
         reifier = f"_:bfsqlPosition{number}"
         subject, predicate, value = edge
         yield f"{reifier} {_REIFIES} <<( {renamed(subject)} {predicate} {renamed(value)} )>> .\n"
@@ -265,6 +280,9 @@ _LEVELS = 4
 
 _DIGITS = 10
 """Characters of an ID: 50 bits."""
+
+_LONGEST = MAX_IRI - len(REACHED_BY)
+"""Characters of a predicate that can be a type."""
 
 _BYTES = 15
 """Of a digest: 24 characters."""
@@ -317,25 +335,28 @@ class _Contents:
         self._at: dict[str, int] = {}
         self._own: list[list[str]] = []
         self._links: list[list[tuple[str, int]]] = []
+        stated = _stated(folded.triples)
         positions = folded.positions
         for triple in folded.triples:
-            subject, predicate, value = triple
-            if positions and triple in positions:
-                predicate = f"{predicate} {','.join(sorted(positions[triple]))}"
-            if value[0] == "_":
-                if subject[0] == "_":
-                    one, other = self._index(subject), self._index(value)
-                    self._links[one].append((f">{predicate}", other))
-                    self._links[other].append((f"<{predicate}", one))
-                else:
-                    self._own[self._index(value)].append(f"<{predicate} {subject}")
-                continue
-            if value[1] == "<":
+            subject, said, value = triple
+            if said == _REIFIES and subject in stated:
+                # What is stated about an edge of a node is content of the node.
+                content = f"{with_names(value, _unnamed)} {' '.join(stated[subject])}"
                 for label in labels_in(value):
-                    self._index(label)
-                value = with_names(value, _unnamed)
-            if subject[0] == "_":
-                self._own[self._index(subject)].append(f">{predicate} {value}")
+                    self._own[self._index(label)].append(content)
+                continue
+            if positions and triple in positions:
+                said = " ".join([said, *sorted(",".join(places) for places in positions[triple].values())])
+            if value[0] != "_":
+                if subject[0] == "_":
+                    content = with_names(value, _unnamed) if value[1] == "<" else value
+                    self._own[self._index(subject)].append(f">{said} {content}")
+            elif subject[0] != "_":
+                self._own[self._index(value)].append(f"<{said} {subject}")
+            else:
+                one, other = self._index(subject), self._index(value)
+                self._links[one].append((f">{said}", other))
+                self._links[other].append((f"<{said}", one))
         for array in folded.arrays:
             if is_blank(array.owner):
                 self._own[self._index(array.owner)].append(f">{array.predicate} {array.literal(_unnamed)}")
@@ -401,6 +422,15 @@ class _Contents:
                         marks[other] += _number(said, names[at])
                         heapq.heappush(heap, (-marks[other], other))
             yield digest, ordered
+
+
+def _stated(triples: Iterable[Terms]) -> Mapping[str, Sequence[str]]:
+    """Return what each reifier says beside its triple and its blank nodes, sorted."""
+    stated: dict[str, list[str]] = {subject: [] for subject, predicate, _ in triples if predicate == _REIFIES}
+    for subject, predicate, value in triples if stated else ():
+        if subject in stated and predicate != _REIFIES and value[0] != "_":
+            stated[subject].append(f"{predicate} {value}")
+    return {subject: sorted(said) for subject, said in stated.items()}
 
 
 def _unnamed(_: str) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gateway.errors import ConfigurationError
+from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
 from gateway.files.graph_files import is_stdin
 from gateway.files.loading import LoadedGraph, load_files
 from gateway.files.parser_process import Progress
@@ -65,7 +66,7 @@ def open_cached(
     limits: FileSettings | None = None,
     policy: Policy | None = None,
     *,
-    blank_nodes: bool = True,
+    blank_types: BlankTypes = BY_RDF_TYPE,
 ) -> LoadedGraph:
     """Open the store of graph files in a cache, and make it first where there is none that is current.
 
@@ -77,26 +78,26 @@ def open_cached(
         progress: As `load_files` takes it.
         limits: As `load_files` takes them.
         policy: As `load_files` takes it.
-        blank_nodes: As `load_files` takes it.
+        blank_types: As `load_files` takes it.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
     """
     size = _size(paths)
     if size < cache.large or not _is_usable(cache):
-        return load_files(paths, progress, limits, policy, blank_nodes=blank_nodes)
+        return load_files(paths, progress, limits, policy, blank_types=blank_types)
     # Before it is asked how much room there is: what killed processes left may take it.
     remove_oldest(cache)
     if not _has_room(cache, size):
-        return load_files(paths, progress, limits, policy, blank_nodes=blank_nodes)
+        return load_files(paths, progress, limits, policy, blank_types=blank_types)
     try:
-        graph = open_stored(paths, cache.folder, progress, limits, policy, blank_nodes=blank_nodes, is_cache=True)
+        graph = open_stored(paths, cache.folder, progress, limits, policy, blank_types=blank_types, is_cache=True)
     except NotStoredError as error:
         _log.info("the graph is not cached: %s", error)
-        return load_files(paths, progress, limits, policy, blank_nodes=blank_nodes)
+        return load_files(paths, progress, limits, policy, blank_types=blank_types)
     remove_oldest(cache)
     if graph.is_on_disk and cache.needs and graph.place and not any(graph.place.glob(f"*/{cache.needs}")):
-        memory = load_files(paths, progress, limits, policy, blank_nodes=blank_nodes)
+        memory = load_files(paths, progress, limits, policy, blank_types=blank_types)
         graph = replace(graph, engine=memory.engine, is_on_disk=False) if memory.version == graph.version else memory
     # What outlives a change of the files is no part of the cache, which may be emptied at any time.
     return replace(graph, lasting=None)

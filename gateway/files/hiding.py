@@ -16,7 +16,7 @@ import pyoxigraph
 
 from gateway.files.blank_nodes import BlankNodes
 from gateway.settings.hidden import Policy
-from gateway.terms.iri import BIOLINK, OBAN, OWL, PROV, RDF, SINGLETON_PROPERTY_OF, STATING, is_skolem
+from gateway.terms.iri import BIOLINK, OBAN, OWL, PROV, RDF, RDF_REST, SINGLETON_PROPERTY_OF, STATING, is_skolem
 
 _log = logging.getLogger(__name__)
 
@@ -66,6 +66,7 @@ _OF_PARTS = tuple(
 _MAIN_VALUE = "/statement/"
 """In each predicate from a statement to its value: the names are fixed, also where a graph declares none of them."""
 
+_REST, _FIRST_MEMBER = pyoxigraph.NamedNode(RDF_REST), pyoxigraph.NamedNode(f"{RDF}_1")
 _NO_VALUE = pyoxigraph.NamedNode(f"{_WIKIBASE}novalue")
 _RANK = pyoxigraph.NamedNode(f"{_WIKIBASE}rank")
 _WAS_DERIVED_FROM = pyoxigraph.NamedNode(f"{PROV}wasDerivedFrom")
@@ -125,7 +126,7 @@ class HiddenTriples:
         self._warn_of_absent()
         for quad in self._whole:
             self._note_inner_terms(quad, given)
-            if _states_literal(quad, without_literals):
+            if _states_literal(quad, without_literals) or self._states_list(quad, without_literals):
                 self._leave_out(quad)
         for node in given:
             self._hide(node)
@@ -225,6 +226,13 @@ class HiddenTriples:
             self._hide(subject)
         if self._is_part(quad):
             self._hide(value)
+
+    def _states_list(self, quad: pyoxigraph.Quad, predicates: frozenset[pyoxigraph.NamedNode]) -> bool:
+        """Return whether a triple has one of some predicates and a list, whose literals would be values of it."""
+        value = quad.object
+        if quad.predicate not in predicates or not isinstance(value, pyoxigraph.BlankNode):
+            return False
+        return self._has(value, _REST, None) or self._has(value, _FIRST_MEMBER, None)
 
     def _is_part(self, quad: pyoxigraph.Quad) -> bool:
         """Return whether the object of a triple is a part of its subject, and nothing by itself."""

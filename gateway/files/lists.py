@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
-from gateway.terms.iri import ARRAY, ORDER, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
+from gateway.terms.iri import ARRAY, ORDER, RDF, RDF_FIRST, RDF_NIL, RDF_REIFIES, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _FIRST, _REST, _NIL, _TYPE = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL), node(RDF_TYPE)
-_MEMBER = node(RDFS_MEMBER)
+_MEMBER, _REIFIES = node(RDFS_MEMBER), node(RDF_REIFIES)
+_TRIPLE_TERM = re.compile(r"<<\( (\S+) (\S+) (\S+) \)>>")
 _TYPES = frozenset(node(f"{RDF}{name}") for name in ("List", "Seq", "Bag", "Alt"))
 _NUMBERED = f"<{RDF}_"
 
@@ -25,6 +26,9 @@ _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?',
 
 _ORDERED = 20
 """Members whose order a description shows."""
+
+_MOST_SHARED = 10_000
+"""Edges that the members of one list may be, from all its owners together; with more, the list is a node."""
 
 _DEEPEST = 16
 """Lists in each other; what is deeper is a node."""
@@ -56,28 +60,29 @@ class Folded:
 
     Attributes:
         triples: The triples, those from owners to members that are nodes among them.
-        positions: The positions of the members of lists, by the triple that leads to the member.
+        positions: The positions of the members of lists, by the triple that leads to the member and by the list.
         arrays: The lists that have members which are no nodes.
         broken: How many lists are shown as the nodes that they are made of, because they are malformed.
     """
 
     triples: list[Terms] = field(default_factory=list)
-    positions: dict[Terms, list[str]] = field(default_factory=lambda: defaultdict(list))
+    positions: dict[Terms, dict[str, list[str]]] = field(default_factory=dict)
     arrays: list[ArrayValue] = field(default_factory=list)
     broken: int = 0
 
 
-def fold_lists(triples: list[Terms], kept: Collection[str]) -> Folded:
+def fold_lists(triples: list[Terms], kept: Collection[str], *, is_part: bool = False) -> Folded:
     """Fold all lists and containers.
 
     Args:
         triples: All triples of a graph in which a blank node or a part of a list is, each once.
         kept: Blank nodes that stay as they are, and whose lists do.
+        is_part: Whether something is hidden of the graph: then a cell may have lost its member, and is no member.
     """
     has_parts = any(map(_is_part, {predicate for _, predicate, _ in triples}))
     if not has_parts and all(value != _NIL for _, _, value in triples):
         return Folded(triples)
-    return _Folder(triples, kept).folded()
+    return _Folder(triples, kept, is_part=is_part).folded()
 
 
 @dataclass(slots=True)
@@ -110,9 +115,10 @@ class _Members:
 
 
 class _Folder:
-    def __init__(self, triples: Sequence[Terms], kept: Collection[str]) -> None:
+    def __init__(self, triples: Sequence[Terms], kept: Collection[str], *, is_part: bool) -> None:
         self._triples = triples
         self._kept = kept
+        self._is_part = is_part
         self._cells = _cells_of(triples, kept)
         self._seen: set[str] = set()
         self._members = {name: self._read(name) for name, cell in self._cells.items() if not cell.before}
@@ -159,7 +165,9 @@ class _Folder:
         name = head
         while name != _NIL:
             at = self._cells.get(name)
-            if at is None or name in names or len(at.first) != 1 or len(at.rest) != 1 or at.numbered:
+            if at is None or name in names or len(at.rest) != 1 or at.numbered:
+                break
+            if len(at.first) != 1 and not (self._is_part and not at.first):
                 break
             # What a cell says beside its member, or who owns it, would be lost with it.
             if name != head and (at.says_more or at.owners or at.before > 1 or not is_blank(name)):
@@ -177,22 +185,21 @@ class _Folder:
         """Return the lists that are nodes, and not only values of their owners."""
         read = [head for head, members in self._members.items() if members is not None]
         # A list in several lists would be written in each, and lists in those again: that may be any number of times.
-        nodes = {
-            head
-            for head in read
-            if not is_blank(head)
-            or (cell := self._cells[head]).says_more
-            or not cell.owners
-            or len(above.get(head, ())) > 1
-        }
-        level = [head for head in read if not above.get(head)]
+        around = {head: [name for name in above.get(head, ()) if self._members[name] is not None] for head in read}
+        nodes = {head for head in read if self._is_node(head) or len(around[head]) > 1}
+        level = [head for head in read if head in nodes or not around[head]]
         depth = 0
         while level:
             if depth % _DEEPEST == _DEEPEST - 1:
                 nodes.update(level)
             depth += 1
-            level = [name for head in level for name in below[head] if len(above[name]) == 1]
+            level = [name for head in level for name in below[head] if name in around and name not in nodes]
         return nodes
+
+    def _is_node(self, head: str) -> bool:
+        cell, members = self._cells[head], self._members[head]
+        is_shared = cell.owners > 1 and members is not None and cell.owners * len(members.places) > _MOST_SHARED
+        return not is_blank(head) or cell.says_more or not cell.owners or is_shared
 
     def _is_value(self, name: str) -> bool:
         return self._members.get(name) is not None and name not in self._nodes
@@ -202,7 +209,7 @@ class _Folder:
         subject, predicate, value = triple
         if not _is_part(predicate):
             self._add(triple)
-        elif predicate == _FIRST or _number_of(predicate, value) == min(self._cells[subject].numbered, default=None):
+        elif predicate == _REST or _number_of(predicate, value) == min(self._cells[subject].numbered, default=None):
             self._add_members(subject, _MEMBER, subject)
 
     def _add(self, triple: Terms) -> None:
@@ -212,6 +219,11 @@ class _Folder:
             self._found.arrays.append(ArrayValue(subject, predicate, []))
         elif self._is_value(value):
             self._add_members(subject, predicate, value)
+        elif predicate == _REIFIES and (stated := _TRIPLE_TERM.fullmatch(value)) and self._is_value(stated[3]):
+            # What is said of a list is said of the edge to each of its members.
+            for _, member in _flat(self._array(stated[3]), ""):
+                if member is not None and is_node(member):
+                    self._found.triples.append((subject, predicate, f"<<( {stated[1]} {stated[2]} {member} )>>"))
         else:
             self._found.triples.append(triple)
 
@@ -225,7 +237,7 @@ class _Folder:
                 edge = (owner, predicate, member)
                 if edge not in self._found.positions:
                     self._found.triples.append(edge)
-                self._found.positions[edge].append(place)
+                self._found.positions.setdefault(edge, {}).setdefault(head, []).append(place)
         kept = (array[:_ORDERED], ORDER) if has_nodes_only else (array, ARRAY)
         self._found.arrays.append(ArrayValue(owner, predicate, *kept))
 
@@ -264,7 +276,7 @@ def _without_ends(leading: Mapping[str, Sequence[str]], back: Mapping[str, Seque
 def _cells_of(triples: Iterable[Terms], kept: Collection[str]) -> dict[str, _Cell]:
     cells: defaultdict[str, _Cell] = defaultdict(_Cell)
     for subject, predicate, value in triples:
-        if subject in kept or not _is_part(predicate):
+        if subject in kept or subject == _NIL or not _is_part(predicate):
             continue
         cell = cells[subject]
         if predicate == _FIRST:
@@ -310,7 +322,9 @@ def _as_json(item: str | Array, renamed: Callable[[str], str]) -> object:
     if isinstance(item, list):
         return [_as_json(each, renamed) for _, each in item]
     if is_node(item):
-        return {"@id": (renamed(item) if is_blank(item) else item)[1:-1]}
+        named = renamed(item)
+        # An expression has no ID.
+        return {} if is_blank(named) else {"@id": named[1:-1]}
     found = _LITERAL.fullmatch(item)
     if found is None:
         return item

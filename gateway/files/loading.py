@@ -17,7 +17,7 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.files import recognition
-from gateway.files.blank_nodes import BlankNodes, load_lines
+from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
 from gateway.files.graph_files import is_stdin, opened
 from gateway.files.hiding import copy_visible
 from gateway.files.parser_process import ParserProcess, Progress
@@ -28,7 +28,7 @@ from gateway.settings.limits import FileSettings
 
 _log = logging.getLogger(__name__)
 
-_OF_WIKIBASE = [pyoxigraph.NamedNode(f"http://wikiba.se/ontology#{name}") for name in ("rank", "directClaim", "badge")]
+_OF_WIKIBASE = [pyoxigraph.NamedNode(f"http://wikiba.se/ontology#{name}") for name in ("rank", "directClaim")]
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ def load_files(
     limits: FileSettings | None = None,
     policy: Policy | None = None,
     *,
-    blank_nodes: bool = True,
+    blank_types: BlankTypes = BY_RDF_TYPE,
 ) -> LoadedGraph:
     """Load files into one graph in memory.
 
@@ -100,14 +100,15 @@ def load_files(
         progress: Called after every megabyte that was read; what it raises ends the load.
         limits: What parsing one of them may take; the usual limits where not given.
         policy: What is left out, with the prefixes that the files declare: those may name what is hidden.
-        blank_nodes: Whether blank nodes are nodes, and the members of lists their owners' neighbours.
+        blank_types: The predicates that give nodes their types, by which untyped blank nodes get one; None where blank
+            nodes are no nodes, and the members of lists not their owners' neighbours.
 
     Raises:
         ConfigurationError: A file is missing, is no RDF of its format, is cut or takes more than is allowed; the text
             names the file and, where the format gives it, line and column.
     """
     engine = pyoxigraph.Store()
-    content = fill(engine, paths, progress, limits, policy=policy, blank_nodes=blank_nodes)
+    content = fill(engine, paths, progress, limits, policy=policy, blank_types=blank_types)
     return LoadedGraph(engine, content.prefixes, content.version)
 
 
@@ -119,7 +120,7 @@ def fill(
     copy: pyoxigraph.Store | None = None,
     policy: Policy | None = None,
     *,
-    blank_nodes: bool = True,
+    blank_types: BlankTypes = BY_RDF_TYPE,
 ) -> Content:
     """Load files into an empty store, and at the same time into a copy of it; see `load_files`.
 
@@ -133,7 +134,7 @@ def fill(
     digest = hashlib.sha256()
     whole = engine if policy is None else pyoxigraph.Store()
     settings = limits or FileSettings()
-    aside = BlankNodes() if blank_nodes else None
+    aside = None if blank_types is None else BlankNodes(blank_types, is_part=policy is not None)
     for path in paths:
         request = ParseRequest(
             recognition.format_by_name(path.name),
@@ -159,9 +160,9 @@ def fill(
     return content
 
 
-def with_blank_nodes(whole: pyoxigraph.Store) -> pyoxigraph.Store:
-    """Return a graph with IRIs for blank nodes, and the members of lists beside their owners."""
-    aside = BlankNodes()
+def with_blank_nodes(whole: pyoxigraph.Store, types: Sequence[str], *, is_part: bool) -> pyoxigraph.Store:
+    """Return a graph with IRIs for blank nodes, and the members of lists beside their owners; see `BlankNodes`."""
+    aside = BlankNodes(types, is_part=is_part)
     engine = pyoxigraph.Store()
     engine.bulk_extend(aside.add(whole))
     if not aside:
@@ -217,6 +218,7 @@ def _load_aside(aside: BlankNodes, stores: Sequence[pyoxigraph.Store]) -> None:
     broken = 0
     if _is_wikibase(stores[0]):
         # Its blank nodes are unknown values.
+        _log.info("the graph has the vocabulary of a Wikibase, so its blank nodes are unknown values and no nodes")
         lines = aside.lines
     else:
         lines, broken = aside.renamed()

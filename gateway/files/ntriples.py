@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from gateway.terms.iri import RDF
+from gateway.terms.iri import OWN, RDF
 
 Terms: TypeAlias = tuple[str, str, str]
 """Subject, predicate and object of a triple, each as N-Triples write it. No class: files have millions."""
@@ -16,6 +16,17 @@ def terms_of(lines: bytes) -> list[Terms]:
     """Return the terms of each of some lines."""
     # Only the object may have a blank in it.
     return [tuple(line[:-2].split(" ", 2)) for line in lines.decode().split("\n")[:-1]]  # type: ignore[misc]
+
+
+_STRING_OR_OWN = re.compile(rb'"(?:[^"\\]|\\.)*"|<' + re.escape(OWN.encode()))
+
+
+def without_own(lines: bytes) -> bytes:
+    """Return lines in which no IRI is one of the gateway's own: a file that has one means another thing by it."""
+    if b"<" + OWN.encode() not in lines:
+        return lines
+    foreign = OWN.encode()[:-1] + b"-of-file:"
+    return _STRING_OR_OWN.sub(lambda found: found[0] if found[0][:1] == b'"' else b"<" + foreign, lines)
 
 
 def node(iri: str) -> str:
@@ -43,7 +54,8 @@ def is_node(term: str) -> bool:
 
 _RDF = RDF.encode()
 _PART_OF_LIST = re.compile(re.escape(_RDF) + rb"(?:first|rest|nil|_[1-9])")
-_MAY_BE_ASIDE = re.compile(rb"_:|" + _PART_OF_LIST.pattern)
+_OWN = OWN.encode()
+_MAY_BE_ASIDE = re.compile(rb"_:|" + re.escape(_OWN) + rb"|" + _PART_OF_LIST.pattern)
 
 
 def may_be_aside(lines: bytes) -> bool:
@@ -53,7 +65,7 @@ def may_be_aside(lines: bytes) -> bool:
 
 def is_aside(line: bytes) -> bool:
     """Return whether one line does; it takes a third of the time."""
-    return b"_:" in line or (_RDF in line and _PART_OF_LIST.search(line) is not None)
+    return b"_:" in line or _OWN in line or (_RDF in line and _PART_OF_LIST.search(line) is not None)
 
 
 _LABELS = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(_:[^\s)]+)')

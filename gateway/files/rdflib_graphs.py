@@ -9,6 +9,7 @@ import pyoxigraph
 import rdflib
 
 from gateway.errors import ConfigurationError
+from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
 from gateway.files.hiding import visible_part
 from gateway.files.loading import LoadedGraph, short_hash, with_blank_nodes
 from gateway.settings.hidden import Policy
@@ -16,13 +17,15 @@ from gateway.settings.hidden import Policy
 _Triple = tuple[object, object, object]
 
 
-def load_rdflib(source: rdflib.Graph, policy: Policy | None = None, *, blank_nodes: bool = True) -> LoadedGraph:
+def load_rdflib(
+    source: rdflib.Graph, policy: Policy | None = None, *, blank_types: BlankTypes = BY_RDF_TYPE
+) -> LoadedGraph:
     """Copy what a policy leaves of an rdflib Graph or Dataset; named graphs are merged, and later changes are not seen.
 
     Args:
         source: The graph.
         policy: What is left out.
-        blank_nodes: As `load_files` takes it.
+        blank_types: As `load_files` takes it.
 
     Raises:
         ConfigurationError: It holds a term that is no RDF.
@@ -38,8 +41,8 @@ def load_rdflib(source: rdflib.Graph, policy: Policy | None = None, *, blank_nod
         ) from error
     if policy is not None:
         engine = visible_part(engine, policy)
-    if blank_nodes:
-        engine = with_blank_nodes(engine)
+    if blank_types is not None:
+        engine = with_blank_nodes(engine, blank_types, is_part=policy is not None)
     version = short_hash(hashlib.sha256("\n".join(sorted(map(str, engine))).encode()))
     prefixes = _prefixes_in_use(source) if policy is None else {}
     return LoadedGraph(engine, [("the rdflib graph", prefixes)], version)

@@ -36,6 +36,7 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
+from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
 from gateway.files.loading import LoadedGraph, check_files, fill
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import (
@@ -101,7 +102,7 @@ def open_stored(
     limits: FileSettings | None = None,
     policy: Policy | None = None,
     *,
-    blank_nodes: bool = True,
+    blank_types: BlankTypes = BY_RDF_TYPE,
     is_cache: bool = False,
 ) -> LoadedGraph:
     """Open the store of graph files, and make it first where there is none that is current.
@@ -114,7 +115,7 @@ def open_stored(
         progress: Receives each step of the parsing, here or in another process; what it raises ends the load.
         limits: As `load_files` takes them.
         policy: As `load_files` takes it; graphs under other policies have other folders.
-        blank_nodes: As `load_files` takes it.
+        blank_types: As `load_files` takes it.
         is_cache: Whether nobody asked for the store: what is damaged is replaced in silence, and a graph that is
             parsed here is in memory too, where it is queried.
 
@@ -130,7 +131,7 @@ def open_stored(
         raise NotStoredError(error.wrong, valid=error.valid, next_step=error.next_step) from error
     remove_unfinished(directory)
     stores = _Stores(
-        paths, folder / GRAPH, limits or FileSettings(), policy, blank_nodes=blank_nodes, is_cache=is_cache
+        paths, folder / GRAPH, limits or FileSettings(), policy, blank_types=blank_types, is_cache=is_cache
     )
     try:
         return stores.current() or stores.made(progress)
@@ -169,14 +170,14 @@ class _Stores:
         limits: FileSettings,
         policy: Policy | None,
         *,
-        blank_nodes: bool,
+        blank_types: BlankTypes,
         is_cache: bool,
     ) -> None:
         self._paths = paths
         self._is_cache = is_cache
         self._limits = limits
         self._policy = policy
-        self._blank_nodes = blank_nodes
+        self._blank_types = blank_types
         self._folder = folder
         self._complained = False
         self._are_unchanged = False
@@ -230,7 +231,7 @@ class _Stores:
     def _key(self, fingerprints: Sequence[Fingerprint]) -> str:
         # Relative IRIs depend on the address of their file.
         files = [(str(path.resolve()), file.sha256) for path, file in zip(self._paths, fingerprints, strict=True)]
-        content = msgspec.json.encode((_FORMAT, self._blank_nodes, version("pyoxigraph"), files))
+        content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), files))
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     def _opened(self, store: Path) -> LoadedGraph | None:
@@ -319,7 +320,7 @@ class _Stores:
         """Parse the files into a folder, and into a given store in memory; return the key of what was read."""
         # Oxigraph closes a store when no name holds it, so this frame must not keep one.
         engine = pyoxigraph.Store(str(new / "engine"))
-        content = fill(engine, self._paths, progress, self._limits, memory, self._policy, blank_nodes=self._blank_nodes)
+        content = fill(engine, self._paths, progress, self._limits, memory, self._policy, blank_types=self._blank_types)
         engine.flush()
         del engine
         parts = {path.name: _settled(path) for path in (new / "engine").iterdir()}

@@ -153,20 +153,21 @@ def _loaded_under(
     place: Path | FileCache | None,
     profile: Profile,
 ) -> LoadedGraph:
-    limits, blank_nodes = profile.files, has_blank_nodes(profile)
+    limits = profile.files
+    blank_types = profile.edges.types if has_blank_nodes(profile) else None
     if _is_rdflib(source):
         from gateway.files.rdflib_graphs import load_rdflib  # noqa: PLC0415 - with rdflib
 
-        return load_rdflib(source, policy, blank_nodes=blank_nodes)
+        return load_rdflib(source, policy, blank_types=blank_types)
     if source is None:
-        return load_files([resources.demo_graph()], progress, limits, policy, blank_nodes=blank_nodes)
+        return load_files([resources.demo_graph()], progress, limits, policy, blank_types=blank_types)
     paths = _paths(source)
     if place is None or not paths:
-        return load_files(paths, progress, limits, policy, blank_nodes=blank_nodes)
+        return load_files(paths, progress, limits, policy, blank_types=blank_types)
     if isinstance(place, FileCache):
-        return open_cached(paths, place, progress, limits, policy, blank_nodes=blank_nodes)
+        return open_cached(paths, place, progress, limits, policy, blank_types=blank_types)
     refuse_stdin(paths)
-    return open_stored(paths, place, progress, limits, policy, blank_nodes=blank_nodes)
+    return open_stored(paths, place, progress, limits, policy, blank_types=blank_types)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:

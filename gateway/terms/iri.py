@@ -53,8 +53,18 @@ _SKOLEM = "/.well-known/genid/"
 
 
 def is_blank_node(iri: str) -> bool:
-    """Return whether an IRI stands for a blank node: of a file, here or in PostgreSQL, or in Neo4j by neosemantics."""
-    return iri.startswith((BLANK_NODE, "bnode://"))
+    """Return whether an IRI stands for a blank node of a graph in this process, or of one that `load` has written."""
+    return iri.startswith(BLANK_NODE)
+
+
+def is_own(iri: str) -> bool:
+    """Return whether an IRI is one that the gateway made, so that no answer shows it."""
+    return iri.startswith((BLANK_NODE, REACHED_BY)) or iri == POSITION
+
+
+def is_shown(iri: str) -> bool:
+    """Return whether answers can show an IRI as an ID that a caller can send back."""
+    return is_sendable(iri) and (not iri.startswith(OWN) or is_blank_node(iri))
 
 
 def is_reached_by(iri: str) -> bool:

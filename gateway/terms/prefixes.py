@@ -17,7 +17,7 @@ from sys import getsizeof
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
-from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, REACHED_BY, is_iri
+from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, POSITION, REACHED_BY, is_iri
 
 _SHOWN = 8
 """Prefixes that an error lists."""
@@ -290,7 +290,7 @@ def own_form(iri: str, shortened: Callable[[str], str]) -> str:
         return f"_:{iri[len(BLANK_NODE) :]}"
     if iri.startswith(REACHED_BY):
         return f"({shortened(iri[len(REACHED_BY) :])})"
-    return iri.removeprefix(OWN)
+    return "position" if iri == POSITION else iri
 
 
 def is_plain_curie(text: str, prefixes: Container[str]) -> bool:

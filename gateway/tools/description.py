@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -152,7 +152,10 @@ class Surveyor:
         """
         shorten, rows = self._prefixes.shorten, []
         for one in counts.counts[: FEW_ROWS if few else ROWS]:
-            order = () if one.incoming or few else orders.get(one.predicate, ())
+            order = [] if one.incoming or few else [*orders.get(one.predicate, ())]
+            if order:
+                first = frozenset(order)
+                order += [node for node in one.neighbours if node not in first][:ALL_SHOWN]
             looked_at = () if few else order or one.neighbours[: ALL_SHOWN + room]
             room -= max(0, len(looked_at) - ALL_SHOWN)
             neighbours = tuple(map(shorten, looked_at))
@@ -173,6 +176,9 @@ _NEAREST = 3
 
 _REQUESTS_FOR_NAMES = 0.1
 """Share of the requests that are left which the survey of edges leaves for the reading of names."""
+
+_CONTENTS = 25
+"""Blank nodes of one predicate whose content a description shows."""
 
 _EXISTS = Existence(exists=True)
 
@@ -387,8 +393,8 @@ class EntityDescriber:
 
     async def _contents(self, surveys: Mapping[Iri, EdgeSurvey], call: Call) -> Mapping[Iri, BlankNode]:
         """Return what the blank nodes say that entities lead to, and are nodes."""
-        ends = (self._prefixes.expand(node) for survey in surveys.values() for _, node in _blank_ends(survey))
-        blank = list(ends)
+        rows = chain.from_iterable(survey.rows for survey in surveys.values())
+        blank = [self._prefixes.expand(node) for row in rows for node in _blank_ends(row)]
         if not blank:
             return {}
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION), call.tally.stage("metadata"):
@@ -401,15 +407,16 @@ class EntityDescriber:
         if not contents:
             return properties
         merged = dict(properties)
-        for row, node in list(_blank_ends(survey)):
-            if (content := contents.get(self._prefixes.expand(node))) is not None:
+        rows = []
+        for row in survey.rows:
+            shown = {node: contents.get(self._prefixes.expand(node)) for node in _blank_ends(row)}
+            said = [content for content in shown.values() if content is not None]
+            if said:
                 predicate = self._prefixes.expand(row.predicate)
-                merged[predicate] = (*merged.get(predicate, ()), content)
-        shown = {self._prefixes.shorten(node) for node in contents}
-        survey.rows = [
-            row if row.ordered else replace(row, neighbours=tuple(node for node in row.neighbours if node not in shown))
-            for row in survey.rows
-        ]
+                merged[predicate] = (*merged.get(predicate, ()), *said)
+            others = tuple(node for node in row.neighbours if shown.get(node) is None)
+            rows.append(row if row.ordered else replace(row, neighbours=others))
+        survey.rows = rows
         return merged
 
     async def _notes(
@@ -475,11 +482,9 @@ class EntityDescriber:
         )
 
 
-def _blank_ends(survey: EdgeSurvey) -> Iterator[tuple[SurveyRow, str]]:
-    """Yield the blank nodes among the examples of each row of outgoing edges, as many as a row shows."""
-    for row in survey.rows:
-        if not row.incoming:
-            yield from ((row, node) for node in row.neighbours[:ALL_SHOWN] if node.startswith("_:"))
+def _blank_ends(row: SurveyRow) -> Sequence[str]:
+    """Return the first blank nodes at the ends of outgoing edges."""
+    return [] if row.incoming else [node for node in row.neighbours if node.startswith("_:")][:_CONTENTS]
 
 
 def _whole_blank_nodes(properties: Properties, edges: EdgeSettings) -> int:

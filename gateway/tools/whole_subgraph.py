@@ -10,7 +10,7 @@ from gateway.answers.models import BfsResult, IntersectionResult, Node
 from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.schema.view import UNKNOWN, UNTYPED
-from gateway.terms.iri import OWN
+from gateway.terms.iri import is_own
 from gateway.terms.prefixes import PrefixMap
 
 Traversed = BfsResult | IntersectionResult
@@ -93,7 +93,7 @@ async def subgraph_of(
 
 def _outside(name_id: str, iri: str) -> str:
     """Return what stands for an IRI outside the gateway: of blank nodes, and types that it made, their IDs."""
-    return name_id if iri.startswith(OWN) else iri
+    return name_id if is_own(iri) else iri
 
 
 def _distances(page: Traversed, offset: int) -> Iterator[int | None]:

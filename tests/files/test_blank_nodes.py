@@ -239,7 +239,7 @@ def test_under_a_policy_ids_are_those_of_a_file_without_the_hidden_triples(write
 
 def test_blank_nodes_may_be_left_as_they_are(write: Write) -> None:
     path = write("a.ttl", HEADER + PEOPLE + "x:list x:of ( x:a ) .")
-    graph = load_files([path], blank_nodes=False)
+    graph = load_files([path], blank_types=None)
     assert (len(ids(graph)), labels(graph)) == (0, 10)
     assert graph.version != load_files([path]).version
 
@@ -247,7 +247,7 @@ def test_blank_nodes_may_be_left_as_they_are(write: Write) -> None:
 def test_a_stored_graph_is_another_with_and_without_blank_nodes(write: Write, tmp_path: Path) -> None:
     path = write("a.ttl", HEADER + PEOPLE)
     for blank_nodes in (True, False, True):
-        graph = open_stored([path], tmp_path / "store", blank_nodes=blank_nodes)
+        graph = open_stored([path], tmp_path / "store", blank_types=(RDF_TYPE,) if blank_nodes else None)
         assert bool(ids(graph)) is blank_nodes
 
 
@@ -265,3 +265,13 @@ def test_a_label_means_one_node_in_a_document_and_others_in_others(write: Write)
     graph = load_files(_documents([line.format("a") + line.format("b"), line.format("c")], write))
     about = {_text(quad.object): quad.subject for quad in graph.engine}
     assert about[f"{X}a"] == about[f"{X}b"] != about[f"{X}c"]
+
+
+def test_what_is_stated_about_the_edges_of_a_node_tells_it_apart(write: Write) -> None:
+    nodes = ["_:a x:p x:b {| x:sure 1 |} .", "_:c x:p x:b {| x:sure 2 |} ."]
+    graphs = [
+        load_files([write(f"{number}.ttl", HEADER + "x:x x:has _:a , _:c .\n" + "\n".join(order))])
+        for number, order in enumerate((nodes, nodes[::-1]))
+    ]
+    assert ids(graphs[0]) == ids(graphs[1])
+    assert not any("." in id_ for id_ in ids(graphs[0]))

@@ -163,3 +163,23 @@ def test_a_list_in_several_lists_is_a_node(tmp_path: Path) -> None:
     graph = loaded(tmp_path, f"x:a x:p _:l0 . {levels} _:l20 rdf:first x:b ; rdf:rest () .")
     found = edges(graph)
     assert (found["a p _"], found["_ member b"], len(found["_ member _"])) == ([1, 2], [1], 38)
+
+
+def test_a_list_of_many_members_with_many_owners_is_a_node(tmp_path: Path) -> None:
+    owners = "".join(f"x:o{number} x:p _:l .\n" for number in range(200))
+    members = "".join(f"x:m{number} " for number in range(200))
+    graph = loaded(tmp_path, f"{owners} _:l rdf:first x:b ; rdf:rest ( {members}) .")
+    assert len(edges(graph)) == 200 + 201
+
+
+@pytest.mark.parametrize(
+    "top", ["x:a x:p _:h . _:h rdf:_1 _:l0 . x:b x:p _:i . _:i rdf:_1 _:l0 .", "_:l rdf:_1 _:l ; rdf:_2 _:l0 ."]
+)
+def test_no_list_is_read_so_deep_that_the_stack_ends(tmp_path: Path, top: str) -> None:
+    chain = "".join(f"_:l{number} rdf:_1 _:l{number + 1} .\n" for number in range(2_000))
+    graph = loaded(tmp_path, f"{top} {chain} _:l2000 rdf:_1 x:end .")
+    assert len(edges(graph)["_ member _"]) > 100
+
+
+def test_nothing_is_a_member_of_the_end_of_lists(tmp_path: Path) -> None:
+    assert edges(loaded(tmp_path, "rdf:nil rdf:first x:a . x:a x:p x:b ."))["nil first a"] == []

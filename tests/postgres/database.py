@@ -102,7 +102,7 @@ class Database:
         """Load files into the tables of a schema, if that was not done before; blank nodes are nodes where asked."""
         if not self.make_schema(name):
             return None
-        graph = load_files(files, blank_nodes=blank_nodes)
+        graph = load_files(files, blank_types=profile.edges.types if blank_nodes else None)
         store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
         nodes = nodes_of(graph.engine)
         loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles, prefixes=profile.prefixes)

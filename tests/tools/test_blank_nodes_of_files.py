@@ -12,8 +12,9 @@ from gateway.api import open_gateway
 from gateway.errors import InputError
 from gateway.expand_compact import expand
 from gateway.export.graphs import to_rdflib
+from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import NodeSettings, ValueSettings
+from gateway.settings.vocabulary import EdgeSettings, NodeSettings, ValueSettings
 from gateway.tools.gateway import Gateway
 from tests.small import ROOM, ids, metadata, triples
 
@@ -93,7 +94,7 @@ async def test_a_description_has_the_members_of_a_list_in_its_order(over: Open) 
     async with over(days) as gateway:
         week = await gateway.describe_entity("x:week")
         around = await gateway.bfs_query(["x:week"], 1)
-    assert week.edges == {"x:days": [5, "x:mon Monday", "x:tue", "x:wed", "x:thu Thursday"]}
+    assert week.edges == {"x:days": [5, "x:mon Monday", "x:tue", "x:wed", "x:thu Thursday", "x:extra"]}
     assert week.complete
     positions = {edge.object: (edge.metadata or {}).get("position") for edge in around.edges}
     assert positions == {"x:mon": 1, "x:tue": 2, "x:wed": 3, "x:thu": 4, "x:extra": None}
@@ -174,3 +175,86 @@ async def test_a_malformed_list_is_told(over: Open, rest: str, is_malformed: boo
     async with over(f"x:a x:p [ rdf:first x:b ; rdf:rest {rest} ] , [ x:q 1 ] .") as gateway:
         answer = await gateway.bfs_query(["x:a"], 2)
     assert any("malformed list" in text for text in answer.warnings or ()) is is_malformed
+
+
+EXPRESSION = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:B ]"
+
+
+@pytest.mark.parametrize(
+    "member",
+    [EXPRESSION, "<urn:x-bfsql:zzz>", f"<https://example.org/{'a' * 1_100}>"],
+    ids=["expression", "own", "long"],
+)
+async def test_a_member_that_has_no_id_spoils_no_description(over: Open, member: str) -> None:
+    async with over(f"x:a x:l ( {member} x:b ) ; x:m ( {member} 'text' ) . x:c x:q x:d .") as gateway:
+        one, both = await gateway.describe_entity("x:a"), await gateway.describe_entities(["x:c", "x:a"])
+    assert one.edges is not None
+    assert one.edges["x:l"][-1] == "x:b"
+    assert [node.id for node in both.result] == ["x:c", "x:a"]
+    array = one.model_dump()["x:m"][0]
+    assert array[-1] == "text"
+    assert isinstance(array[0], str) or array[0] == {"more": True}
+    assert not str(array[0]).startswith((":", "_:"))
+
+
+async def test_the_type_of_an_untyped_blank_node_is_no_edge_under_other_type_predicates(over: Open) -> None:
+    turtle = "x:a x:p [ x:kind x:K ; x:v 1 ] , [ x:v 2 ] ."
+    for types, expected in ((("https://example.org/x/kind",), {"x:K", "(x:p)", "untyped"}), ((), {"untyped"})):
+        profile = Profile(size=ROOM, edges=EdgeSettings(types=types))
+        async with over(turtle, profile) as gateway:
+            answer = await gateway.bfs_query(["x:a"], 2)
+        assert {node.entity_type for node in answer.nodes if node.id != "x:K"} == expected
+        assert all(edge.predicate in {"x:p", "x:kind"} for edge in answer.edges)
+
+
+async def test_what_is_stated_about_a_list_is_evidence_of_the_edges_to_its_members(over: Open) -> None:
+    async with over("x:a x:p ( x:b x:c ) {| x:confidence 0.9 |} .") as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+    said = {edge.object: (edge.metadata or {}).get("assertions", []) for edge in answer.edges}
+    assert {node: sorted(map(str, assertions)) for node, assertions in said.items()} == {
+        "x:b": ["{'confidence': 0.9}", "{'position': 1}"],
+        "x:c": ["{'confidence': 0.9}", "{'position': 2}"],
+    }
+
+
+async def test_positions_in_two_lists_are_two_assertions(over: Open) -> None:
+    async with over("x:a x:p ( x:b x:c ) , ( x:c x:b x:c ) .") as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+    said = {edge.object: (edge.metadata or {})["assertions"] for edge in answer.edges}
+    assert sorted(map(str, said["x:b"])) == ["{'position': 1}", "{'position': 2}"]
+    assert sorted(map(str, said["x:c"])) == ["{'position': 2}", "{'position': [1, 3]}"]
+
+
+async def test_only_the_row_that_shows_a_blank_node_has_it_as_no_example(over: Open) -> None:
+    async with over("x:A x:p _:b . _:b x:q x:B . _:c x:q x:B .") as gateway:
+        _, other = (await gateway.describe_entities(["x:A", "x:B"])).result
+        alone = await gateway.describe_entity("x:B")
+    assert other.edges == alone.edges
+    assert alone.edges is not None
+    assert len(alone.edges["^x:q"]) == 3
+
+
+async def test_the_type_of_blank_nodes_has_no_iri(over: Open) -> None:
+    async with over(RELATION) as gateway:
+        answer = await gateway.describe_entity("(x:interaction)")
+    assert (answer.id, answer.iri) == ("(x:interaction)", None)
+
+
+async def test_what_looks_like_an_iri_of_the_gateway_is_another(over: Open) -> None:
+    async with over("x:a x:p <urn:x-bfsql:node:abc> ; <urn:x-bfsql:foo> [ x:q 1 ] .") as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1)
+        (there,) = (node.id for node in answer.nodes if "abc" in node.id)
+        described = await gateway.describe_entity(there)
+        await gateway.describe_entity("x:a")
+    assert described.iri == "urn:x-bfsql-of-file:node:abc"
+
+
+async def test_a_hidden_member_of_a_list_is_left_out_and_the_list_closes(over: Open) -> None:
+    hidden = HiddenSettings(types=("https://example.org/x/Secret",), literals=("https://example.org/x/ssn",))
+    turtle = "x:a x:p ( x:b x:s x:c ) ; x:ssn ( '123' x:c ) . x:s a x:Secret ."
+    async with over(turtle, Profile(size=ROOM, hidden=hidden)) as gateway:
+        answer = await gateway.bfs_query(["https://example.org/x/a"], 2)
+        described = await gateway.describe_entity("https://example.org/x/a")
+    assert {edge.object[-1]: edge.metadata for edge in answer.edges} == {"b": {"position": 1}, "c": {"position": 2}}
+    assert answer.complete
+    assert "123" not in str(described.model_dump())

@@ -121,7 +121,7 @@ def oracle() -> OracleGraph:
 def graph(tmp_path_factory: pytest.TempPathFactory) -> LoadedGraph:
     path = tmp_path_factory.mktemp("corpus") / "random.nt"
     write_corpus(path)
-    return load_files([path], blank_nodes=False)
+    return load_files([path], blank_types=None)
 
 
 @pytest.fixture(params=[50_000, 12])

@@ -112,7 +112,7 @@ def _towards(api: str, profile: Profile) -> Profile:
 @asynccontextmanager
 async def _query_service() -> AsyncIterator[FakeEndpoint]:
     """Serve the slice as if it were as large as Wikidata."""
-    store = load_files([SLICE], blank_nodes=False).engine
+    store = load_files([SLICE], blank_types=None).engine
     totals = template.load("schema/totals").render({"scan": 1, "rows": 1}).partition("LIMIT")[0]
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
