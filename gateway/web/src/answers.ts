@@ -50,7 +50,8 @@ export type Relation = [number | string, ...string[]];
 export interface Entity extends Json {
   id: string;
   entity_type: string;
-  iri: string;
+  /** A blank node has none. */
+  iri?: string;
   name?: string;
   edges?: Record<string, Relation>;
   edge_rows_total?: number;

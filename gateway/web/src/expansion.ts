@@ -67,7 +67,10 @@ class Reader {
         if (key in metadata) survey[key] = metadata[key];
         delete metadata[key];
       }
-      return { ...entity, ...survey, iri: iriOf(entity["id"] as string, known) };
+      const id = entity["id"] as string;
+      // Blank nodes, and their types, have no IRI.
+      const iri = id.startsWith("_:") || id.startsWith("(") ? {} : { iri: iriOf(id, known) };
+      return { ...entity, ...survey, ...iri };
     });
     const coined = Object.fromEntries(Object.entries(known).filter(([name]) => COINED.test(name)));
     return { not_found: [], ...left, ...(Object.keys(coined).length ? { prefixes: coined } : {}), result };

@@ -106,9 +106,11 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
         })}
       </ul>
       {entity.edge_rows_total !== undefined ? <p class="quiet">{entity.edge_rows_total} relations in all.</p> : null}
-      <p class="quiet line">
-        <Value value={entity.iri} session={session} />
-      </p>
+      {entity.iri !== undefined ? (
+        <p class="quiet line">
+          <Value value={entity.iri} session={session} />
+        </p>
+      ) : null}
     </>
   );
 }
