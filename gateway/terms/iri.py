@@ -159,7 +159,7 @@ def local_name(iri: str) -> str:
     return found.group(1) if found else iri
 
 
-OWN = "urn:x-bfsql:"
+OWN = "urn:x-bfsql-blank:"
 """Begins the IRIs that the gateway makes itself; no answer shows them as they are."""
 
 BLANK_NODE = f"{OWN}node:"

@@ -17,8 +17,8 @@ from tests.oracle import GENERIC_TYPES, OWL, SCHEMA_TERM_CLASSES
 Expand = Callable[[str], str]
 """Returns the whole IRI of an ID."""
 
-BLANK_NODE: Final = "urn:x-bfsql:node:"
-REACHED_BY: Final = "urn:x-bfsql:reached-by:"
+BLANK_NODE: Final = "urn:x-bfsql-blank:node:"
+REACHED_BY: Final = "urn:x-bfsql-blank:reached-by:"
 """How the gateway expands the IDs of blank nodes, and of the types of those without one."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*")

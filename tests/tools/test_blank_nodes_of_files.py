@@ -182,7 +182,7 @@ EXPRESSION = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:B 
 
 @pytest.mark.parametrize(
     "member",
-    [EXPRESSION, "<urn:x-bfsql:zzz>", f"<https://example.org/{'a' * 1_100}>"],
+    [EXPRESSION, "<urn:x-bfsql-blank:zzz>", f"<https://example.org/{'a' * 1_100}>"],
     ids=["expression", "own", "long"],
 )
 async def test_a_member_that_has_no_id_spoils_no_description(over: Open, member: str) -> None:
@@ -241,12 +241,12 @@ async def test_the_type_of_blank_nodes_has_no_iri(over: Open) -> None:
 
 
 async def test_what_looks_like_an_iri_of_the_gateway_is_another(over: Open) -> None:
-    async with over("x:a x:p <urn:x-bfsql:node:abc> ; <urn:x-bfsql:foo> [ x:q 1 ] .") as gateway:
+    async with over("x:a x:p <urn:x-bfsql-blank:node:abc> ; <urn:x-bfsql-blank:foo> [ x:q 1 ] .") as gateway:
         answer = await gateway.bfs_query(["x:a"], 1)
         (there,) = (node.id for node in answer.nodes if "abc" in node.id)
         described = await gateway.describe_entity(there)
         await gateway.describe_entity("x:a")
-    assert described.iri == "urn:x-bfsql-of-file:node:abc"
+    assert described.iri == "urn:x-bfsql-blank-of-file:node:abc"
 
 
 async def test_a_hidden_member_of_a_list_is_left_out_and_the_list_closes(over: Open) -> None:
