@@ -60,5 +60,6 @@ class BlankContents:
             if levels > 1 and is_blank_node(edge.object) and edge.object in self._facts:
                 value = self._content(edge.object, levels - 1)
             properties[edge.predicate] = (*properties.get(edge.predicate, ()), value)
-        is_whole = described.mark.whole and around.mark.whole and facts.mark.whole and not around.blank_edges
+        is_read = described.mark.whole and around.mark.whole and facts.mark.whole
+        is_whole = is_read and not (described.left_out or around.left_out or facts.left_out or around.blank_edges)
         return BlankNode(properties, cut=not is_whole, iri=node)
