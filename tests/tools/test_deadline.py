@@ -75,10 +75,11 @@ class Session:
         self.gateway = over(STAR, PROFILE, clock=self.clock)
         runner.run(self.gateway.describe_schema())
         self.whole: dict[str, tuple[int, Answer]] = {}
-        # The first calls of a kind find out things that the others know.
-        for name in (*CALLS, *CALLS):
-            self.call(name)
         for name in CALLS:
+            # A call that follows one of its kind looks at the clock a few times less than one that follows another
+            # kind. The fewest looks are counted, so that a share of them ends every call in time.
+            for _ in range(3):
+                self.call(name)
             before = self.clock.reads
             answer = self.call(name)
             self.whole[name] = (self.clock.reads - before, answer)
