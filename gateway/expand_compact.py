@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 INCOMING = "^"
@@ -25,6 +26,18 @@ NODE_COLUMNS = "node_columns"
 
 ON_THE_WAY = "on_the_way"
 """The nodes that are shown only as steps to others, by type as the others are."""
+
+BLANK_ID = "_"
+"""The key of the ID of a blank node that stands as an object where its ID would."""
+
+BLANK_TYPE = "type"
+"""The key of its type, which is absent where that says no more than the predicate that leads to it."""
+
+BLANK_EVIDENCE = "evidence"
+"""The key of the evidence of the edge that leads to it."""
+
+BEYOND = "beyond"
+"""Where a blank node at the end of a traversal leads outside of the answer."""
 
 OTHER_TYPES = "other_types"
 """The types of a node besides the one below which it stands."""
@@ -95,7 +108,10 @@ class _Reader:
             if node["id"] in paths:
                 node["via"] = [path.split(" ") for path in paths[node["id"]]]
         columns = answer.get("evidence_columns", ())
-        edges = [_edge(ends, evidence, columns) for ends, evidence in self._adjacent(answer["edges"])]
+        ids = frozenset(chain((node["id"] for node in nodes), _folded_ids(answer["edges"])))
+        folded: list[Json] = []
+        edges = [_edge(ends, evidence, columns) for ends, evidence in self._adjacent(answer["edges"], ids, folded)]
+        nodes += folded
         own = {"via", NODE_COLUMNS, ON_THE_WAY, "evidence_columns"}
         left = {key: value for key, value in answer.items() if key not in own}
         if "schema_summary" in left:
@@ -152,22 +168,75 @@ class _Reader:
                     continue
                 for text, said in entry.items():
                     metadata = {**_name(text), **(_cells(said, columns) if isinstance(said, list) else said)}
-                    if OTHER_TYPES in metadata:
-                        others = [self._id(name) for name in metadata.pop(OTHER_TYPES)]
-                        metadata["types"] = sorted([entity_type, *others])
+                    self._read_types(metadata, entity_type)
                     yield {**_identity(text, entity_type), "metadata": metadata}
 
-    def _adjacent(self, edges: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[_Edge, Any]]:
-        """Yield each edge with its evidence, which is None where there is none."""
+    def _read_types(self, metadata: Json, entity_type: str) -> None:
+        if OTHER_TYPES in metadata:
+            others = [self._id(name) for name in metadata.pop(OTHER_TYPES)]
+            metadata["types"] = sorted([entity_type, *others])
+
+    def _adjacent(
+        self, edges: Mapping[str, Mapping[str, Any]], ids: frozenset[str], folded: list[Json]
+    ) -> Iterator[tuple[_Edge, Any]]:
+        """Yield each edge with its evidence, which is None where there is none; add nodes within edges to `folded`."""
         for key, by_predicate in edges.items():
             node = self._id(key)
             for step, others in by_predicate.items():
                 predicate = self._id(step.removeprefix(INCOMING))
-                for other in others if isinstance(others, list) else [others]:
-                    for text, evidence in [(other, None)] if isinstance(other, str) else other.items():
+                for other in _listed(others):
+                    inner: Mapping[str, Any] = {}
+                    if isinstance(other, str):
+                        ends = [(other, None)]
+                    elif BLANK_ID in other:
+                        ends = [(other[BLANK_ID].partition(" ")[0], other.get(BLANK_EVIDENCE))]
+                        inner = self._folded(other, f"({predicate})", ids, folded)
+                    else:
+                        ends = list(other.items())
+                    for text, evidence in ends:
                         name_id = self._id(text)
                         is_incoming = step.startswith(INCOMING)
                         yield (name_id, predicate, node) if is_incoming else (node, predicate, name_id), evidence
+                        yield from self._adjacent({name_id: inner} if inner else {}, ids, folded)
+
+    def _folded(
+        self, said: Mapping[str, Any], implied: str, ids: frozenset[str], folded: list[Json]
+    ) -> Mapping[str, Any]:
+        """Add a node within an edge to `folded`, and return its own edges."""
+        text, entity_type = said[BLANK_ID], self._id(said.get(BLANK_TYPE, implied))
+        left = {key: value for key, value in said.items() if key not in {BLANK_ID, BLANK_TYPE, BLANK_EVIDENCE}}
+        edges = {key: value for key, value in left.items() if key != BEYOND and is_among(value, ids)}
+        metadata = {**_name(text), **{key: value for key, value in left.items() if key not in edges}}
+        self._read_types(metadata, entity_type)
+        folded.append({**_identity(text, entity_type), "metadata": metadata})
+        return edges
+
+
+def is_among(value: Any, ids: frozenset[str]) -> bool:
+    """Return whether a value under a predicate of a node within an edge is the other end of an edge, or several."""
+    return any(
+        one.partition(" ")[0] in ids
+        if isinstance(one, str)
+        else isinstance(one, Mapping) and (BLANK_ID in one or any(key.partition(" ")[0] in ids for key in one))
+        for one in _listed(value)
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _folded_ids(edges: Any) -> Iterator[str]:
+    """Yield the IDs of the nodes within edges."""
+    if isinstance(edges, list):
+        for one in edges:
+            yield from _folded_ids(one)
+    elif isinstance(edges, Mapping):
+        if BLANK_ID in edges:
+            yield edges[BLANK_ID].partition(" ")[0]
+        for key, value in edges.items():
+            if key not in {BEYOND, BLANK_EVIDENCE}:
+                yield from _folded_ids(value)
 
 
 def _identity(text: str, entity_type: str) -> Json:

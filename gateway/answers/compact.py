@@ -13,6 +13,7 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import Any
 
+from gateway.answers.folding import folded_nodes
 from gateway.answers.models import CompactAnswer
 from gateway.answers.page import (
     NO_TERMS,
@@ -44,8 +45,19 @@ from gateway.answers.reference import (
     term_summary,
 )
 from gateway.answers.shape import Json, Shape, size_of, with_prefixes
-from gateway.answers.values import EdgeMetadata
-from gateway.expand_compact import INCOMING, NODE_COLUMNS, ON_THE_WAY, OTHER, OTHER_TYPES, SOURCES, combined
+from gateway.answers.values import EdgeMetadata, NodeMetadata
+from gateway.expand_compact import (
+    BLANK_EVIDENCE,
+    BLANK_ID,
+    BLANK_TYPE,
+    INCOMING,
+    NODE_COLUMNS,
+    ON_THE_WAY,
+    OTHER,
+    OTHER_TYPES,
+    SOURCES,
+    combined,
+)
 from gateway.terms.iri import is_own
 
 _NULL = 5
@@ -171,9 +183,10 @@ def _named(name_id: str, name: str | None) -> str:
 
 
 def _subgraph(page: SubgraphPage) -> Json:
-    names, columns, header = _Names(page.labels), evidence_columns(page.edges), page.header
+    names, columns, header, folded = _Names(page.labels), evidence_columns(page.edges), page.header, folded_nodes(page)
+    listed = [node for node in page.nodes if node.id not in folded]
     nodes, steps = (
-        _by_type((node for node in page.nodes if node.on_the_way == on_the_way), names) for on_the_way in (False, True)
+        _by_type((node for node in listed if node.on_the_way == on_the_way), names) for on_the_way in (False, True)
     )
     written = {
         **_header(header),
@@ -181,7 +194,7 @@ def _subgraph(page: SubgraphPage) -> Json:
         **_in_rows(nodes),
         ON_THE_WAY: steps or None,
         "evidence_columns": columns or None,
-        "edges": _adjacency(page, columns, names),
+        "edges": _Adjacency(page, columns, names, folded).written(),
         "via": {node.id: [" ".join(path) for path in node.paths] for node in page.nodes if node.paths} or None,
         "schema_summary": None if header.summary == NO_TERMS else _summary(header.summary, names),
         **paging(replace(page, labels=names.left)),
@@ -242,10 +255,15 @@ def _in_rows(by_type: Mapping[str, Sequence[Any]]) -> Json:
 def _node(node: PageNode, names: _Names) -> Any:
     if node.metadata is None:
         return _named(node.id, node.name)
-    written = node_metadata(replace(node.metadata, name=None))
+    return {_named(node.id, node.metadata.name): _said(node, node.metadata, names)}
+
+
+def _said(node: PageNode, metadata: NodeMetadata, names: _Names) -> Json:
+    """Return what a node says beside its name."""
+    written = node_metadata(replace(metadata, name=None))
     if types := written.pop("types", None):
         written = {**_types(types, node.entity_type, names), **written}
-    return {_named(node.id, node.metadata.name): {**written, **beside_metadata(node)}}
+    return {**written, **beside_metadata(node)}
 
 
 def _types(types: Sequence[str], entity_type: str, names: _Names) -> Json:
@@ -256,18 +274,52 @@ def _types(types: Sequence[str], entity_type: str, names: _Names) -> Json:
     return {"types": list(types)}
 
 
-def _adjacency(page: SubgraphPage, columns: Sequence[str], names: _Names) -> dict[str, dict[str, Any]]:
-    """Return the other ends of edges by node and predicate; nodes of earlier pages stand first."""
-    grouped: dict[str, dict[str, list[PageEdge]]] = {}
-    for edge in page.edges:
-        grouped.setdefault(edge.ends[0], {}).setdefault(_step(edge), []).append(edge)
-    places = {node.id: place for place, node in enumerate(page.nodes)}
-    return {
-        names.beside(node): {
-            _step_named(edges[0], names): _others(edges, columns, names) for edges in grouped[node].values()
+class _Adjacency:
+    """The other ends of edges by node and predicate; nodes of earlier pages stand first."""
+
+    def __init__(
+        self, page: SubgraphPage, columns: Sequence[str], names: _Names, folded: Mapping[str, PageNode]
+    ) -> None:
+        self._columns = columns
+        self._names = names
+        self._folded = folded
+        self._places = {node.id: place for place, node in enumerate(page.nodes)}
+        self._edges: dict[str, dict[str, list[PageEdge]]] = {}
+        for edge in page.edges:
+            self._edges.setdefault(edge.ends[0], {}).setdefault(_step(edge), []).append(edge)
+
+    def written(self) -> dict[str, dict[str, Any]]:
+        """Return them, those of folded nodes within the edges that lead there."""
+        listed = [node for node in self._edges if node not in self._folded]
+        listed.sort(key=lambda node: self._places.get(node, -1))
+        return {self._names.beside(node): self._of(node) for node in listed}
+
+    def _of(self, node: str) -> dict[str, Any]:
+        steps = self._edges.get(node, {}).values()
+        return {_step_named(edges[0], self._names): self._others(edges) for edges in steps}
+
+    def _others(self, edges: Sequence[PageEdge]) -> Any:
+        folded = [edge for edge in edges if edge.ends[1] in self._folded]
+        listed = [edge for edge in edges if edge.ends[1] not in self._folded]
+        bare = [self._names.beside(edge.ends[1]) for edge in listed if edge.metadata is None]
+        stated = {
+            self._names.beside(edge.ends[1]): evidence(edge.metadata, self._columns)
+            for edge in listed
+            if edge.metadata is not None
         }
-        for node in sorted(grouped, key=lambda node: places.get(node, -1))
-    }
+        return one_or_list([*bare, *map(self._folded_node, folded), *([stated] if stated else [])])
+
+    def _folded_node(self, edge: PageEdge) -> Json:
+        """Return a node in the place of its ID, with its edges, whose other ends are nodes of the page."""
+        node, evidence_of = self._folded[edge.ends[1]], edge.metadata
+        metadata = node.metadata or NodeMetadata()
+        is_implied = node.entity_type == f"({edge.predicate})" and not edge.is_incoming
+        written = {
+            BLANK_ID: _named(node.id, metadata.name),
+            BLANK_TYPE: None if is_implied else self._names.beside(node.entity_type),
+            BLANK_EVIDENCE: None if evidence_of is None else evidence(evidence_of, self._columns),
+        }
+        return {**present(written), **_said(node, metadata, self._names), **self._of(node.id)}
 
 
 def _step(edge: PageEdge) -> str:
@@ -276,14 +328,6 @@ def _step(edge: PageEdge) -> str:
 
 def _step_named(edge: PageEdge, names: _Names) -> str:
     return f"{INCOMING if edge.is_incoming else ''}{names.beside(edge.predicate)}"
-
-
-def _others(edges: Sequence[PageEdge], columns: Sequence[str], names: _Names) -> Any:
-    bare = [names.beside(edge.ends[1]) for edge in edges if edge.metadata is None]
-    stated = {
-        names.beside(edge.ends[1]): evidence(edge.metadata, columns) for edge in edges if edge.metadata is not None
-    }
-    return one_or_list([*bare, *([stated] if stated else [])])
 
 
 def _node_by_itself(node: PageNode) -> Any:

@@ -20,7 +20,9 @@ from gateway.answers.values import (
     PageAssertion,
     PageValue,
     uncoined,
+    with_name,
 )
+from gateway.expand_compact import INCOMING
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
 from gateway.terms.iri import ARRAY, ORDER, is_shown, is_skolem, local_name
@@ -32,6 +34,9 @@ _UNKNOWN = NoValue(unknown=True)
 
 _ORDERED = 20
 """Members of lists whose order is known."""
+
+_BEYOND = 600
+"""Characters of what is shown of where a blank node leads outside of the answer, of which one value may have more."""
 
 _DEEPEST = 32
 """Lists in each other that are shown; a store of this gateway has none as deep."""
@@ -66,6 +71,22 @@ class MetadataBuilder:
             source_documents=said.source_documents,
             properties=said.properties,
         )
+
+    def beyond(self, outgoing: Properties, incoming: Properties, names: Mapping[str, str], *, cut: bool) -> Nested:
+        """Return where a blank node leads, as much as a reader takes in, its IDs with their names behind them."""
+        shown: dict[str, list[PageValue]] = {}
+        left, is_cut = _BEYOND, cut
+        written = self._properties(outgoing)
+        written |= {f"{INCOMING}{key}": values for key, values in self._properties(incoming).items()}
+        for key, values in written.items():
+            for value in values:
+                named = _named(value, names)
+                left -= len(key) + len(notation(named))
+                if left < 0 and shown:
+                    is_cut = True
+                else:
+                    shown.setdefault(key, []).append(named)
+        return Nested(shown, is_cut)
 
     def edge(self, evidence: Evidence, omitted: dict[Iri, int]) -> EdgeMetadata | None:
         """Return the metadata of a full edge, or None; count texts that are too long in `omitted`, by predicate."""
@@ -285,6 +306,18 @@ def _nodes_of(members: Iterable[object], levels: int) -> Iterator[Iri]:
                 yield from _nodes_of(member, levels - 1)
             case {"@id": str(iri)} if is_shown(iri):
                 yield iri
+
+
+def _named(value: PageValue, names: Mapping[str, str]) -> PageValue:
+    """Return a value whose IDs have their names behind them."""
+    match value:
+        case Id():
+            return Id(with_name(value, names.get(value, "")), value.uncoined)
+        case Nested():
+            said = {key: [_named(one, names) for one in values] for key, values in value.properties.items()}
+            return replace(value, properties=said)
+        case _:
+            return value
 
 
 def _without_orders(properties: Properties) -> _ByPredicate:

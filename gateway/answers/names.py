@@ -14,6 +14,7 @@ from gateway.answers.size import max_bytes
 from gateway.answers.values import Amount, Array, EdgeMetadata, EdgeSurvey, Id, Nested, PageValue, Properties
 from gateway.arguments import TraversalArguments
 from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.expand_compact import INCOMING
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
@@ -84,6 +85,8 @@ class MentionedIds:
                 self._add_values(metadata.types)
                 self._add_values(metadata.source_documents)
                 self._add_properties(metadata.properties)
+                if metadata.beyond is not None:
+                    self._add_properties(metadata.beyond.properties)
                 name = name or metadata.name
             if name:
                 self.named[node.id] = name
@@ -102,7 +105,7 @@ class MentionedIds:
             self._add_properties(assertion.properties)
 
     def _add_properties(self, properties: Properties) -> None:
-        self.predicates.update(properties)
+        self.predicates.update(key.removeprefix(INCOMING) for key in properties)
         for values in properties.values():
             self._add_values(values)
 

@@ -88,6 +88,7 @@ class PageNode(_PageItem[NodeMetadata]):
         entity_type: The ID of its type, or the word that stands for none.
         name: Its name, where stubs carry names.
         on_the_way: Whether it is shown only as a step to nodes of `only_node_types`.
+        foldable: Whether it is a blank node that was not asked for as such, so that it may stand within an edge.
         paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
             against the step, and that of the node.
         paths_left_out: How many paths are not shown, to save room or time.
@@ -101,6 +102,7 @@ class PageNode(_PageItem[NodeMetadata]):
     entity_type: str
     name: str | None = None
     on_the_way: bool = False
+    foldable: bool = False
     paths: Sequence[Sequence[str]] = ()
     paths_left_out: int = 0
     survey: EdgeSurvey | None = None

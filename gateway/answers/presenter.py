@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from gateway import messages
 from gateway.answers import written_iris
+from gateway.answers.blank_contents import BeyondReader
 from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, TopologyFilter, Traversal
 from gateway.answers.metadata import MetadataBuilder
@@ -180,6 +181,7 @@ class Presenter:
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._header_builder = HeaderBuilder(prefixes, has_labels=profile.names.on_stubs)
         self._crosser = Crosser(store, profile, prefixes)
+        self._beyond = BeyondReader(store, prefixes, self._labeller, self._metadata_builder)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
 
     async def present(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> SubgraphPage:
@@ -296,7 +298,9 @@ class Presenter:
             shown[id(facts)] = filtered.known.chooser.shown(facts)
         name = _name(filtered.names.known.get(node, facts))
         is_step = node in filtered.topology.on_the_way
-        return PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name, on_the_way=is_step)
+        stub = PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name, on_the_way=is_step)
+        stub.foldable = is_blank_node(node) and _may_be_folded(node, filtered.topology.traversal) and not is_step
+        return stub
 
     def _add_paths(self, window: Window, filtered: _Filtered) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
@@ -354,13 +358,17 @@ class Presenter:
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
-        said = (written_iris.of_properties(description.properties) for description in described.values())
+            beyond = await self._beyond.read(nodes, topology.traversal, call)
+        contents = [description.properties for description in described.values()]
+        contents += chain.from_iterable((one.outgoing, one.incoming) for one in beyond.values())
+        said = map(written_iris.of_properties, contents)
         self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
         crossings = await self._crosser.cross([node.iri for node in nodes], call)
         for node in nodes:
             node.also_in = crossings.also_in.get(node.iri, {})
             node.also_in_failed = node.iri in crossings.in_doubt
         await self._describe_all(nodes, described, filtered)
+        await self._beyond.add(nodes, beyond, filtered.known, call)
         if filtered.names.are_wanted:
             await self._add_names([node for node in nodes if node.failed], filtered)
         for edge in window.deadline.checking(edges, at_once=1):
@@ -443,6 +451,12 @@ def _without_edges(types: Iterable[Iri], traversal: Traversal) -> list[Iri]:
     # Seeds come first.
     places = {seed: place for place, seed in enumerate(topology.seeds)}
     return [type_ for type_ in types if type_ not in places or not topology.edges.has_any_at(places[type_])]
+
+
+def _may_be_folded(node: Iri, traversal: Traversal) -> bool:
+    """Return whether a reader did not ask for a node as such: it is no seed, and nodes of a type are not looked for."""
+    arguments = traversal.arguments
+    return isinstance(arguments, BfsQuery) and not arguments.only_node_types and node not in traversal.topology.seeds
 
 
 def _name(facts: NodeFacts) -> str | None:

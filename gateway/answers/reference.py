@@ -39,11 +39,9 @@ from gateway.answers.values import (
     SurveyRow,
     uncoined,
 )
+from gateway.expand_compact import BEYOND, BLANK_ID
 from gateway.graph.values import Basis, NoValue
 from gateway.terms.iri import is_own
-
-BLANK_ID = "_"
-"""The key of the ID of a blank node, in the content that is shown of it."""
 
 Listed = TypeVar("Listed")
 
@@ -324,7 +322,8 @@ def node_metadata(metadata: NodeMetadata) -> Json:
     if metadata.total_mentions:
         written["total_mentions"] = one_or_list(metadata.total_mentions)
     said = PageAssertion(False, metadata.confidence, metadata.source_documents, metadata.properties)
-    return written | assertion_metadata(said)
+    written |= assertion_metadata(said)
+    return written if metadata.beyond is None else {**written, BEYOND: _value(metadata.beyond)}
 
 
 def edge_metadata(metadata: EdgeMetadata) -> Json:

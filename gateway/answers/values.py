@@ -179,6 +179,7 @@ class NodeMetadata:
         confidence: Its confidence; several numbers where the graph has several.
         source_documents: The documents that state it, sorted.
         properties: All else, by the ID of the predicate, sorted by it.
+        beyond: Of a blank node at the end of a traversal, where it leads outside of the answer.
     """
 
     name: str | None = None
@@ -189,6 +190,7 @@ class NodeMetadata:
     confidence: Sequence[JsonScalar] = ()
     source_documents: Sequence[str] = ()
     properties: Properties = field(default_factory=dict)
+    beyond: Nested | None = None
 
     def shortened(self, shortener: Shortener) -> NodeMetadata:
         """Return it with shorter texts and lists."""
@@ -201,6 +203,7 @@ class NodeMetadata:
             confidence=shortened_values(self.confidence, shortener),
             source_documents=shortened_values(self.source_documents, shortener),
             properties=_shortened_properties(self.properties, shortener),
+            beyond=_shortened(self.beyond, shortener),
         )
 
     @property
@@ -324,9 +327,13 @@ class EdgeSurvey:
 
     def shown(self, id_: str) -> str:
         """Return an ID with its name behind it, unless the name says no more than the ID."""
-        name = self.names.get(id_, "")
-        says_more = compact(name) != compact(local_name(id_.strip("<>")))
-        return f"{id_} {cut(name, _LONGEST_NAME)}" if name and says_more else id_
+        return with_name(id_, self.names.get(id_, ""))
+
+
+def with_name(id_: str, name: str) -> str:
+    """Return an ID with a name behind it, unless the name says no more than the ID."""
+    says_more = compact(name) != compact(local_name(id_.strip("<>")))
+    return f"{id_} {cut(name, _LONGEST_NAME)}" if name and says_more else id_
 
 
 def _shown(row: SurveyRow, names: Mapping[str, str]) -> tuple[str, ...]:

@@ -80,13 +80,14 @@ TOOLS: Mapping[str, Text] = {
         '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
         "do not know the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
-        "topology_only=true, which leaves out values and evidence; max_degree=100 shows hubs, such as countries, "
-        "without expanding them. node_types and predicates do not filter: they choose what has metadata. "
+        "topology_only=true, without values and evidence; max_degree=100 shows hubs without "
+        "expanding them. node_types and predicates do not filter: they choose what has metadata. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
-        "offset=next_offset, edge_offset=next_edge, snapshot; its edges may lead to earlier pages.",
+        "offset=next_offset, edge_offset=next_edge, snapshot.",
         'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank, a list is a row of '
-        'node_columns; edges {node: {predicate: other or [others]}}, "^predicate" if the edge comes in from other; '
-        "{other: row} has evidence, its columns in evidence_columns.",
+        'node_columns; edges {node: {predicate: other or [others]}}, "^predicate" if it comes in from other; '
+        '{other: row} has evidence, its columns in evidence_columns; {"_": id, ...} is a blank node, beyond: its edges '
+        "outside the answer.",
     ),
     "describe_entity": Text(
         "Describe one entity",

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from gateway import messages
 from gateway.answers import written_iris
+from gateway.answers.blank_contents import BlankContents
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
 from gateway.answers.metadata import MetadataBuilder, orders_of
@@ -43,7 +44,6 @@ from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.names import words_of
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.blank_contents import BlankContents
 from gateway.tools.ranking import ranked
 from gateway.tools.readers import IdReader
 from gateway.traversal.gaps import cause_of

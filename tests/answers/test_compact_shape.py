@@ -24,7 +24,7 @@ from gateway.answers.page import (
 )
 from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import size_of
-from gateway.answers.values import Amount, EdgeMetadata, Id, NodeMetadata, PageAssertion
+from gateway.answers.values import Amount, EdgeMetadata, Id, Nested, NodeMetadata, PageAssertion
 from gateway.graph.values import Basis, Edge, NoValue
 from tests.small import X
 
@@ -242,10 +242,13 @@ IDS = st.sampled_from(
     ["x:a", "x:b", "x:^c", "nodes", "https://x.org/d", "<x:e>", ":f", "other", "x:\u00a0g", "via", "x:日"]
 )
 PREDICATES = st.sampled_from(["x:p", "x:q", "https://x.org/^r", "x:edges", ":s"])
-TYPES = st.sampled_from(["x:T", "untyped", "unknown", "nodes", "https://x.org/U"])
+TYPES = st.sampled_from(["x:T", "(x:p)", "untyped", "unknown", "nodes", "https://x.org/U"])
 NAMES = st.none() | st.text(' aé日\n^"', max_size=8)
 VALUES: Any = st.one_of(
     st.text(max_size=4),
+    # What could be taken for another node of the page.
+    IDS,
+    IDS.map("{} b".format),
     st.integers(0, 3),
     st.booleans(),
     st.just(NoValue(unknown=True)),
@@ -270,6 +273,7 @@ METADATA = st.builds(
     synonyms=TEXTS,
     total_mentions=st.lists(st.integers(0, 9), max_size=2),
     properties=PROPERTIES,
+    beyond=st.none() | st.builds(Nested, PROPERTIES, st.booleans()),
 )
 
 
@@ -300,6 +304,7 @@ def pages(draw: st.DrawFn) -> SubgraphPage:
         drawn.on_the_way = draw(st.booleans())
         if not drawn.on_the_way and draw(st.booleans()):
             drawn.set_metadata(draw(METADATA))
+            drawn.foldable = draw(st.booleans())
         nodes.append(drawn)
     triples = draw(st.sets(st.tuples(st.sampled_from(ids), PREDICATES, st.sampled_from(ids)), max_size=12))
     edges = []
@@ -331,7 +336,7 @@ def test_both_shapes_hold_the_same_nodes_edges_evidence_and_paths(page: Subgraph
 def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: SubgraphPage) -> None:
     page.labels = {}
     for drawn in page.nodes:
-        drawn.paths = ()
+        drawn.paths, drawn.foldable = (), False
     for stated in page.edges:
         stated.metadata = None
     order = {drawn.id: place for place, drawn in enumerate(page.nodes)}

@@ -25,7 +25,15 @@ pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 
 QUESTIONS = 150
-"""To each of the seven graphs."""
+"""To each of the eight graphs."""
+
+BLANK_NODES = "@prefix x: <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n" + "\n".join(
+    f"""x:n{number} a x:T ; rdfs:label "name {number}" ; x:p [ x:q x:n{number * 7 % 20} ; x:v {number}, "x:n1" ] ;
+        x:p ( [ a x:U ; x:v {number % 3} ; x:r [ x:v {number} ; x:r [ x:q x:n{number * 3 % 20} ] ] ] x:n{number % 4} ) ;
+        x:s _:shared{number % 5} . _:shared{number % 5} a x:U ; rdfs:label "shared {number % 5}"; x:q x:n1 ."""
+    for number in range(20)
+)
+"""Blank nodes in each other, in lists, shared, with values that look like IDs."""
 
 FIXTURES: Sequence[tuple[str, str]] = (
     ("medical.ttl", "local"),
@@ -35,6 +43,7 @@ FIXTURES: Sequence[tuple[str, str]] = (
     ("awkward.ttl", "local"),
     ("wikidata-slice.ttl", "wikidata-local"),
     ("random", "local"),
+    ("blank", "local"),
 )
 """The graphs, and the profiles by which they are read."""
 
@@ -82,7 +91,8 @@ def question(dice: random.Random, nodes: Sequence[str], types: Sequence[str]) ->
     tool = dice.choice(["bfs_query", "bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"])
     if tool == "search_entities":
         return tool, {"query": dice.choice(nodes).rsplit("/", 1)[-1].replace("_", " ") + "a"}
-    ids = [f"<{iri}>" for iri in dice.sample(nodes, k=min(len(nodes), dice.randint(2, 4)))]
+    drawn = dice.sample(nodes, k=min(len(nodes), dice.randint(2, 4)))
+    ids = [node if node.startswith("_:") else f"<{node}>" for node in drawn]
     if tool == "describe_entities":
         return tool, {"ids": ids}
     arguments: Json = {"seeds": ids, "topology_only": dice.random() < 0.3}
@@ -109,6 +119,9 @@ async def test_both_shapes_of_drawn_answers_hold_the_same_facts(name: str, profi
     if name == "random":
         path = tmp_path / "random.nt"
         write_corpus(path)
+    if name == "blank":
+        path = tmp_path / "blank.ttl"
+        path.write_text(BLANK_NODES, encoding="utf-8")
     settings = load_profile(profile).model_copy(update={"size": ROOM})
     dice = random.Random(f"shapes of {name}")  # noqa: S311 - test data, not a secret
     tools: Counter[str] = Counter()
@@ -139,7 +152,8 @@ async def nodes_of(gateway: Gateway) -> set[str]:
     schema = await gateway.describe_schema()
     for letter in "aeinorst":
         hits = await gateway.search_entities(letter, limit=10)
-        found |= {gateway.prefixes.expand(hit.id) for hit in hits.result}
+        found |= {gateway.prefixes.expand(hit.id) for hit in hits.result if not hit.id.startswith("_:")}
     near = await gateway.bfs_query([f"<{iri}>" for iri in sorted(found)[:50]], 2, topology_only=True)
     assert schema.entity_types or found
-    return found | {gateway.prefixes.expand(node.id) for node in near.nodes}
+    ids = {node.id for node in near.nodes}
+    return found | {name_id if name_id.startswith("_:") else gateway.prefixes.expand(name_id) for name_id in ids}

@@ -1,13 +1,15 @@
 """Asks the gateway about a graph with blank nodes, and compares each answer with the oracle's."""
 
+import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from rdflib import BNode, URIRef
 
+from gateway import expand
 from gateway.api import Gateway
 from gateway.errors import GatewayError
 from gateway.export.subgraph import Subgraph
@@ -128,7 +130,15 @@ class Judge:
 
     async def ask(self, dice: random.Random, count: int) -> None:
         """Draw questions."""
-        kinds = (self._traverse, self._traverse, self._intersect, self._describe, self._of_name, self._of_type)
+        kinds = (
+            self._traverse,
+            self._traverse,
+            self._page,
+            self._intersect,
+            self._describe,
+            self._of_name,
+            self._of_type,
+        )
         for _ in range(count):
             await dice.choice(kinds)(dice)
 
@@ -161,6 +171,60 @@ class Judge:
         if other := [note for note in answer.notes if note.startswith("Not complete") and _BLANK_NODES not in note]:
             parts.append(f"told {other}")
         self.report.note(question, "; ".join(parts), complete=answer.complete, right_complete=not right.left_out)
+
+    async def page(self, seeds: Sequence[Node], hops: int) -> None:
+        """Ask for the neighbourhood as a reader gets it: blank nodes within edges, with where they lead beyond it."""
+        right = bfs(self._expected, seeds, hops)
+        question = f"bfs_query, as a page, {[self._shown(seed) for seed in seeds]} max_hops={hops}"
+        arguments = {"seeds": [self.id_of(seed) for seed in seeds], "max_hops": hops}
+        try:
+            written = (await self._gateway.call("bfs_query", arguments, shape="compact")).as_json()
+        except GatewayError as error:
+            self.report.note(question, f"error: {error}", complete=False)
+            return
+        differing = self.differing_page(right, hops, expand(json.loads(json.dumps(written))))
+        self.report.note(question, differing, complete=written["complete"])
+
+    def differing_page(self, right: Found, hops: int, answer: Mapping[str, Any]) -> str:
+        """Return how an answer in the reference shape differs; empty where it does not, or where IDs are not known."""
+        names = {self._name(node): node for node in right.distance}
+        if "" in names:
+            return ""
+        parts = []
+        said = {self.contents.node(node["id"]): node.get("metadata", {}) for node in answer["nodes"]}
+        if said.keys() != names.keys():
+            parts.append(f"nodes missing {sorted(names - said.keys())[:3]}, more {sorted(said.keys() - names)[:3]}")
+        expand_iri = self._gateway.prefixes.expand
+        edges = {
+            (self.contents.node(edge["subject"]), expand_iri(edge["predicate"]), self.contents.node(edge["object"]))
+            for edge in answer["edges"]
+        }
+        if edges != {(self._name(s), p, self._name(o)) for s, p, o in right.edges}:
+            parts.append("edges differ")
+        for name, node in names.items():
+            if not isinstance(node, BNode):
+                continue
+            beyond = said.get(name, {}).get("beyond", {})
+            expected = self._beyond(node, right) if right.distance[node] == hops else set()
+            shown = {
+                (f"{'^' * key.startswith('^')}{expand_iri(key.removeprefix('^'))}", self._end(value))
+                for key, values in beyond.items()
+                if key != "more"
+                for value in (values if isinstance(values, list) else [values])
+            }
+            if not shown <= expected or (shown != expected and "more" not in beyond):
+                parts.append(f"{name} leads to {sorted(shown)[:3]}, not {sorted(expected)[:3]}")
+        return "; ".join(parts)
+
+    def _beyond(self, node: Node, right: Found) -> set[tuple[str, str]]:
+        """Return where a node leads outside of what was found, and what leads to it from there."""
+        edges = self._expected.touching.get(node, ())
+        outgoing = {(p, self._name(o)) for s, p, o in edges if s == node and o not in right.distance}
+        return outgoing | {(f"^{p}", self._name(s)) for s, p, o in edges if o == node and s not in right.distance}
+
+    def _end(self, value: str | Mapping[str, Any]) -> str:
+        text = value if isinstance(value, str) else value["_"]
+        return self.contents.node(text.partition(" ")[0])
 
     async def intersect(self, seeds: Sequence[Node], k: int) -> None:
         """Ask what is within k hops of each seed and judge the answer."""
@@ -240,12 +304,18 @@ class Judge:
         self.report.note(question, differing, complete=answer.complete)
 
     async def _traverse(self, dice: random.Random) -> None:
+        await self.bfs(*self._neighbourhood(dice))
+
+    async def _page(self, dice: random.Random) -> None:
+        await self.page(*self._neighbourhood(dice))
+
+    def _neighbourhood(self, dice: random.Random) -> tuple[Sequence[Node], int]:
         seeds = [self._seed(dice) for _ in range(dice.choice((1, 1, 1, 2, 3)))]
         seeds = list(dict.fromkeys(seeds))
         hops = dice.choice((1, 1, 2, 2, 3, 5))
         while hops > 1 and len(bfs(self._expected, seeds, hops).distance) > _MOST:
             hops -= 1
-        await self.bfs(seeds, hops)
+        return seeds, hops
 
     async def _intersect(self, dice: random.Random) -> None:
         first = self._seed(dice)

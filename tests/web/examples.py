@@ -12,6 +12,7 @@ from tests.web.build import SOURCES
 FILE: Final = SOURCES / "tests" / "examples.json"
 
 _DRUGS: Final = ["drug:metformin", "drug:warfarin"]
+_BLANK: Final = ["a:blankObject", "a:blankDeep", "a:manyBlanks"]
 _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("medical", "describe_schema", {}),
     ("medical", "search_entities", {"query": "warf"}),
@@ -25,6 +26,8 @@ _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("medical", "intersect_subgraphs", {"seeds": _DRUGS, "k": 2, "via": True}),
     ("associations", "describe_schema", {}),
     ("films", "bfs_query", {"seeds": ["film:Alien"], "max_hops": 1}),
+    ("awkward", "bfs_query", {"seeds": _BLANK, "max_hops": 1}),
+    ("awkward", "bfs_query", {"seeds": _BLANK, "max_hops": 3}),
 ]
 
 

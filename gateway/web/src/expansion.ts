@@ -9,6 +9,10 @@ import type { Json } from "./answers";
 
 const INCOMING = "^";
 const OTHER = "other";
+const BLANK_ID = "_";
+const BLANK_TYPE = "type";
+const BLANK_EVIDENCE = "evidence";
+const BEYOND = "beyond";
 const SOURCES = "source_documents";
 const COINED = /^[A-Za-z]{1,12}_[a-z2-7]{3,52}$/;
 const SURVEY = ["edges", "edge_rows_total", "blank_node_edges", "edges_failed"] as const;
@@ -46,9 +50,12 @@ class Reader {
       if (path) node["via"] = path.map((each) => each.split(" "));
     }
     const columns = (evidence_columns ?? []) as string[];
-    const edges = [...this.adjacent(answer["edges"] as Record<string, Json>)].map(([edge, evidence]) =>
+    const ids = new Set([...nodes.map((node) => node["id"] as string), ...idsWithin(answer["edges"])]);
+    const within: Json[] = [];
+    const edges = [...this.adjacent(answer["edges"] as Record<string, Json>, ids, within)].map(([edge, evidence]) =>
       evidence === undefined ? edge : { ...edge, metadata: readEvidence(evidence, columns) },
     );
+    nodes.push(...within);
     if (isObject(left["schema_summary"])) {
       left["schema_summary"] = mapValues(left["schema_summary"], (value) =>
         Array.isArray(value) ? value.map((text) => this.id(text as string)) : value,
@@ -116,33 +123,73 @@ class Reader {
         }
         for (const [text, said] of Object.entries(entry)) {
           const metadata: Json = { ...nameIn(text), ...(Array.isArray(said) ? cells(said, columns) : (said as Json)) };
-          if ("other_types" in metadata) {
-            const others = (metadata["other_types"] as string[]).map((name) => this.id(name));
-            delete metadata["other_types"];
-            metadata["types"] = [type, ...others].sort(byCodePoints);
-          }
+          this.readTypes(metadata, type);
           yield { ...identity(text, type), metadata };
         }
       }
     }
   }
 
-  private *adjacent(edges: Record<string, Json>): Generator<[Json, unknown]> {
+  private readTypes(metadata: Json, type: string): void {
+    if (!("other_types" in metadata)) return;
+    const others = (metadata["other_types"] as string[]).map((name) => this.id(name));
+    delete metadata["other_types"];
+    metadata["types"] = [type, ...others].sort(byCodePoints);
+  }
+
+  /** Yield each edge with its evidence; nodes within edges are added to `within`. */
+  private *adjacent(edges: Record<string, Json>, ids: ReadonlySet<string>, within: Json[]): Generator<[Json, unknown]> {
     for (const [key, byPredicate] of Object.entries(edges)) {
       const node = this.id(key);
       for (const [step, others] of Object.entries(byPredicate)) {
         const isIncoming = step.startsWith(INCOMING);
         const predicate = this.id(isIncoming ? step.slice(INCOMING.length) : step);
         for (const other of (Array.isArray(others) ? others : [others]) as (string | Json)[]) {
-          const ends: [string, unknown][] = typeof other === "string" ? [[other, undefined]] : Object.entries(other);
+          let ends: [string, unknown][];
+          let inner: Json = {};
+          if (typeof other === "string") ends = [[other, undefined]];
+          else if (BLANK_ID in other) {
+            ends = [[identity(other[BLANK_ID] as string, "")["id"] as string, other[BLANK_EVIDENCE]]];
+            inner = this.nodeWithin(other, `(${predicate})`, ids, within);
+          } else ends = Object.entries(other);
           for (const [text, evidence] of ends) {
             const id = this.id(text);
             const [subject, object] = isIncoming ? [id, node] : [node, id];
             yield [{ subject, predicate, object }, evidence];
+            if (Object.keys(inner).length) yield* this.adjacent({ [id]: inner }, ids, within);
           }
         }
       }
     }
+  }
+
+  /** Add a node that stands within an edge, and return its own edges. */
+  private nodeWithin(said: Json, implied: string, ids: ReadonlySet<string>, within: Json[]): Json {
+    const { [BLANK_ID]: text, [BLANK_TYPE]: written, [BLANK_EVIDENCE]: _, ...left } = said;
+    const type = this.id((written ?? implied) as string);
+    const metadata: Json = nameIn(text as string);
+    const edges: Json = {};
+    for (const [key, value] of Object.entries(left)) (key !== BEYOND && isAmong(value, ids) ? edges : metadata)[key] = value;
+    this.readTypes(metadata, type);
+    within.push({ ...identity(text as string, type), metadata });
+    return edges;
+  }
+}
+
+/** Whether a value of a node within an edge is the other end of an edge, or several. */
+function isAmong(value: unknown, ids: ReadonlySet<string>): boolean {
+  const isEnd = (text: string) => ids.has(identity(text, "")["id"] as string);
+  return (Array.isArray(value) ? value : [value]).some((one: unknown) =>
+    typeof one === "string" ? isEnd(one) : isObject(one) && (BLANK_ID in one || Object.keys(one).some(isEnd)),
+  );
+}
+
+/** The IDs of the nodes within edges. */
+function* idsWithin(edges: unknown): Generator<string> {
+  if (Array.isArray(edges)) for (const one of edges) yield* idsWithin(one);
+  else if (isObject(edges)) {
+    if (BLANK_ID in edges) yield identity(edges[BLANK_ID] as string, "")["id"] as string;
+    for (const [key, value] of Object.entries(edges)) if (key !== BEYOND && key !== BLANK_EVIDENCE) yield* idsWithin(value);
   }
 }
 

@@ -1,0 +1,180 @@
+"""What blank nodes say that are nodes, as values of the nodes that lead to them or of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from gateway.answers.filters import Traversal
+from gateway.answers.metadata import MetadataBuilder
+from gateway.answers.names import Labeller
+from gateway.answers.page import PageNode
+from gateway.arguments import BfsQuery
+from gateway.errors import Fault
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import (
+    BlankNode,
+    Description,
+    EdgeSelection,
+    Iri,
+    Neighbourhood,
+    NodeFacts,
+    Properties,
+    Resource,
+    Value,
+)
+from gateway.schema.view import SchemaView
+from gateway.terms.iri import RDF_TYPE, is_blank_node, is_reached_by
+from gateway.terms.prefixes import PrefixMap
+
+_LEVELS = 2
+"""Blank nodes in each other whose content is shown; of a deeper one the ID is."""
+
+_MOST = 100
+"""Blank nodes of one level."""
+
+_EDGES = 20
+"""Edges of one of them."""
+
+_OUTGOING = EdgeSelection(outgoing=None, incoming=())
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Where a blank node leads beyond an answer, and what leads to it from there.
+
+    Attributes:
+        outgoing: The nodes to which it leads by predicate; of blank nodes their content.
+        incoming: The nodes that lead to it by predicate.
+        cut: Whether there is more.
+    """
+
+    outgoing: Properties
+    incoming: Properties
+    cut: bool = False
+
+    @property
+    def named_ends(self) -> Iterator[Iri]:
+        """The nodes among these that have an IRI."""
+        return chain(_named_ends(self.outgoing), _named_ends(self.incoming))
+
+
+class BlankContents:
+    """Reads the content of blank nodes."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self._store = store
+        self._described: dict[Iri, Description] = {}
+        self._around: dict[Iri, Neighbourhood] = {}
+        self._facts: dict[Iri, NodeFacts] = {}
+
+    async def read(self, nodes: Iterable[Iri], call: Call) -> Mapping[Iri, BlankNode]:
+        """Return what each of some blank nodes says; those that could not be read are absent."""
+        first = level = list(dict.fromkeys(nodes))[:_MOST]
+        for _ in range(_LEVELS):
+            try:
+                await self._read_level(level, call)
+            except Fault:
+                break
+            level = self._blank_ends(level)
+        return {node: self._content(node, _LEVELS) for node in first if node in self._facts}
+
+    async def beyond(self, nodes: Collection[Iri], known: Collection[Iri], call: Call) -> Mapping[Iri, Beyond]:
+        """Return where some blank nodes lead beyond an answer; those that lead nowhere are absent.
+
+        Args:
+            nodes: The blank nodes, of which the first are looked at.
+            known: The nodes of the answer.
+            call: The call that asks.
+        """
+        first = list(nodes)[:_MOST]
+        try:
+            self._around |= await self._store.edges(first, call, selection=EdgeSelection(), per_id=_EDGES)
+        except Fault:
+            first = []
+        contents = await self.read((end for end in self._blank_ends(first) if end not in known), call)
+        found = {node: Beyond({}, {}, cut=True) for node in nodes}
+        for node in first:
+            around = self._around[node]
+            outgoing: dict[Iri, tuple[Value, ...]] = {}
+            incoming: dict[Iri, tuple[Value, ...]] = {}
+            for edge in around.edges:
+                if edge.object not in known:
+                    value = contents.get(edge.object, Resource(edge.object))
+                    outgoing[edge.predicate] = (*outgoing.get(edge.predicate, ()), value)
+                elif edge.subject not in known:
+                    incoming[edge.predicate] = (*incoming.get(edge.predicate, ()), Resource(edge.subject))
+            found[node] = Beyond(outgoing, incoming, cut=not around.mark.whole or bool(around.left_out))
+        return {node: said for node, said in found.items() if said.outgoing or said.incoming or said.cut}
+
+    def _blank_ends(self, nodes: Iterable[Iri]) -> list[Iri]:
+        """Return the blank nodes to which some nodes lead, without those that were read."""
+        ends = (edge.object for node in nodes for edge in self._around[node].edges if edge.subject == node)
+        return [end for end in dict.fromkeys(ends) if is_blank_node(end) and end not in self._around][:_MOST]
+
+    async def _read_level(self, level: list[Iri], call: Call) -> None:
+        if level:
+            self._described |= await self._store.node_metadata(level, call, blank_nodes=True)
+            self._around |= await self._store.edges(level, call, selection=_OUTGOING, per_id=_EDGES)
+            self._facts |= await self._store.nodes(level, call, names=False)
+
+    def _content(self, node: Iri, levels: int) -> BlankNode:
+        described, around, facts = self._described[node], self._around[node], self._facts[node]
+        properties: dict[Iri, tuple[Value, ...]] = {}
+        if types := [iri for iri in facts.types if not is_reached_by(iri)]:
+            properties[RDF_TYPE] = tuple(map(Resource, types))
+        properties |= described.properties
+        for edge in around.edges:
+            value: Value = Resource(edge.object)
+            if levels > 1 and is_blank_node(edge.object) and edge.object in self._facts:
+                value = self._content(edge.object, levels - 1)
+            properties[edge.predicate] = (*properties.get(edge.predicate, ()), value)
+        is_read = described.mark.whole and around.mark.whole and facts.mark.whole
+        is_whole = is_read and not (described.left_out or around.left_out or facts.left_out or around.blank_edges)
+        return BlankNode(properties, cut=not is_whole, iri=node)
+
+
+class BeyondReader:
+    """Reads where the blank nodes of a traversal's last level lead, which often is what the hop to them was for."""
+
+    def __init__(
+        self, store: GraphStore, prefixes: PrefixMap, labeller: Labeller, metadata_builder: MetadataBuilder
+    ) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._labeller = labeller
+        self._metadata_builder = metadata_builder
+
+    async def read(self, nodes: Iterable[PageNode], traversal: Traversal, call: Call) -> Mapping[Iri, Beyond]:
+        """Return where some nodes lead outside of the answer."""
+        arguments, distances = traversal.arguments, traversal.topology.nodes
+        if not isinstance(arguments, BfsQuery):
+            return {}
+        blank = (node.iri for node in nodes if is_blank_node(node.iri))
+        last = [node for node in blank if distances[node] == arguments.max_hops]
+        return await BlankContents(self._store).beyond(last, distances, call) if last else {}
+
+    async def add(self, nodes: Iterable[PageNode], beyond: Mapping[Iri, Beyond], known: SchemaView, call: Call) -> None:
+        """Add to the metadata of nodes where they lead, with names unless all IDs of the answer get them."""
+        if not beyond:
+            return
+        names: Mapping[str, str] = {}
+        if not self._labeller.is_wanted:
+            mentioned = {self._prefixes.shorten(iri) for one in beyond.values() for iri in one.named_ends}
+            names = (await self._labeller.names(mentioned, known, call)).by_id
+        for node in nodes:
+            if node.iri in beyond and node.metadata is not None:
+                said = beyond[node.iri]
+                content = self._metadata_builder.beyond(said.outgoing, said.incoming, names, cut=said.cut)
+                node.set_metadata(replace(node.metadata, beyond=content))
+
+
+def _named_ends(properties: Properties) -> Iterator[Iri]:
+    """Yield the nodes with an IRI among some values, and in the blank nodes among them."""
+    for value in chain.from_iterable(properties.values()):
+        if isinstance(value, BlankNode):
+            yield from _named_ends(value.properties)
+        elif isinstance(value, Resource) and not is_blank_node(value.iri):
+            yield value.iri
