@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import pyoxigraph
 
@@ -148,8 +149,13 @@ async def check_endpoint(http: Http, profile: Profile, *, seconds_each: float = 
     return await _EndpointCheck(http, prober, profile, await read_self_description(http, prober)).report()
 
 
-async def check_graph(transport: InProcess, place: str, profile: Profile) -> Report:
-    """Return the report on a graph in this process, named `place`, as far as the claims apply to it."""
+async def check_graph(
+    transport: InProcess, place: str, profile: Profile, prefixes: Mapping[str, str] = MappingProxyType({})
+) -> Report:
+    """Return the report on a graph in this process, named `place`, as far as the claims apply to it.
+
+    `prefixes` are those of its files, by which it names what it found.
+    """
     prober = Prober.of(transport, profile.endpoint, SECONDS_EACH)
     graphs = await probes.named_graphs(prober)
     claims = Claims(
@@ -168,6 +174,7 @@ async def check_graph(transport: InProcess, place: str, profile: Profile) -> Rep
         named_graphs=replace(graphs, why=f"{graphs.why}; loading files merges their named graphs"),
         union_default_graph=await probes.union_default_graph(prober, graphs),
         triples=await probes.triples(prober, several=False),
+        blank_nodes=await probes.blank_nodes(prober, PrefixMap(prefixes)),
     )
     return Report(place, claims, (), tuple(_empty(claims.triples)), "")
 
@@ -250,6 +257,7 @@ class _EndpointCheck:
             named_graphs=named,
             union_default_graph=union,
             triples=self._with_described_triples(await probes.triples(prober, several=several)),
+            blank_nodes=await probes.blank_nodes(prober, PrefixMap(self._profile.prefixes)),
         )
 
     async def _version(self) -> Claim:

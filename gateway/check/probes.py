@@ -20,8 +20,9 @@ from gateway.sparql.engines import TRAITS
 from gateway.sparql.probes import BOUND_ROWS
 from gateway.sparql.sentinel import Place
 from gateway.sparql.table import Table, TripleTerm, binding, edge, integer, iri, literal, read, term
-from gateway.terms.iri import is_iri
+from gateway.terms.iri import OWN, is_iri
 from gateway.terms.literals import Literal
+from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import InFormats
 
 P = ParamSpec("P")
@@ -47,6 +48,10 @@ _COUNTED = (1_000_000, 10_000)
 
 _COUNTED_DISTINCT = (100_000, 10_000)
 """The same for distinct triples, which the engine has to remember."""
+
+_BLANK_TYPES = 100
+_BLANK_TYPES_SHOWN = 5
+"""Types of blank nodes that are read, and that are named, the most frequent first."""
 
 _GRAPHS = 10
 """Named graphs that are listed; of more, only that there are more."""
@@ -265,6 +270,35 @@ async def triples(prober: Prober, *, several: bool) -> Claim:
             return Claim(bound, f"counted up to {bound:,}", at_least=True)
         return Claim(count, "counted, each once" if several else "counted")
     raise faults[-1]
+
+
+@_claim
+async def blank_nodes(prober: Prober, prefixes: PrefixMap) -> Claim:
+    """Return what share of the edges has a blank node at an end, up to a limit, and which types most of these have."""
+    faults: list[Fault] = []
+    for bound in _COUNTED:
+        try:
+            edges = await prober.rows("check/blank_edges", 3, own=OWN, most=bound)
+            types = await prober.rows("check/blank_types", _BLANK_TYPES, own=OWN, most=bound)
+        except Fault as fault:
+            faults.append(fault)
+            continue
+        counts = {
+            ends.value: count for ends, count in read(binding(edges, "blank"), literal("blank"), integer("count"))
+        }
+        blank, total = counts.get("some", 0), sum(counts.values())
+        if not blank:
+            return Claim("none", f"none of {total:,} edges has one at an end" if total else "there are no edges")
+        share = f"{max(1, round(100 * blank / total))} % of the edges"
+        typed = ", ".join(f"{prefixes.declared_form(name)} ({count:,})" for name, count in _by_number(types))
+        of_types = f"; most are of the types {typed}" if typed else "; none has a type"
+        return Claim(share, f"{blank:,} of {'the first ' * (total >= bound)}{total:,} have one at an end{of_types}")
+    raise faults[-1]
+
+
+def _by_number(types: Table) -> Sequence[tuple[Iri, int]]:
+    counted = [*read(binding(types, "type"), iri("type"), integer("count"))]
+    return sorted(counted, key=lambda one: (-one[1], one[0]))[:_BLANK_TYPES_SHOWN]
 
 
 @_claim

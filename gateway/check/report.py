@@ -64,6 +64,7 @@ class Claims:
         named_graphs: The number of named graphs.
         union_default_graph: Whether its default graph is the union of them.
         triples: Triples in the graph that the profile selects.
+        blank_nodes: The share of the edges that have a blank node at an end.
     """
 
     engine: Claim
@@ -81,6 +82,7 @@ class Claims:
     named_graphs: Claim
     union_default_graph: Claim
     triples: Claim
+    blank_nodes: Claim
 
     def by_name(self) -> Mapping[str, Claim]:
         """Return the claims in their order."""

@@ -29,6 +29,7 @@ from gateway.sparql.engines import TRAITS
 from gateway.stores.databases import installed
 from gateway.stores.endpoints import connect
 from gateway.stores.loaded import load
+from gateway.terms.prefixes import merge
 from gateway.transport.base import Transport
 
 _FAINT = "dim"
@@ -177,6 +178,7 @@ _ENDPOINT_TITLES: Mapping[str, str] = {
     "named_graphs": "Named graphs",
     "union_default_graph": "Default is union",
     "triples": "Triples",
+    "blank_nodes": "Blank nodes",
 }
 
 
@@ -213,8 +215,9 @@ def _checked(source: GraphSource, options: CommonOptions) -> Report:
         http = connect(source.url, source.profile)
         return asyncio.run(_closing(http, check_endpoint(http, source.profile)))
     with ProgressBar(quiet=options.as_json or options.quiet) as bar:
-        transport, _ = load(options.graph, source.profile, bar.show_load, source.parsed_files)
-    return asyncio.run(_closing(transport, check_graph(transport, source.name, source.profile)))
+        transport, declared = load(options.graph, source.profile, bar.show_load, source.parsed_files)
+    prefixes, _ = merge([("the profile", source.profile.prefixes), *declared])
+    return asyncio.run(_closing(transport, check_graph(transport, source.name, source.profile, prefixes)))
 
 
 async def _closing(transport: Transport, report: Awaitable[Report]) -> Report:

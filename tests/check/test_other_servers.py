@@ -47,6 +47,7 @@ async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
         "text_search": None,
         "union_default_graph": True,
         "triples": len(GRAPH),
+        "blank_nodes": "none",
     }
     assert agrees_everywhere(found.report)
     profile = snippet(found.report)
@@ -79,6 +80,7 @@ async def test_blazegraph_with_a_text_index(tmp_path: Path) -> None:
         "named_graphs": 0,
         "union_default_graph": None,
         "triples": len(GRAPH),
+        "blank_nodes": "none",
     }
     assert agrees_everywhere(found.report)
     assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="blazegraph", lateral=False)

@@ -128,6 +128,7 @@ async def test_fuseki_with_a_text_index(version: str, graph: Path, tmp_path: Pat
         "named_graphs": 0,
         "union_default_graph": None,
         "triples": len(GRAPH),
+        "blank_nodes": "none",
     }
     assert found.report.claims.time_limit.why == UNTOLD
     assert agrees_everywhere(found.report)
@@ -199,6 +200,7 @@ async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
         "named_graphs": 0,
         "union_default_graph": None,
         "triples": len(GRAPH),
+        "blank_nodes": "none",
     }
     assert agrees_everywhere(found.report)
     assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="oxigraph", lateral=True)
@@ -241,6 +243,37 @@ async def test_a_triple_that_is_in_two_of_the_graphs_is_counted_once(tmp_path: P
     assert agrees_everywhere(both.report)
 
 
+BLANK = f"""@prefix x: <{EX}> .
+x:a x:p [ a x:T ; x:v 1 ] , [ a x:T ; x:v 2 ] , [ a x:U ; x:q x:b ] ; x:q x:b . x:b x:q x:a , x:c ."""
+
+
+@pytest.mark.server
+async def test_what_share_of_the_edges_at_servers_has_a_blank_node(tmp_path: Path) -> None:
+    path = tmp_path / "blank.ttl"
+    path.write_text(BLANK, encoding="utf-8")
+    profile = Profile(prefixes={"x": EX})
+    try:
+        with running_oxigraph([path], workdir=tmp_path) as oxigraph:
+            of_oxigraph = await checked(oxigraph.endpoint, profile)
+        with running_fuseki({"ds": [path]}, workdir=tmp_path) as fuseki:
+            of_fuseki = await checked(fuseki.endpoint("ds"), profile)
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    for found in (of_oxigraph, of_fuseki):
+        claim = found.report.claims.blank_nodes
+        assert claim.value == "57 % of the edges"
+        assert claim.why == "4 of 7 have one at an end; most are of the types x:T (2), x:U (1)"
+
+
+async def test_what_share_of_the_edges_in_this_process_has_a_blank_node(tmp_path: Path) -> None:
+    path = tmp_path / "blank.ttl"
+    path.write_text(BLANK + " x:c x:r [ x:v 3 ] .", encoding="utf-8")
+    transport, _ = load(path, Profile())
+    claim = (await check_graph(transport, "blank.ttl", Profile(), {"x": EX})).claims.blank_nodes
+    assert claim.value == "62 % of the edges"
+    assert claim.why == "5 of 8 have one at an end; most are of the types x:T (2), x:U (1), (x:r) (1)"
+
+
 async def test_a_graph_in_this_process() -> None:
     films = resources.folder("fixtures") / "films.ttl"
     transport, _ = load(films, Profile())
@@ -262,5 +295,6 @@ async def test_a_graph_in_this_process() -> None:
         "named_graphs": 0,
         "union_default_graph": None,
         "triples": len(list(pyoxigraph.parse(path=films))),
+        "blank_nodes": "none",
     }
     assert (report.comparisons, report.settings, report.warnings) == ((), "", ())
