@@ -85,18 +85,19 @@ class BlankContents:
         """Return where some blank nodes lead beyond an answer; those that lead nowhere are absent.
 
         Args:
-            nodes: The blank nodes, of which the first are looked at.
+            nodes: The blank nodes; of very many, none is looked at.
             known: The nodes of the answer.
             call: The call that asks.
         """
-        first = list(nodes)[:_MOST]
+        if len(nodes) > _MOST:
+            return {}
         try:
-            self._around |= await self._store.edges(first, call, selection=EdgeSelection(), per_id=_EDGES)
+            self._around |= await self._store.edges([*nodes], call, selection=EdgeSelection(), per_id=_EDGES)
         except Fault:
-            first = []
-        contents = await self.read((end for end in self._blank_ends(first) if end not in known), call)
-        found = {node: Beyond({}, {}, cut=True) for node in nodes}
-        for node in first:
+            return {node: Beyond({}, {}, cut=True) for node in nodes}
+        contents = await self.read((end for end in self._blank_ends(nodes) if end not in known), call)
+        found = {}
+        for node in nodes:
             around = self._around[node]
             outgoing: dict[Iri, tuple[Value, ...]] = {}
             incoming: dict[Iri, tuple[Value, ...]] = {}

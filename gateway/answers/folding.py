@@ -18,6 +18,9 @@ from gateway.expand_compact import BEYOND, is_among
 _DEEPEST = 3
 """Nodes within each other."""
 
+_ALIKE = 10
+"""Nodes that say something about the same and lead to no node: of more, rows among the nodes say the keys once."""
+
 _LARGEST = 1_200
 """Bytes of what a node says that is shown within an edge, of which half may be where it leads beyond the answer."""
 
@@ -28,6 +31,8 @@ def folded_nodes(page: SubgraphPage) -> Mapping[str, PageNode]:
     if not foldable:
         return {}
     ids = frozenset(node.id for node in page.nodes)
+    outer = {edge.ends[0] for edge in page.edges}
+    alike = Counter(_keys(node) for name_id, node in foldable.items() if name_id not in outer)
     leading, incoming = Counter(edge.ends[1] for edge in page.edges), Counter(edge.object for edge in page.edges)
     owners = {
         edge.ends[1]: edge.ends[0] for edge in page.edges if leading[edge.ends[1]] == 1 and incoming[edge.ends[1]] <= 1
@@ -39,11 +44,19 @@ def folded_nodes(page: SubgraphPage) -> Mapping[str, PageNode]:
     depths: dict[str, int] = {}
     # What leads to a node stands before it.
     for name_id, node in foldable.items():
+        if name_id not in outer and alike[_keys(node)] > _ALIKE:
+            continue
         owner = owners.get(name_id, name_id)
         depth = depths.get(owner, 0) + 1
         if owner != name_id and depth <= _DEEPEST and _fits(node, predicates.get(name_id, set()), ids):
             depths[name_id] = depth
     return {name_id: foldable[name_id] for name_id in depths}
+
+
+def _keys(node: PageNode) -> tuple[str, ...]:
+    """Return what a node says something about."""
+    metadata = node.metadata or NodeMetadata()
+    return (node.entity_type, *metadata.fields_said, *metadata.properties)
 
 
 def _fits(node: PageNode, predicates: set[str], ids: frozenset[str]) -> bool:

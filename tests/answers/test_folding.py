@@ -113,6 +113,11 @@ async def test_blank_nodes_within_each_other_stand_so_three_deep(tmp_path: Path)
         pytest.param("x:a x:p [ a x:T ; x:v 1 ] .", {"topology_only": True}, id="only the topology is asked for"),
         pytest.param(f'x:a x:p [ x:v "{"long " * 300}" ] .', {}, id="it says much"),
         pytest.param('x:a x:p [ x:v "x:a and more" ] .', {}, id="a value looks like the ID of a node"),
+        pytest.param(
+            "x:a " + " ; ".join(f"x:p [ x:v {number} ; x:w {number} ]" for number in range(11)) + " .",
+            {},
+            id="many alike fit in rows",
+        ),
         pytest.param('x:a x:p [ x:q x:b , "c" ] .', {"max_hops": 2}, id="values stand beside edges"),
     ],
 )
