@@ -135,7 +135,31 @@ class _Maker:
             part = BlankNode()
             self._add(node, self._dice.choice(PREDICATES), part)
             self._add(part, LABEL, Literal(self._hush() if is_shut else self._words(1)))
-            self._add(part, NOTE, Literal(self._hush() if is_shut else self._words(1)))
+            self._lead_on(part, levels=2, is_shut=is_shut)
+        if self._dice.random() < 0.2:
+            self._list(node)
+
+    def _lead_on(self, part: BlankNode, *, levels: int, is_shut: bool) -> None:
+        """Let a blank node say something, and lead to nodes and, at some levels, to others of its kind."""
+        self._add(part, NOTE, Literal(self._hush() if is_shut else self._words(1)))
+        for _ in range(self._dice.randint(0, 2)):
+            self._add(part, self._dice.choice(PREDICATES), self._dice.choice([*self._open, *self._shut]))
+        if self._dice.random() < 0.3:
+            self._add(part, TYPE, self._dice.choice([*TYPES, *HIDDEN_TYPES[:1]] if is_shut else TYPES))
+        if levels and self._dice.random() < 0.4:
+            inner = BlankNode()
+            self._add(part, self._dice.choice([*PREDICATES, HIDDEN_PREDICATES[0]] if is_shut else PREDICATES), inner)
+            self._lead_on(inner, levels=levels - 1, is_shut=is_shut)
+
+    def _list(self, node: NamedNode) -> None:
+        """Give a node a list of others, some of which may be hidden."""
+        members = self._dice.sample([*self._open, *self._shut], self._dice.randint(1, 4))
+        cells = [BlankNode() for _ in members]
+        self._add(node, self._dice.choice(PREDICATES), cells[0])
+        rests: list[NamedNode | BlankNode] = [*cells[1:], NamedNode(f"{RDF}nil")]
+        for cell, member, rest in zip(cells, members, rests, strict=True):
+            self._add(cell, NamedNode(f"{RDF}first"), member)
+            self._add(cell, NamedNode(f"{RDF}rest"), rest)
 
     def _edges(self) -> Iterator[tuple[NamedNode, NamedNode, NamedNode]]:
         nodes = [*self._open, *self._shut]

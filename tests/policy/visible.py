@@ -49,7 +49,7 @@ def visible_triples(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
         more |= set(_about_literals(list(triples), literals))
         if more <= terms:
             left = set(triples) - set(gone)
-            return [t for t in triples if t in left]
+            return _shorter_lists([t for t in triples if t in left])
         terms |= more
 
 
@@ -62,6 +62,20 @@ def visible_at_endpoint(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
         for triple in visible_triples(quads, hidden)
         if stating.isdisjoint(triple) and not any(isinstance(term, BlankNode | Triple) for term in triple)
     ]
+
+
+def _shorter_lists(triples: Sequence[Triple]) -> list[Triple]:
+    """Return triples without the cells of lists whose member is hidden: a list has the members that are left."""
+    members = {t.subject for t in triples if t.predicate.value == f"{RDF}first"}
+    rests = {t.subject: t.object for t in triples if t.predicate.value == f"{RDF}rest"}
+    empty = {cell: rest for cell, rest in rests.items() if cell not in members}
+
+    def rest_of(term: NamedNode | BlankNode | Literal | Triple) -> NamedNode | BlankNode | Literal | Triple:
+        while isinstance(term, BlankNode) and term in empty:
+            term = empty[term]
+        return term
+
+    return [Triple(t.subject, t.predicate, rest_of(t.object)) for t in triples if t.subject not in empty]
 
 
 def _has(triple: Triple, terms: set[object], literals: set[object]) -> bool:
