@@ -148,7 +148,7 @@ class Neo4jStore(DatabaseStore):
         wall_clock: Clock = time.time,
     ) -> None:
         requests = profile.endpoint.requests
-        flow = FlowControl(requests, server="The database", clock=clock)
+        flow = FlowControl(requests, server="the database", clock=clock)
         client = Neo4jClient(
             DriverPool(address, requests.concurrency),
             settings,

@@ -132,7 +132,7 @@ class PostgresStore(DatabaseStore):
         wall_clock: Clock = time.time,
     ) -> None:
         requests = profile.endpoint.requests
-        flow = FlowControl(requests, server="The database", clock=clock)
+        flow = FlowControl(requests, server="the database", clock=clock)
         client = PostgresClient(
             Pool(address, requests.concurrency),
             tables,
