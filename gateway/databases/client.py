@@ -12,6 +12,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.rows import ReceivedRows
 from gateway.graph.values import Mark
+from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock, QueryTimer
 from gateway.terms.literals import Literal
 
@@ -192,6 +193,11 @@ class DatabaseClient(ABC):
     async def close(self) -> None:
         """Close the connections."""
         await self._pool.close()
+
+
+def flow_of(profile: Profile, clock: Clock) -> FlowControl:
+    """Return the flow control of the database of a profile."""
+    return FlowControl(profile.endpoint.requests, server="the database", clock=clock)
 
 
 Key = TypeVar("Key")

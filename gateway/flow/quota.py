@@ -216,7 +216,6 @@ class Quota:
             yield self._brought_up_to_now(state)
 
     def _brought_up_to_now(self, state: QuotaState) -> QuotaState:
-        """Return a state as it is now."""
         now = self._clock()
         self._repair(state, now)
         while state.given_up and state.given_up[0] <= now:

@@ -301,7 +301,6 @@ class TypeChooser:
         return types[0] if len(types) == 1 else min(types, key=self._order(types), default=None)
 
     def _order(self, types: Sequence[str]) -> Callable[[str], tuple[bool, int, int, str]]:
-        """Return the order of types of one node."""
         above, last = self._hierarchy.above_others(types), len(self._preferred)
 
         def order(iri: str) -> tuple[bool, int, int, str]:

@@ -114,12 +114,10 @@ class SparqlNameReader:
 
 
 def _texts(rows: Table, deadline: Deadline) -> dict[_Text, None]:
-    """Return the names in some rows."""
     return {(text.value, text.language): None for text in deadline.checking(_NAME(rows))}
 
 
 def _found(rows: Table, deadline: Deadline) -> list[tuple[Iri, _Text]]:
-    """Return the entities and names in some rows."""
     return [(entity, (text.value, text.language)) for entity, text in deadline.checking(read(rows, _ENTITY, _NAME))]
 
 

@@ -329,7 +329,6 @@ class Http:
         ]
 
     def _message(self, way: SendingMethod, query: str, fields: Fields) -> _Message:
-        """Return a query as it is sent in a way."""
         match way:
             case "get":
                 return _Message(self._with_fields([("query", collapsed(query)), *fields]))

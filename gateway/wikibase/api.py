@@ -247,7 +247,6 @@ class ApiClient:
         return answer
 
     async def _probe(self, call: Call, deadline: Deadline) -> None:
-        """Ask the API something harmless."""
         with call.tally.query_timer("api/siteinfo", query_of(_PROBE)) as timer, timer.sending():
             async with self._flow.sending(deadline):
                 answer = await self._api.get(_PROBE, deadline, unpaid)
