@@ -6,7 +6,6 @@ models.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri
 from gateway.terms.iri import MAX_IRI
+from gateway.terms.names import nearest
 from gateway.terms.prefixes import PrefixMap
 
 MAX_HOPS = 5
@@ -37,9 +37,6 @@ _PLACEHOLDER = "random_string"
 
 _LARGEST_AS_TEXT = 1 << 63
 """A number above this is no ID; Python refuses to write very long ones."""
-
-_LONGEST_MISSPELT = 64
-"""Characters of an unknown name that is compared with the known ones."""
 
 
 def _no_truth_value(value: object) -> object:
@@ -421,7 +418,7 @@ def _reason(problem: ErrorDetails) -> str:
 
 
 def _unknown_name(model: type[Arguments], name: str, known: Sequence[str]) -> InputError:
-    near = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST_MISSPELT else []
+    near = nearest(name, known)
     hint = f" Did you mean {near[0]}?" if near else ""
     return InputError(
         f"{model.tool} has no argument {quoted(name)}.{hint}",

@@ -55,6 +55,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
 
 
+ENDPOINT = "the endpoint"
+"""What errors call a server, inside a sentence, where nothing else is said."""
+
+
+def as_beginning(words: str) -> str:
+    """Return words as the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
 class GatewayError(Exception):
     """The base of every error this gateway raises on purpose.
 

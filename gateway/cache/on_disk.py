@@ -49,6 +49,7 @@ class _Counted(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _File = TypeVar("_File", _Content, _Counted)
+_Decoded = TypeVar("_Decoded")
 
 
 class StoredSchema:
@@ -77,17 +78,21 @@ class StoredSchema:
 
 
 def _read(path: Path, kind: type[_File]) -> _File | None:
+    content = _decoded(path, kind, _LARGEST)
+    if content is not None and content.format != _FORMAT:
+        _log.info("%s is of format %d, not %d, and is ignored", path, content.format, _FORMAT)
+        return None
+    return content
+
+
+def _decoded(path: Path, kind: type[_Decoded], most_bytes: int) -> _Decoded | None:
     try:
-        content = msgspec.json.decode(read_at_most(path, _LARGEST), type=kind)
+        return msgspec.json.decode(read_at_most(path, most_bytes), type=kind)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.DecodeError, RecursionError) as error:
         _log.warning("%s cannot be read, and is ignored: %s", path, error)
         return None
-    if content.format != _FORMAT:
-        _log.info("%s is of format %d, not %d, and is ignored", path, content.format, _FORMAT)
-        return None
-    return content
 
 
 def _write(path: Path, content: _Content | _Counted) -> None:
@@ -161,13 +166,7 @@ class StoredPrefixes:
 
     def load(self) -> Mapping[str, str]:
         """Return the namespaces that earlier runs, and other processes, stored; none if the file cannot be read."""
-        try:
-            return msgspec.json.decode(read_at_most(self._path, _PREFIXES_LARGEST), type=dict[str, str])
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.DecodeError, RecursionError) as error:
-            _log.warning("%s cannot be read, and is ignored: %s", self._path, error)
-            return {}
+        return _decoded(self._path, dict[str, str], _PREFIXES_LARGEST) or {}
 
     def save(self, coined: Mapping[str, str]) -> None:
         """Store namespaces beside those that are stored; what a stored prefix means does not change."""

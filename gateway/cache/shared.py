@@ -164,7 +164,6 @@ class SharedStore(DelegatingStore):
     async def _shared(
         self, question: tuple[object, ...], keys: Sequence[Key], codec_: _Codec[Answer]
     ) -> dict[Key, Answer]:
-        """Return the answers that are shared."""
         read_by = self._read_by
         if read_by is None:
             return {}

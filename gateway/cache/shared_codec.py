@@ -33,6 +33,7 @@ from gateway.graph.values import (
 from gateway.terms.literals import Literal
 
 Answer = TypeVar("Answer", bound=Marked)
+Content = TypeVar("Content")
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -55,11 +56,8 @@ class Codec(Generic[Answer]):
 
     def read(self, content: bytes) -> Answer | None:
         """Return the answer in some bytes; None if there is none."""
-        try:
-            answer = self._decoder.decode(content)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return None
-        return answer if answer.mark.whole else None
+        answer = _decoded(self._decoder, content)
+        return answer if answer is not None and answer.mark.whole else None
 
 
 def _refuse(kind: type, _: object) -> Any:
@@ -148,7 +146,7 @@ class EvidenceCodec:
         return Evidence(tuple(assertions), left_out=read.left_out)
 
 
-def _decoded(decoder: msgspec.msgpack.Decoder[_Statements], content: bytes) -> _Statements | None:
+def _decoded(decoder: msgspec.msgpack.Decoder[Content], content: bytes) -> Content | None:
     try:
         return decoder.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

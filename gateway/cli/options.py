@@ -37,6 +37,11 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
+def text_option(names: str, metavar: str, about: str) -> Any:
+    """Return an option for a text that must not be empty; `names` are those of the option, with blanks between."""
+    return typer.Option(*names.split(), metavar=metavar, callback=not_empty, help=about)
+
+
 def _profiles(incomplete: str) -> list[str]:
     """Return the built-in profiles whose names begin so, for completion."""
     from gateway.settings.load import built_in  # noqa: PLC0415 - `--help` is quick without it
@@ -65,50 +70,44 @@ class CommonOptions:
     ] = None
     endpoint: Annotated[
         str | None,
-        typer.Option(
-            "--endpoint",
-            "-e",
-            callback=not_empty,
-            metavar="URL",
-            help="SPARQL query endpoint, or database of PostgreSQL or Neo4j, in place of files and of the profile's.",
+        text_option(
+            "--endpoint -e",
+            "URL",
+            "SPARQL query endpoint, or database of PostgreSQL or Neo4j, in place of files and of the profile's.",
         ),
     ] = None
     contact: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--contact",
-            callback=not_empty,
-            metavar="ADDRESS",
-            help="Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: $BFSQL_CONTACT.",
+            "ADDRESS",
+            "Your e-mail address or URL, sent to the endpoint; Wikimedia requires it. Default: $BFSQL_CONTACT.",
         ),
     ] = None
     store: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--store",
-            callback=not_empty,
-            metavar="DIR",
-            help="Folder for what is stored between runs: parsed files, label indexes and schemas. Default: "
-            "$BFSQL_STORE, else, for endpoints, the user's cache directory.",
+            "DIR",
+            "Folder for what is stored between runs: parsed files, label indexes and schemas. Default: $BFSQL_STORE, "
+            "else, for endpoints, the user's cache directory.",
         ),
     ] = None
     cache: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--cache",
-            callback=not_empty,
-            metavar="DIR",
-            help="Folder where large files are stored once they are parsed, 4 GB at most, unless --store is given. "
+            "DIR",
+            "Folder where large files are stored once they are parsed, 4 GB at most, unless --store is given. "
             "Default: $BFSQL_CACHE (off: none), else the user's cache directory.",
         ),
     ] = None
     shared_cache: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--shared-cache",
-            callback=not_empty,
-            metavar="URL",
-            help="Valkey or Redis server in which several processes share what they read of an endpoint: "
+            "URL",
+            "Valkey or Redis server in which several processes share what they read of an endpoint: "
             "redis://127.0.0.1:6379.",
         ),
     ] = None
@@ -183,21 +182,14 @@ class CommonOptions:
     ] = False
     user: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--user",
-            callback=not_empty,
-            metavar="NAME",
-            help="User name for the endpoint. Requires --password-file; overrides the profile's credentials.",
+            "NAME",
+            "User name for the endpoint. Requires --password-file; overrides the profile's credentials.",
         ),
     ] = None
     password_file: Annotated[
-        str | None,
-        typer.Option(
-            "--password-file",
-            callback=not_empty,
-            metavar="FILE",
-            help="File with the password, on one line.",
-        ),
+        str | None, text_option("--password-file", "FILE", "File with the password, on one line.")
     ] = None
     quiet: Annotated[
         bool,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.options import not_empty
+from gateway.cli.options import text_option
 from gateway.errors import ConfigurationError
 from gateway.settings.serving import DRAIN_SECONDS, ClientLimits, HttpSettings, OAuthSettings, ObserveSettings
 
@@ -23,11 +23,8 @@ class HttpOptions:
     ] = None
     host: Annotated[
         str | None,
-        typer.Option(
-            "--host",
-            metavar="HOST",
-            callback=not_empty,
-            help="Address for --http. Default: 127.0.0.1. Others need --token-file or --oauth-issuer.",
+        text_option(
+            "--host", "HOST", "Address for --http. Default: 127.0.0.1. Others need --token-file or --oauth-issuer."
         ),
     ] = None
     allow_host: Annotated[
@@ -48,44 +45,29 @@ class HttpOptions:
     ] = None
     token_file: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--token-file",
-            metavar="FILE",
-            callback=not_empty,
-            help="File of the clients that may ask, and their tokens; `bfsql-gateway token NAME` prints a line.",
+            "FILE",
+            "File of the clients that may ask, and their tokens; `bfsql-gateway token NAME` prints a line.",
         ),
     ] = None
     oauth_issuer: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-issuer", metavar="URL", callback=not_empty, help="Take access tokens of this authorization server."
-        ),
+        str | None, text_option("--oauth-issuer", "URL", "Take access tokens of this authorization server.")
     ] = None
     oauth_keys: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-keys", metavar="URL", callback=not_empty, help="Where its public keys are (JSON Web Key Set)."
-        ),
+        str | None, text_option("--oauth-keys", "URL", "Where its public keys are (JSON Web Key Set).")
     ] = None
     oauth_audience: Annotated[
         str | None,
-        typer.Option(
-            "--oauth-audience",
-            metavar="URL",
-            callback=not_empty,
-            help="The URL at which clients reach this server; its tokens must be for it.",
+        text_option(
+            "--oauth-audience", "URL", "The URL at which clients reach this server; its tokens must be for it."
         ),
     ] = None
     unauthenticated: Annotated[
         bool, typer.Option("--unauthenticated", help="Let everybody ask who reaches the address of --host.")
     ] = False
-    tls_cert: Annotated[
-        str | None,
-        typer.Option("--tls-cert", metavar="FILE", callback=not_empty, help="Certificate with its chain, for https."),
-    ] = None
-    tls_key: Annotated[
-        str | None, typer.Option("--tls-key", metavar="FILE", callback=not_empty, help="The key of --tls-cert.")
-    ] = None
+    tls_cert: Annotated[str | None, text_option("--tls-cert", "FILE", "Certificate with its chain, for https.")] = None
+    tls_key: Annotated[str | None, text_option("--tls-key", "FILE", "The key of --tls-cert.")] = None
     proxy: Annotated[
         list[str] | None,
         typer.Option(
@@ -201,20 +183,18 @@ class ObserveOptions:
     ] = None
     metrics_host: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--metrics-host",
-            metavar="HOST",
-            callback=not_empty,
-            help="Address for --metrics-port. Default: 127.0.0.1. Whoever reaches it can read the counts.",
+            "HOST",
+            "Address for --metrics-port. Default: 127.0.0.1. Whoever reaches it can read the counts.",
         ),
     ] = None
     audit_log: Annotated[
         str | None,
-        typer.Option(
+        text_option(
             "--audit-log",
-            metavar="FILE",
-            callback=not_empty,
-            help="File that gets a line of JSON for each request: who, which tool, how much; no texts.",
+            "FILE",
+            "File that gets a line of JSON for each request: who, which tool, how much; no texts.",
         ),
     ] = None
     log_format: Annotated[

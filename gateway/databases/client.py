@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from gateway.errors import AnswerCut, Fault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, together
+from gateway.graph.rows import ReceivedRows
 from gateway.graph.values import Mark
+from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock, QueryTimer
 from gateway.terms.literals import Literal
 
@@ -96,30 +97,8 @@ class Pool(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseRows:
-    """The rows of an answer, which a reader takes as all or as a part: a cut is not to be overlooked."""
-
-    _rows: Sequence[Row]
-    _is_cut: bool
-    _limited_by: str = "limits.query_rows"
-
-    def whole(self) -> Sequence[Row]:
-        """Return the rows.
-
-        Raises:
-            AnswerCut: There are more than one query may return.
-        """
-        if self._is_cut:
-            raise AnswerCut(
-                f"The answer has more than {len(self._rows):,} rows.",
-                next_step=f"Ask for fewer nodes, or set {self._limited_by} in the profile higher.",
-            )
-        return self._rows
-
-    def part(self) -> tuple[Sequence[Row], bool]:
-        """Return the rows that came, and whether there are more."""
-        return self._rows, self._is_cut
+DatabaseRows = ReceivedRows[Sequence[Row]]
+"""The rows of one answer."""
 
 
 class DatabaseClient(ABC):
@@ -175,11 +154,14 @@ class DatabaseClient(ABC):
         rows = await self._fetched(name, query, arguments, limit + 1, call)
         call.spend_rows(len(rows))
         if len(rows) <= limit:
-            return DatabaseRows(rows, False)
+            return DatabaseRows(rows)
         call.tally.overflows += 1
-        return DatabaseRows(
-            rows[:limit], True, "limits.query_rows" if limit == self.query_rows else "limits.body_megabytes"
+        limited_by = "limits.query_rows" if limit == self.query_rows else "limits.body_megabytes"
+        missing = AnswerCut(
+            f"The answer has more than {limit:,} rows.",
+            next_step=f"Ask for fewer nodes, or set {limited_by} in the profile higher.",
         )
+        return DatabaseRows(rows[:limit], missing)
 
     async def _fetched(
         self, name: str, query: str, arguments: Sequence[object], limit: int, call: Call
@@ -211,6 +193,11 @@ class DatabaseClient(ABC):
     async def close(self) -> None:
         """Close the connections."""
         await self._pool.close()
+
+
+def flow_of(profile: Profile, clock: Clock) -> FlowControl:
+    """Return the flow control of the database of a profile."""
+    return FlowControl(profile.endpoint.requests, server="the database", clock=clock)
 
 
 Key = TypeVar("Key")

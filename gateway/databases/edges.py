@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import NamedTuple
 
 from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph import sendable
-from gateway.graph.call import Call, Deadline, together
+from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
+from gateway.graph.reach import Neighbours, reach_of
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     ALL_EDGES,
@@ -39,13 +39,6 @@ _INSIDE = 20_000
 
 _FRONTIER = 2_000
 """Nodes whose neighbours are asked for at once, each neighbour once: of fewer, more would come more than once."""
-
-
-class _Neighbours(NamedTuple):
-    """The distinct neighbours of the nodes of one query, and whether these are all."""
-
-    nodes: frozenset[Iri] = frozenset()
-    mark: Mark = WHOLE
 
 
 class EdgeReader:
@@ -197,41 +190,20 @@ class EdgeReader:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
-        async with together() as tasks:
-            running = {node: tasks.create_task(self._within(node, hops, call)) for node in dict.fromkeys(ids)}
-        return await sendable.checked_reach({node: task.result() for node, task in running.items()}, call)
+        return await reach_of(ids, hops, lambda frontier: self._neighbours(frontier, call), call)
 
-    async def _within(self, node: Iri, hops: int, call: Call) -> Reach:
-        distances = {node: 0}
-        frontier = [node]
-        for hop in range(1, hops + 1):
-            answers = await self._neighbours(frontier, call)
-            # One answer is about all nodes of a query.
-            distinct = list({id(answer): answer for answer in answers.values()}.values())
-            few = sum(len(answer.nodes) for answer in distinct) <= _FEW_ROWS
-            try:
-                new = await in_thread(call, partial(_not_known, distinct, distances), unless=few)
-            except Fault as fault:
-                return Reach(distances, Mark(fault))
-            distances |= dict.fromkeys(new, hop)
-            for answer in distinct:
-                if not answer.mark.whole:
-                    return Reach(distances, answer.mark)
-            frontier = new
-        return Reach(distances)
-
-    async def _neighbours(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, _Neighbours]:
+    async def _neighbours(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Neighbours]:
         """Return the nodes that are one hop from the nodes of each query."""
 
-        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, _Neighbours]:
+        async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbours]:
             rows = (await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(batch))).whole()
             nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW_ROWS)
-            return dict.fromkeys(batch, _Neighbours(nodes))
+            return dict.fromkeys(batch, Neighbours(nodes))
 
         def read(rows: Sequence[Row], deadline: Deadline) -> frozenset[Iri]:
             return frozenset(self._ids.iri(node) for (node,) in deadline.checking(rows))
 
-        return await in_batches(ids, _FRONTIER, call, ask, _Neighbours)
+        return await in_batches(ids, _FRONTIER, call, ask, Neighbours)
 
     async def _neighbourhoods(
         self, batch: Sequence[Iri], rows: Sequence[Row], selection: EdgeSelection, call: Call
@@ -261,12 +233,6 @@ class EdgeReader:
             subjects, predicates, objects = zip(*some, strict=True)
             edges += edges_of(map(node, subjects), map(predicate, predicates), map(node, objects))
         return edges
-
-
-def _not_known(answers: Iterable[_Neighbours], known: Mapping[Iri, int], deadline: Deadline) -> list[Iri]:
-    """Return the neighbours that are not known, each once."""
-    found = (node for answer in answers for node in deadline.checking(answer.nodes) if node not in known)
-    return list(dict.fromkeys(found))
 
 
 def _capped(edges: tuple[Edge, ...], most: int, *, is_cut: bool) -> Neighbourhood:

@@ -293,7 +293,6 @@ class NodeReader:
         return tuple(sorted({self._terms.iri(text) for text in texts}))
 
     def _node(self, row: Row) -> _Node:
-        """Return what a row says."""
         node = self._named_node(row)
         _, _, name, is_too_large, properties, synonyms, columns = row
         if is_too_large:

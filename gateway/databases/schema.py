@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from gateway.databases.client import DatabaseClient
@@ -12,7 +13,16 @@ from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call
-from gateway.graph.counts import TermCounts, by_frequency, schema_of, superclasses_of, types_of_hubs, without_counts
+from gateway.graph.counts import (
+    HUB_EDGES,
+    MOST_HUBS,
+    TermCounts,
+    by_frequency,
+    schema_of,
+    superclasses_of,
+    types_of_hubs,
+    without_counts,
+)
 from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
@@ -26,12 +36,6 @@ _SAMPLE = 20_000
 
 _TERMS = 20_000
 """Types or predicates that are listed at most."""
-
-_HUB_EDGES = 100
-"""Edges that make a node a hub: the `max_degree` that the tools advise."""
-
-_HUBS = 20
-"""Hubs whose types are read."""
 
 _FEW_EDGES = 20_000
 """Edges up to which the ends of all are looked at for names at once."""
@@ -117,7 +121,7 @@ class SchemaReader:
         schema = await self._schema(
             found, basis, _CUT.format(min(_TERMS, self._client.query_rows)) if is_cut else "", call
         )
-        return replace(schema, hubs=await self._types_of_hubs(call))
+        return replace(schema, hubs=await types_of_hubs(partial(self._hubs, call), self._nodes, call))
 
     async def _schema(self, found: TermCounts, basis: Basis, reason: str, call: Call) -> Schema:
         is_whole = True
@@ -145,16 +149,9 @@ class SchemaReader:
             counts[self._terms.iri(text)] += count
         return _Counts(counts, is_cut)
 
-    async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
-        """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
-        try:
-            # The largest come first, so those that came are enough.
-            rows, _ = (await self._client.rows("hubs", call, *self._rule, _HUB_EDGES, at_most=_HUBS)).part()
-            hubs = {self._nodes.iri(node): count for node, count in rows}
-            facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
-        except Fault:
-            return ()
-        return types_of_hubs(hubs, facts)
+    async def _hubs(self, call: Call) -> Mapping[Iri, int]:
+        rows, _ = (await self._client.rows("hubs", call, *self._rule, HUB_EDGES, at_most=MOST_HUBS)).part()
+        return {self._nodes.iri(node): count for node, count in rows}
 
     async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
         """Return how many ends of edges have no name; see `GraphStore.nameless`."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from gateway.databases.client import DatabaseClient, DatabaseRows
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
-from gateway.errors import EndpointFault, QueryRefused
+from gateway.errors import EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.name_scan import compare_names
@@ -185,9 +185,4 @@ class ColumnNameReader:
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""
-        facts = await self._nodes.facts(entities, call, names=False, descriptions=False)
-        unknown = {entity for entity, fact in facts.items() if isinstance(fact.mark.fault, QueryRefused)}
-        for entity, fact in facts.items():
-            if fact.mark.fault is not None and entity not in unknown:
-                raise fact.mark.fault
-        return EntityTypes({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
+        return EntityTypes.of(await self._nodes.facts(entities, call, names=False))

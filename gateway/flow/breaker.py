@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from gateway.errors import (
+    ENDPOINT,
     AnswerCut,
     Banned,
     DeadlinePassed,
@@ -18,6 +19,7 @@ from gateway.errors import (
     QuotaSpent,
     Resting,
     Throttled,
+    as_beginning,
 )
 from gateway.graph.call import Deadline
 from gateway.telemetry.tally import Clock
@@ -44,7 +46,7 @@ class Breaker:
         failures: Failures in a row that are accepted.
         rest_seconds: How long a server that does not answer the probe is left alone.
         clock: A monotonic clock, in seconds.
-        server: The server, as the beginning of a sentence.
+        server: What errors call the server.
 
     Attributes:
         has_answered: Whether the server has ever answered.
@@ -56,7 +58,7 @@ class Breaker:
         rest_seconds: float = REST_SECONDS,
         clock: Clock = time.monotonic,
         *,
-        server: str = "The endpoint",
+        server: str = ENDPOINT,
     ) -> None:
         self._accepted = failures
         self._rest_seconds = rest_seconds
@@ -105,7 +107,9 @@ class Breaker:
         except Fault as fault:
             deadline.check()
             if isinstance(fault, DeadlinePassed):
-                return NetworkFault(f"{self._server} did not answer a harmless request within {seconds:.0f} s.")
+                return NetworkFault(
+                    f"{as_beginning(self._server)} did not answer a harmless request within {seconds:.0f} s."
+                )
             return fault
         return None
 
@@ -113,7 +117,7 @@ class Breaker:
         seconds = max(1, round(self._rests_until - self._clock()))
         return Resting(
             f"{self._reason} It failed {self._failed} times in a row and is left alone for {seconds} s.",
-            next_step="Try again then; if it stays, the operator of this gateway should check the endpoint.",
+            next_step=f"Try again then; if it stays, the operator of this gateway should check {self._server}.",
         )
 
     def answered(self) -> None:

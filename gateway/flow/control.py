@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import anyio
 
-from gateway.errors import DeadlinePassed, Fault, Throttled
+from gateway.errors import ENDPOINT, DeadlinePassed, Fault, Throttled, as_beginning
 from gateway.flow.breaker import Breaker, Probe
 from gateway.flow.limiters import LeastServedLimiter
 from gateway.flow.quota import ChargedRequest, Quota, Sleep
@@ -130,7 +130,7 @@ class FlowControl:
     Args:
         settings: How requests are sent: concurrency, delay and retries.
         quota: What the server grants this gateway; by default, only the pauses that it asks for.
-        server: The server, as the beginning of a sentence.
+        server: What errors call the server.
         first_pause: Seconds before a request is sent again, at first.
         clock: A monotonic clock, in seconds.
         sleep: Waits some seconds of it.
@@ -146,15 +146,16 @@ class FlowControl:
         settings: RequestSettings,
         quota: Quota | None = None,
         *,
-        server: str = "The endpoint",
+        server: str = ENDPOINT,
         first_pause: float = _FIRST_PAUSE,
         clock: Clock = time.monotonic,
         sleep: Sleep = anyio.sleep,
     ) -> None:
-        self.quota = quota or Quota(QuotaSettings(), clock=clock, sleep=sleep)
+        self.quota = quota or Quota(QuotaSettings(), server=server, clock=clock, sleep=sleep)
         self.connections = asyncio.Semaphore(settings.concurrency)
         self.clock = clock
         self._sleep = sleep
+        self._server = server
         self._most_at_once = settings.concurrency
         self._delay = settings.delay_seconds
         self._turns = LeastServedLimiter(settings.concurrency, clock)
@@ -261,7 +262,7 @@ class FlowControl:
         wait = self._next_start - self.clock()
         if wait > deadline.seconds_left:
             raise Throttled(
-                "The endpoint asked this gateway to wait for longer than one call may take.",
+                f"{as_beginning(self._server)} asked this gateway to wait for longer than one call may take.",
                 next_step="Try again later.",
                 retry_after=wait,
             )
@@ -307,7 +308,7 @@ class FlowControl:
         in_line = self._turns.waiting / self.at_once
         seconds = math.ceil(max(1.0, self.quota.seconds_to_wait(), in_line * self.quota.typical_seconds))
         return DeadlinePassed(
-            f"The time of this call is used up; the endpoint may be asked again in {seconds} s.",
+            f"The time of this call is used up; {self._server} may be asked again in {seconds} s.",
             next_step=f"Ask for fewer seeds or hops, or call again in {seconds} s.",
         )
 

@@ -100,7 +100,6 @@ class Limiter(ABC, Generic[AnyRequester]):
         self._grant()
 
     def _grant(self) -> None:
-        """Grant the free slots."""
         while requesters := self._next():
             [requester] = requesters
             queue = self._queues[requester]

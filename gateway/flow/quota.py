@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from gateway.errors import Banned, Fault, QuotaSpent, Throttled
+from gateway.errors import ENDPOINT, Banned, Fault, QuotaSpent, Throttled, as_beginning
 from gateway.flow.quota_state import DAY, MemoryStorage, QuotaState, QuotaStorage, TokenBucket
 from gateway.graph.call import Deadline
 from gateway.settings.endpoint import QuotaSettings
@@ -76,11 +76,12 @@ class ChargedRequest:
         self.has_ended, self.has_failed = True, failed
 
 
-def banned(seconds: float) -> Banned:
+def banned(seconds: float, server: str = ENDPOINT) -> Banned:
     """Return the error that says that nothing is sent for so long."""
     left = math.ceil(seconds)
     return Banned(
-        f"The endpoint has banned this gateway because it asked too much; nothing is sent to it for {left} s.",
+        f"{as_beginning(server)} has banned this gateway because it asked too much; "
+        f"nothing is sent to it for {left} s.",
         next_step=f"The operator of this gateway should have it ask less at once. Call again in {left} s.",
         retry_after=seconds,
     )
@@ -91,6 +92,7 @@ class Quota:
 
     Args:
         endpoint: The profile's section.
+        server: What errors call the server.
         storage: Makes what stores the state; by default it is this process's alone.
         clock: Seconds, the same for all processes that share a state: since the epoch by default.
         sleep: Waits some seconds of that clock.
@@ -104,6 +106,7 @@ class Quota:
         self,
         settings: QuotaSettings,
         *,
+        server: str = ENDPOINT,
         storage: Callable[[QuotaState], QuotaStorage] = MemoryStorage,
         clock: Clock = time.time,
         sleep: Sleep = anyio.sleep,
@@ -111,6 +114,7 @@ class Quota:
         self._time = TokenBucket.of(settings.query_seconds_burst, settings.query_seconds_per_minute)
         self._errors = TokenBucket.of(settings.errors_burst, settings.errors_per_minute)
         self._longest = settings.time_limit_seconds
+        self._server = server
         self._clock = clock
         self._sleep = sleep
         self._storage = storage(QuotaState(clock(), self._time.full, self._errors.full))
@@ -212,7 +216,6 @@ class Quota:
             yield self._brought_up_to_now(state)
 
     def _brought_up_to_now(self, state: QuotaState) -> QuotaState:
-        """Return a state as it is now."""
         now = self._clock()
         self._repair(state, now)
         while state.given_up and state.given_up[0] <= now:
@@ -263,14 +266,15 @@ class Quota:
         again = f"Call again in {seconds} s."
         if state.closed_until - state.at < wait:
             return QuotaSpent(
-                f"What the endpoint grants this gateway is used up; it may be asked again in {seconds} s.",
+                f"What {self._server} grants this gateway is used up; it may be asked again in {seconds} s.",
                 next_step=again,
                 retry_after=wait,
             )
         if state.banned:
-            return banned(wait)
+            return banned(wait, self._server)
         return Throttled(
-            f"The endpoint asked this gateway to wait, for longer than one call may take: {seconds} s from now.",
+            f"{as_beginning(self._server)} asked this gateway to wait, for longer than one call may take: "
+            f"{seconds} s from now.",
             next_step=again,
             retry_after=wait,
         )

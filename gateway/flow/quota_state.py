@@ -45,7 +45,7 @@ _LOCK_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
-    """A bucket of tokens, which come back evenly (`a_second`); infinite where nothing is limited."""
+    """A bucket of tokens, which come back evenly; infinite where nothing is limited. Its level is kept by its users."""
 
     capacity: float
     a_second: float

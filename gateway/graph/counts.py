@@ -6,7 +6,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from gateway.errors import Fault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import WHOLE, Basis, Iri, Mark, Neighbourhood, NodeFacts, Schema, Term
@@ -128,13 +130,39 @@ def without_counts(seen: Mapping[Iri, int]) -> dict[Iri, int | None]:
     return dict.fromkeys(by_frequency(seen))
 
 
-def types_of_hubs(hubs: Mapping[Iri, int], facts: Mapping[Iri, NodeFacts]) -> tuple[Iri, ...]:
+HUB_EDGES = 100
+"""Edges that make a node a hub: the `max_degree` that the tools advise."""
+
+MOST_HUBS = 20
+"""Hubs whose types are read; the largest come first, so others are not missed."""
+
+
+class FactsReader(Protocol):
+    """Reads the types of nodes."""
+
+    async def facts(self, ids: Sequence[Iri], call: Call, *, names: bool) -> Mapping[Iri, NodeFacts]:
+        """Return what `GraphStore.nodes` returns."""
+        ...
+
+
+async def types_of_hubs(
+    find: Callable[[], Awaitable[Mapping[Iri, int]]], reader: FactsReader, call: Call
+) -> tuple[Iri, ...]:
     """Return the types of hubs, those of the largest first: a few, without types that say nothing of a node.
 
     Args:
-        hubs: The edges of each.
-        facts: Their types.
+        find: Returns the nodes with the most edges, and how many these are.
+        reader: Reads their types.
+        call: The call that asks.
+
+    Returns:
+        The types; none if the graph could not be asked.
     """
+    try:
+        hubs = await find()
+        facts = await reader.facts(list(hubs), call, names=False)
+    except Fault:
+        return ()
     weights: Counter[Iri] = Counter()
     for hub, count in hubs.items():
         for iri in set(facts[hub].types) - SCHEMA_TERM_CLASSES - GENERIC_TYPES:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
+from gateway.errors import QueryRefused
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.values import (
@@ -290,6 +291,21 @@ class EntityTypes:
 
     types: dict[Iri, tuple[Iri, ...]]
     unknown: frozenset[Iri]
+
+    @classmethod
+    def of(cls, facts: Mapping[Iri, NodeFacts]) -> EntityTypes:
+        """Return the types of entities by what was read of these.
+
+        Raises:
+            Fault: Those of an entity that the endpoint can be asked for could not be read.
+        """
+        unknown = set()
+        for entity, fact in facts.items():
+            if isinstance(fact.mark.fault, QueryRefused):
+                unknown.add(entity)
+            elif fact.mark.fault is not None:
+                raise fact.mark.fault
+        return cls({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
 
 
 class NameReader(Protocol):

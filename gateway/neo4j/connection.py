@@ -33,8 +33,8 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.call import Deadline, deadline_passed
-from gateway.settings.endpoint import AccessSettings, EndpointSettings
-from gateway.settings.section import is_reference, read
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.section import read, revealed
 from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback, neo4j_url_problem
 from gateway.terms.iri import XSD
@@ -303,9 +303,7 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
         raise ConfigurationError(f"The endpoint is wrong: {problem}.")
     parts, access = urlsplit(url), endpoint.access
     host = parts.hostname or ""
-    user = access.user or unquote(parts.username or "")
-    if is_reference(user):
-        user = read(user, "endpoint.access.user").get_secret_value()
+    user = revealed(access.user or unquote(parts.username or ""), "endpoint.access.user")
     scheme, _, encryption = parts.scheme.partition("+")
     if not encryption and access.password and not is_loopback(host) and not access.credentials_over_http:
         raise ConfigurationError(
@@ -321,14 +319,6 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
         database=unquote(parts.path).strip("/") or None,
         user=user,
         password=read(access.password, "endpoint.access.password") if access.password else None,
-        tls=_context(access, is_checked=encryption == "s") if encryption else None,
+        tls=trusting(access.ca_bundle, is_checked=encryption == "s") if encryption else None,
         connect_seconds=endpoint.requests.connect_seconds,
     )
-
-
-def _context(access: AccessSettings, *, is_checked: bool) -> ssl.SSLContext:
-    context = trusting(access.ca_bundle)
-    if not is_checked:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context

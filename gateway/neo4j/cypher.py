@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from gateway import resources
-from gateway.errors import ConfigurationError, quoted
+from gateway.errors import ConfigurationError, as_beginning, quoted
 from gateway.settings.databases import name_problem
 
 _COMMENT = re.compile(r"^//.*\n", re.MULTILINE)
@@ -38,7 +38,7 @@ def identifier(name: str) -> str:
     if problem := name_problem(name):
         raise ConfigurationError(
             f"The name {quoted(name)} of a label or property cannot stand in a query.",
-            valid=f"{problem[0].upper()}{problem[1:]}.",
+            valid=f"{as_beginning(problem)}.",
             next_step="Name the labels and properties of the graph in the section [neo4j] of the profile.",
         )
     return "`" + name.replace("`", "``") + "`"

@@ -7,12 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from gateway.databases.client import DatabaseClient, Remembered
+from gateway.databases.client import DatabaseClient, Remembered, flow_of
 from gateway.databases.edges import Rule
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.errors import ConfigurationError, EndpointFault, quoted
-from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled
@@ -32,24 +31,14 @@ class Neo4jClient(DatabaseClient):
 
     Args:
         pool: The connections.
-        settings: The section of the profile.
-        flow: The flow control of the database.
-        query_rows: Rows that one query may return.
-        seconds: How long labels and indexes are used before they are looked up again.
+        settings: Its section about the graph.
+        profile: The profile, which says how long labels and indexes are used before they are looked up again.
         clock: A monotonic clock, in seconds.
     """
 
-    def __init__(
-        self,
-        pool: DriverPool,
-        settings: Neo4jSettings,
-        flow: FlowControl,
-        query_rows: int,
-        *,
-        seconds: float,
-        clock: Clock,
-    ) -> None:
-        super().__init__(pool, flow, query_rows, filled("alive"))
+    def __init__(self, pool: DriverPool, settings: Neo4jSettings, profile: Profile, clock: Clock) -> None:
+        super().__init__(pool, flow_of(profile, clock), profile.limits.query_rows, filled("alive"))
+        seconds = profile.cache.ttl_seconds
         self._settings = settings
         self._model: Remembered[GraphModel] = Remembered(seconds, clock)
         self._index: Remembered[FullTextIndex | None] = Remembered(seconds, clock)
@@ -147,16 +136,7 @@ class Neo4jStore(DatabaseStore):
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        requests = profile.endpoint.requests
-        flow = FlowControl(requests, server="The database", clock=clock)
-        client = Neo4jClient(
-            DriverPool(address, requests.concurrency),
-            settings,
-            flow,
-            profile.limits.query_rows,
-            seconds=profile.cache.ttl_seconds,
-            clock=clock,
-        )
+        client = Neo4jClient(DriverPool(address, profile.endpoint.requests.concurrency), settings, profile, clock)
         readers = Readers.of(
             client,
             IriMapping(settings.base, prefixes),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -33,7 +32,7 @@ from gateway.errors import (
 )
 from gateway.graph.call import Deadline, deadline_passed
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
-from gateway.settings.section import is_reference, read
+from gateway.settings.section import read, revealed
 from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback, postgres_url_problem
 
@@ -368,9 +367,7 @@ def address_of(url: str, endpoint: EndpointSettings) -> Address:
     parts, access = urlsplit(url), endpoint.access
     options = dict(parse_qsl(parts.query))
     host = options.get("host") or parts.hostname or ""
-    user = access.user or unquote(parts.username or "")
-    if is_reference(user):
-        user = read(user, "endpoint.access.user").get_secret_value()
+    user = revealed(access.user or unquote(parts.username or ""), "endpoint.access.user")
     if not user:
         raise ConfigurationError(
             "The URL of the database names no user.",
@@ -402,8 +399,4 @@ def _encryption(host: str, mode: str, access: AccessSettings) -> Any:
                 valid="Leave out sslmode=disable, or set endpoint.access.credentials_over_http = true in the profile.",
             )
         return False
-    context = trusting(access.ca_bundle)
-    if mode == "require":
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
+    return trusting(access.ca_bundle, is_checked=mode != "require")

@@ -6,12 +6,11 @@ import time
 from collections.abc import Mapping
 from functools import partial
 
-from gateway.databases.client import DatabaseClient, DatabaseRows, Remembered
+from gateway.databases.client import DatabaseClient, DatabaseRows, Remembered, flow_of
 from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import MAX_BYTES, EdgeStatements, EvidenceReader
 from gateway.databases.store import DatabaseStore, Readers
 from gateway.errors import ConfigurationError, EndpointFault
-from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.values import Edge
 from gateway.postgres.connection import Address, Pool
@@ -31,24 +30,14 @@ class PostgresClient(DatabaseClient):
 
     Args:
         pool: The connections.
-        settings: The section of the profile.
-        flow: The flow control of the database.
-        query_rows: Rows that one query may return.
-        seconds: How long columns are used before they are looked up again.
+        settings: Its section about the graph.
+        profile: The profile, which says how long columns are used before they are looked up again.
         clock: A monotonic clock, in seconds.
     """
 
-    def __init__(
-        self,
-        pool: Pool,
-        settings: PostgresSettings,
-        flow: FlowControl,
-        query_rows: int,
-        *,
-        seconds: float,
-        clock: Clock,
-    ) -> None:
-        super().__init__(pool, flow, query_rows, load("alive"))
+    def __init__(self, pool: Pool, settings: PostgresSettings, profile: Profile, clock: Clock) -> None:
+        super().__init__(pool, flow_of(profile, clock), profile.limits.query_rows, load("alive"))
+        seconds = profile.cache.ttl_seconds
         self._settings = settings
         self._tables: Remembered[Tables] = Remembered(seconds, clock)
 
@@ -131,16 +120,7 @@ class PostgresStore(DatabaseStore):
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        requests = profile.endpoint.requests
-        flow = FlowControl(requests, server="The database", clock=clock)
-        client = PostgresClient(
-            Pool(address, requests.concurrency),
-            tables,
-            flow,
-            profile.limits.query_rows,
-            seconds=profile.cache.ttl_seconds,
-            clock=clock,
-        )
+        client = PostgresClient(Pool(address, profile.endpoint.requests.concurrency), tables, profile, clock)
         readers = Readers.of(
             client,
             *mappings(tables, prefixes),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,16 +19,12 @@ from gateway.graph.values import Iri, NodeFacts, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
 from gateway.terms.iri import GENERIC_TYPES, is_entity_type, is_iri, local_name
-from gateway.terms.names import fold
+from gateway.terms.names import fold, nearest
 from gateway.terms.prefixes import PrefixMap, in_prose
 
 _NOTHING: Mapping[Iri, str] = {}
 _SHOWN = 8
 """Terms that one message lists."""
-
-_COMPARED = 1_000
-_NAME_LENGTH = 100
-"""Known names, and characters of each and of an unknown one, that are compared for the nearest: other calls wait."""
 
 _WARNED = 5
 """Warnings about one argument; a further one counts the other names."""
@@ -193,9 +188,7 @@ class TermLookup:
         return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
 
     def _nearest(self, name: str) -> str:
-        short = (known for known in self.names[0] if len(known) <= _NAME_LENGTH)
-        compared = list(itertools.islice(short, _COMPARED))
-        near = difflib.get_close_matches(fold(name[:_NAME_LENGTH]), compared, n=3)
+        near = nearest(fold(name), self.names[0], 3)
         return ", ".join(in_prose(name) for name in dict.fromkeys(self.names[1][folded] for folded in near))
 
 
@@ -308,7 +301,6 @@ class TypeChooser:
         return types[0] if len(types) == 1 else min(types, key=self._order(types), default=None)
 
     def _order(self, types: Sequence[str]) -> Callable[[str], tuple[bool, int, int, str]]:
-        """Return the order of types of one node."""
         above, last = self._hierarchy.above_others(types), len(self._preferred)
 
         def order(iri: str) -> tuple[bool, int, int, str]:

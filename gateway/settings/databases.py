@@ -101,8 +101,8 @@ class EvidenceTable(Section):
     )
 
 
-class PostgresSettings(Section):
-    """A graph in PostgreSQL: its tables, and what its IDs and names are in answers."""
+class _GraphSettings(Section):
+    """What a graph in any database has."""
 
     base: Namespace = Field(
         default="urn:x-bfsql:id:",
@@ -111,6 +111,11 @@ class PostgresSettings(Section):
             "percent-encoded."
         ),
     )
+
+
+class PostgresSettings(_GraphSettings):
+    """A graph in PostgreSQL: its tables, and what its IDs and names are in answers."""
+
     vocabulary: Namespace = Field(
         default="urn:x-bfsql:term:",
         description="The same for types, predicates and names of properties.",
@@ -192,16 +197,9 @@ class EdgesInNeo4j(Section):
     )
 
 
-class Neo4jSettings(Section):
+class Neo4jSettings(_GraphSettings):
     """A graph in Neo4j: its nodes and relationships, and what its IDs and names are in answers."""
 
-    base: Namespace = Field(
-        default="urn:x-bfsql:id:",
-        description=(
-            "Begins the IRI of an ID that is neither an IRI nor a CURIE with a declared prefix; the ID follows, "
-            "percent-encoded."
-        ),
-    )
     vocabulary: Namespace = Field(
         default="urn:x-bfsql:term:",
         description="The same for labels, types of relationships and names of properties.",

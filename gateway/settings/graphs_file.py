@@ -5,13 +5,11 @@ The operator names it on the command line, so it is trusted as a profile is; pat
 
 from __future__ import annotations
 
-import difflib
 import glob
 import json
 import os
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,8 +23,8 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.load import built_in, default_profile, load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.section import EndpointUrl, Section
-from gateway.settings.storage import read_at_most
-from gateway.terms.names import cut
+from gateway.settings.toml import keys_at, read_toml
+from gateway.terms.names import cut, did_you_mean
 
 MOST_GRAPHS = 50
 """Graphs of one server: their names stand in the list of tools."""
@@ -37,9 +35,6 @@ LONGEST_LINE = 200
 
 NAME = re.compile(rf"[a-z][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
 """The name of a graph: it stands in a path, in arguments and in tokens."""
-
-_LARGEST = 250_000
-"""Bytes of the file."""
 
 _PLACES = "Give graph (files), endpoint (a URL), or a profile that has an endpoint."
 
@@ -153,12 +148,7 @@ def _of_folder(folder: Path) -> list[GraphEntry]:
 
 
 def _of_file(path: Path) -> list[GraphEntry]:
-    try:
-        table = tomllib.loads(read_at_most(path, _LARGEST).decode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
+    table = read_toml(path)
     try:
         # Strict JSON takes whole numbers for seconds, and nothing else it was not given.
         read = _File.model_validate_json(json.dumps(table))
@@ -216,25 +206,12 @@ def _problems(error: ValidationError) -> Iterable[str]:
     for problem in error.errors(include_url=False):
         where = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(problem["loc"][-1]), _keys_at(problem["loc"]), n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            yield f"unknown key {quoted(where)}.{hint}"
+            *above, key = problem["loc"]
+            # Above the keys of a graph stand `graphs` and its name.
+            known = keys_at(GraphSettings, above[2:]) if above else _File.model_fields
+            yield f"unknown key {quoted(where)}.{did_you_mean(str(key), known)}"
         else:
             yield f"{where}: {problem['msg'].removeprefix('Value error, ')}."
-
-
-def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys that are valid beside one at a place of the file."""
-    tables: Mapping[str, type[Section]] = {"limits": LimitSettings, "hidden": HiddenSettings}
-    match location:
-        case (_,):
-            return list(_File.model_fields)
-        case (_, _, _):
-            return list(GraphSettings.model_fields)
-        case (_, _, table, _) if table in tables:
-            return list(tables[str(table)].model_fields)
-        case _:
-            return []
 
 
 def _valid() -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,9 +16,10 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.section import Unquoted
-from gateway.settings.storage import read_at_most
+from gateway.settings.toml import keys_at, read_toml, section_of
 from gateway.settings.urls import checked_contact, is_neo4j_url, is_postgres_url
 from gateway.settings.vocabulary import NAMESPACE_MARK
+from gateway.terms.names import did_you_mean, nearest
 from gateway.terms.prefixes import PrefixMap, is_prefix
 
 _LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source", "roles.negated"})
@@ -145,9 +144,6 @@ NEO4J = "bfsql-neo4j"
 """The profiles of databases for which nobody names one."""
 
 _EXTENDS = "extends"
-_LARGEST = 250_000
-"""Bytes of a profile."""
-
 _DEEPEST = 20
 """Tables and lists in each other; a profile has three."""
 
@@ -212,10 +208,8 @@ def _path_of(name_or_path: str, beside: Path | None = None) -> Path:
     path = Path(name_or_path) if beside is None else beside / name_or_path
     if path.is_file():
         return path
-    near = difflib.get_close_matches(name_or_path, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ConfigurationError(
-        f"There is no profile {name_or_path!r}.{hint}",
+        f"There is no profile {name_or_path!r}.{did_you_mean(name_or_path, known)}",
         valid=f"A profile is one of {', '.join(known)}, or the path of a TOML file.",
     )
 
@@ -228,12 +222,7 @@ def _table_of(path: Path, above: tuple[Path, ...] = (), *, within: Path | None =
     if len(set(chain)) < len(chain):
         names = " extends ".join(file.name for file in chain)
         raise ConfigurationError(f"The profile {path} extends itself: {names}.")
-    try:
-        table = tomllib.loads(read_at_most(path, _LARGEST).decode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"The profile {path} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"The profile {path} is not valid TOML: {error}.") from error
+    table = read_toml(path, f"The profile {path}")
     if _is_deeper(table, _DEEPEST):
         raise ConfigurationError(f"The profile {path} is wrong: its tables are nested more than {_DEEPEST} deep.")
     extended = table.get(_EXTENDS, "")
@@ -271,8 +260,8 @@ def _explain(error: ValidationError) -> str:
     for problem in error.errors(include_url=False):
         where = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            keys = _keys_at(problem["loc"][:-1])
-            near = difflib.get_close_matches(str(problem["loc"][-1]), keys, n=1)
+            keys = keys_at(Profile, problem["loc"][:-1])
+            near = nearest(str(problem["loc"][-1]), keys)
             hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(keys)}."
             sentences.append(f"unknown key {where!r}; {hint}")
         else:
@@ -289,7 +278,7 @@ def _may_be_quoted(location: tuple[int | str, ...]) -> bool:
         field = model.model_fields.get(str(part))
         if field is None or _is_unquoted(field):
             return field is None
-        inner = _section_of(field)
+        inner = section_of(field)
         if inner is None:
             return True
         model = inner
@@ -298,19 +287,3 @@ def _may_be_quoted(location: tuple[int | str, ...]) -> bool:
 
 def _is_unquoted(field: FieldInfo) -> bool:
     return any(isinstance(mark, Unquoted) for mark in field.metadata)
-
-
-def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = Profile
-    for part in location:
-        field = model.model_fields.get(str(part))
-        inner = None if field is None else _section_of(field)
-        if inner is None:
-            return []
-        model = inner
-    return sorted(model.model_fields)
-
-
-def _section_of(field: FieldInfo) -> type[BaseModel] | None:
-    kind = field.annotation
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None

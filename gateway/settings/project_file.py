@@ -7,20 +7,17 @@ its folder, an endpoint, or a built-in profile, and nothing else: no folder whos
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 import stat
 import sys
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.load import built_in
-from gateway.settings.storage import read_at_most
+from gateway.settings.toml import read_toml
+from gateway.terms.names import did_you_mean
 
 NAME = "bfsql.toml"
 
@@ -55,12 +52,12 @@ class ProjectFile:
             ConfigurationError: It cannot be read, is no TOML, has an unknown key or a wrong value, or names a file
                 outside its folder.
         """
-        table = _table_of(path)
+        table = read_toml(path, most_bytes=_LARGEST)
         for key in table:
             if key not in _KEYS:
-                near = difflib.get_close_matches(key, _KEYS, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else ""
-                raise ConfigurationError(f"{path} has an unknown key {quoted(key)}. {hint}", valid=_VALID)
+                raise ConfigurationError(
+                    f"{path} has an unknown key {quoted(key)}.{did_you_mean(key, _KEYS)}", valid=_VALID
+                )
         graph = table.get("graph", [])
         files = [graph] if isinstance(graph, str) else graph
         if not isinstance(files, list) or not all(isinstance(file, str) and file for file in files):
@@ -109,15 +106,6 @@ def problem_of(path: Path) -> str:
     if found.st_uid not in {os.geteuid(), 0}:
         return f"it belongs to another user (uid {found.st_uid})"
     return "other users may write to it" if found.st_mode & stat.S_IWOTH else ""
-
-
-def _table_of(path: Path) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads(read_at_most(path, _LARGEST).decode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
 
 
 def _inside(path: Path, key: str, text: str) -> str:

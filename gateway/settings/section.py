@@ -37,6 +37,11 @@ Reference = Annotated[str, AfterValidator(_checked)]
 """Where a secret is: `env:NAME` or `file:/path`, or an empty text for none."""
 
 
+def revealed(text: str, setting: str) -> str:
+    """Return what a setting says, or the secret that it refers to; see `read`."""
+    return read(text, setting).get_secret_value() if is_reference(text) else text
+
+
 def read(reference: str, setting: str) -> SecretStr:
     """Return the secret that a setting refers to.
 

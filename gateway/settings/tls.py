@@ -8,8 +8,10 @@ from pathlib import Path
 from gateway.errors import ConfigurationError
 
 
-def trusting(ca_bundle: str) -> ssl.SSLContext:
+def trusting(ca_bundle: str, *, is_checked: bool = True) -> ssl.SSLContext:
     """Return a context that trusts the certificates in a file; the system's where its name is empty.
+
+    Without a check any certificate does: what is sent is encrypted, and whoever stands between can read it.
 
     Raises:
         ConfigurationError: It cannot be read as certificates.
@@ -18,9 +20,13 @@ def trusting(ca_bundle: str) -> ssl.SSLContext:
         # A pipe may have no writer, and a device no end.
         if ca_bundle and not Path(ca_bundle).is_file():
             raise FileNotFoundError
-        return ssl.create_default_context(cafile=ca_bundle or None)
+        context = ssl.create_default_context(cafile=ca_bundle or None)
     except OSError as error:
         raise ConfigurationError(
             f"endpoint.access.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",
             valid="It is a file of CA certificates in PEM.",
         ) from error
+    if not is_checked:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

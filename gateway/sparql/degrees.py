@@ -6,15 +6,14 @@ several engines (docs/notes/endpoints.md, "Property paths").
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from sys import getsizeof
 
 from gateway.errors import EndpointFault
 from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
+from gateway.graph.reach import Neighbours, reach_of
 from gateway.graph.values import ALL_EDGES, Degree, EdgeSelection, Iri, Mark, Reach
 from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
@@ -194,14 +193,6 @@ def _blanks() -> _BlankNodesError:
     return _BlankNodesError("Blank nodes are among the neighbours; their edges were not counted.")
 
 
-@dataclass(slots=True)
-class _Neighbours:
-    """The distinct neighbours of the batch that a node was asked in."""
-
-    nodes: set[Iri] = field(default_factory=set)
-    mark: Mark = field(default_factory=Mark)
-
-
 class ReachReader:
     """Reads sets of nodes."""
 
@@ -214,42 +205,20 @@ class ReachReader:
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
         rule = await self._rule.refreshed(call)
-        neighbours = BatchedQuery[Iri, _Neighbours](
+        query = BatchedQuery[Iri, Neighbours](
             self._client, "neighbours", self._batch, lambda batch: {"nodes": batch, **rule}, _read_neighbours
         )
-        async with asyncio.TaskGroup() as tasks:
-            running = {
-                node: tasks.create_task(self._around(node, hops, neighbours, call)) for node in dict.fromkeys(ids)
-            }
-        return await sendable.checked_reach({node: task.result() for node, task in running.items()}, call)
-
-    async def _around(self, node: Iri, hops: int, query: BatchedQuery[Iri, _Neighbours], call: Call) -> Reach:
-        if (node, hops) in self._near_blanks.known:
-            return Reach(mark=Mark(_blanks()))
-        distances = {node: 0}
-        for hop in range(hops):
-            frontier = [reached for reached, steps in distances.items() if steps == hop]
-            neighbours = _merged(await query.run(frontier, call))
-            for reached in neighbours.nodes:
-                distances.setdefault(reached, hop + 1)
-            if not neighbours.mark.whole:
-                if isinstance(neighbours.mark.fault, _BlankNodesError):
-                    self._near_blanks.add((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
-                return Reach(distances, neighbours.mark)
-        return Reach(distances)
+        near = {node: Reach(mark=Mark(_blanks())) for node in ids if (node, hops) in self._near_blanks.known}
+        others = [node for node in ids if node not in near]
+        found = await reach_of(others, hops, lambda frontier: query.run(frontier, call), call)
+        for node, reached in found.items():
+            if isinstance(reached.mark.fault, _BlankNodesError):
+                self._near_blanks.add((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
+        return {**near, **found}
 
 
-def _merged(answers: Mapping[Iri, _Neighbours]) -> _Neighbours:
-    """Return the neighbours of all nodes of a frontier."""
-    merged = _Neighbours()
-    for answer in {id(answer): answer for answer in answers.values()}.values():
-        merged.nodes |= answer.nodes
-        merged.mark = merged.mark if answer.mark.whole else answer.mark
-    return merged
-
-
-def _read_neighbours(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Neighbours]:
-    nodes = {node.value for node in term("n")(rows) if isinstance(node, IriTerm)}
+def _read_neighbours(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbours]:
+    nodes = frozenset(node.value for node in term("n")(rows) if isinstance(node, IriTerm))
     if len(nodes) < len(rows) and mark.whole:
         mark = Mark(_blanks())
-    return dict.fromkeys(batch, _Neighbours(nodes, mark))
+    return dict.fromkeys(batch, Neighbours(nodes, mark))

@@ -291,7 +291,6 @@ def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Ne
 
 
 def _read_all(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbourhood]:
-    """Read all edges of each node."""
     answers, terms = _read_both_ways(batch, rows, mark)
     return sendable.edges_of(answers, terms)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 
-from gateway.errors import DeadlinePassed, EndpointFault, Fault, QueryRefused
+from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import EntityTypes, Name, NamesPage
@@ -79,14 +79,7 @@ class SparqlNameReader:
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""
-        facts = await self._nodes.facts(entities, call, names=False, descriptions=False)
-        unknown = set()
-        for entity, fact in facts.items():
-            if isinstance(fact.mark.fault, QueryRefused):
-                unknown.add(entity)
-            elif fact.mark.fault is not None:
-                raise fact.mark.fault
-        return EntityTypes({entity: fact.types for entity, fact in facts.items()}, frozenset(unknown))
+        return EntityTypes.of(await self._nodes.facts(entities, call, names=False))
 
     async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[_Text], int]:
         """Return all names of an entity that has more than a page of them, and how many are missing."""
@@ -121,12 +114,10 @@ class SparqlNameReader:
 
 
 def _texts(rows: Table, deadline: Deadline) -> dict[_Text, None]:
-    """Return the names in some rows."""
     return {(text.value, text.language): None for text in deadline.checking(_NAME(rows))}
 
 
 def _found(rows: Table, deadline: Deadline) -> list[tuple[Iri, _Text]]:
-    """Return the entities and names in some rows."""
     return [(entity, (text.value, text.language)) for entity, text in deadline.checking(read(rows, _ENTITY, _NAME))]
 
 

@@ -7,6 +7,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 import pyoxigraph
@@ -14,7 +15,16 @@ import pyoxigraph
 from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
-from gateway.graph.counts import TermCounts, by_frequency, schema_of, superclasses_of, types_of_hubs, without_counts
+from gateway.graph.counts import (
+    HUB_EDGES,
+    MOST_HUBS,
+    TermCounts,
+    by_frequency,
+    schema_of,
+    superclasses_of,
+    types_of_hubs,
+    without_counts,
+)
 from gateway.graph.values import Basis, BlankCounts, Iri, Schema, SchemaMethod
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -190,12 +200,6 @@ _IN_NAMED_GRAPHS = (
     "of this gateway says which graphs are asked"
 )
 
-_HUB_EDGES = 100
-"""Edges, of those that were read, that make a node a hub: the `max_degree` that the tools advise."""
-
-_HUBS = 20
-"""Hubs whose types are read."""
-
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -316,7 +320,7 @@ class SchemaReader:
         async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, call, partly=partly))
             naming = tasks.create_task(self._name_predicates.find(call, totals.triples if totals.is_whole else None))
-            finding = tasks.create_task(self._types_of_hubs(call))
+            finding = tasks.create_task(types_of_hubs(partial(self._hubs, call), self._nodes, call))
         counts = counting.result()
         reason = counts.reason or totals.reason
         if not reason and not totals.counts:
@@ -412,8 +416,7 @@ class SchemaReader:
         schema = await schema_of(seen, basis, _ONLY.format(sample.triples), self._nodes.labels, call)
         return replace(schema, names=names)
 
-    async def _types_of_hubs(self, call: Call) -> tuple[Iri, ...]:
-        """Return the types of the nodes with the most edges, those of the largest first; none if that fails."""
+    async def _hubs(self, call: Call) -> Mapping[Iri, int]:
         # Leaving out the edges of evidence nodes would read every triple, and change no hub.
         given: dict[str, Parameter] = {
             "excepted": self._rule.excepted,
@@ -422,16 +425,10 @@ class SchemaReader:
             "singletons": (),
             **self._rule.ends,
             "scan": self._quick_limit,
-            "least": _HUB_EDGES,
+            "least": HUB_EDGES,
         }
-        try:
-            # The largest come first, so those that came are enough.
-            rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=_HUBS)).part()
-            hubs = counts_in(rows, "o")
-            facts = await self._nodes.facts(list(hubs), call, names=False, descriptions=False)
-        except Fault:
-            return ()
-        return types_of_hubs(hubs, facts)
+        rows, _ = (await self._client.rows("schema/pointed_to", call, given, at_most=MOST_HUBS)).part()
+        return counts_in(rows, "o")
 
     async def _reason_for_emptiness(self, call: Call) -> str:
         """Return why the lists of an empty graph may not be all: the endpoint has its triples in named graphs."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 import msgspec
 
 from gateway.errors import AnswerCut, EndpointFault
+from gateway.graph.rows import ReceivedRows
 from gateway.graph.values import Edge, Iri, Resource, edges_of
 from gateway.terms.iri import RDF, XSD
 from gateway.terms.literals import Literal
@@ -301,33 +302,5 @@ class EndUnproven(AnswerCut):
         )
 
 
-class Rows:
-    """The rows of one answer.
-
-    This is no sequence: a reader asks for the whole or accepts a part, so it cannot overlook that rows are missing.
-
-    Attributes:
-        missing: Why rows are missing, or may be; None where these are all.
-    """
-
-    __slots__ = ("_rows", "missing")
-
-    def __init__(self, rows: Table, missing: AnswerCut | None = None) -> None:
-        self._rows = rows
-        self.missing = missing
-
-    def whole(self) -> Table:
-        """Return all rows.
-
-        Raises:
-            Overflow: There are more than came.
-            EndedEarly: There may be more than came.
-            EndUnproven: There may be more than came, as of any answer of this endpoint.
-        """
-        if self.missing is not None:
-            raise self.missing
-        return self._rows
-
-    def part(self) -> tuple[Table, bool]:
-        """Return the rows that came, and whether there are more, or may be."""
-        return self._rows, self.missing is not None
+Rows = ReceivedRows[Table]
+"""The rows of one answer; what is missing is an `Overflow`, or may be: `EndedEarly`, `EndUnproven`."""

@@ -5,7 +5,6 @@ Why not the `curies` package: decision record 0003.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
 from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, POSITION, REACHED_BY, is_iri
+from gateway.terms.names import nearest
 
 _SHOWN = 8
 """Prefixes that an error lists."""
@@ -228,7 +228,7 @@ class PrefixMap:
         # Other calls wait for the comparison, so very many prefixes are not all compared.
         compared = [name for name in known if len(name) <= _LONGEST_COMPARED][:_COMPARED]
         wanted = [name for name in unknown[:3] if len(name) <= _LONGEST_COMPARED]
-        near = dict.fromkeys(chain.from_iterable(difflib.get_close_matches(name, compared, n=3) for name in wanted))
+        near = dict.fromkeys(chain.from_iterable(nearest(name, compared, 3) for name in wanted))
         named = ", ".join(f"{name}:" for name in near or known[:_SHOWN])
         which = f"Nearest declared: {named}." if near else f"Declared: {named}." if named else "No prefix is declared."
         if len(unknown) == 1:

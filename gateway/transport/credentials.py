@@ -20,7 +20,7 @@ import aiohttp
 
 from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
-from gateway.settings.section import is_reference, read
+from gateway.settings.section import is_reference, read, revealed
 from gateway.settings.tls import trusting
 from gateway.settings.urls import contact_for, is_loopback, url_problem
 
@@ -165,9 +165,7 @@ def _credentials(settings: AccessSettings) -> tuple[dict[str, str], tuple[str, s
         return {"Authorization": f"Bearer {_sendable(token, 'endpoint.access.token')}"}, None
     if not settings.user:
         return {}, None
-    user = settings.user
-    if is_reference(user):
-        user = read(user, "endpoint.access.user").get_secret_value()
+    user = revealed(settings.user, "endpoint.access.user")
     password = read(settings.password, "endpoint.access.password").get_secret_value()
     if ":" in user:
         raise ConfigurationError("endpoint.access.user is wrong: a user name cannot hold a colon.")

@@ -7,15 +7,14 @@ import contextlib
 import errno
 import logging
 import zlib
-from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Self
 
 import aiohttp
 
-from gateway.errors import AnswerCut, BrokenAnswer, EndpointFault, Fault, NetworkFault
+from gateway.errors import ENDPOINT, AnswerCut, BrokenAnswer, EndpointFault, Fault, NetworkFault, as_beginning
 from gateway.graph.call import deadline_passed
-from gateway.transport.response_verdict import LATER, OPERATOR
+from gateway.transport.response_verdict import LATER, check_url
 
 _CHUNK = 1 << 16
 """Bytes read from a connection at once."""
@@ -42,17 +41,17 @@ _ERROR_SECONDS = 2.0
 """An error whose text does not come is still an error."""
 
 
-async def whole_body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """Return the body of an answer, unpacked.
+async def whole_body(response: aiohttp.ClientResponse, max_bytes: int, server: str = ENDPOINT) -> bytes:
+    """Return the body of an answer, unpacked; errors call the server so.
 
     Raises:
         BrokenAnswer: It broke off, or is damaged.
         AnswerCut: It is larger than allowed.
         EndpointFault: It is packed in a way that was not asked for, or far more densely than an answer is.
     """
-    body = _Gunzipped(max_bytes) if _is_zipped(response) else _Plain(max_bytes)
+    body = (_Gunzipped if _is_zipped(response, server) else _Plain)(max_bytes, server)
     if not await _all_read(response, body):
-        raise _broken_off()
+        raise body.broken_off()
     return body.whole()
 
 
@@ -88,8 +87,9 @@ def _unpacked(text: bytes) -> bytes:
 class _Plain:
     """Collects a body as it comes."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, server: str) -> None:
         self._max_bytes = max_bytes
+        self._server = server
         self._bytes = bytearray()
 
     def add(self, chunk: bytes) -> None:
@@ -97,6 +97,9 @@ class _Plain:
 
     def whole(self) -> bytes:
         return bytes(self._bytes)
+
+    def broken_off(self) -> BrokenAnswer:
+        return BrokenAnswer(f"{as_beginning(self._server)} broke off in the middle of an answer.", next_step=LATER)
 
     @property
     def _room(self) -> int:
@@ -112,8 +115,8 @@ class _Plain:
 class _Gunzipped(_Plain):
     """Collects a gzip body, and never unpacks more than allowed."""
 
-    def __init__(self, max_bytes: int) -> None:
-        super().__init__(max_bytes)
+    def __init__(self, max_bytes: int, server: str) -> None:
+        super().__init__(max_bytes, server)
         self._member = zlib.decompressobj(_GZIP_WINDOW)
         self._packed = 0
 
@@ -127,28 +130,27 @@ class _Gunzipped(_Plain):
                 self._check_density()
                 chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
-            raise BrokenAnswer("The endpoint sent a damaged gzip body.", next_step=LATER) from error
+            raise BrokenAnswer(f"{as_beginning(self._server)} sent a damaged gzip body.", next_step=LATER) from error
 
     def _check_density(self) -> None:
         if len(self._bytes) > max(_MANY_BYTES, _DENSE * self._packed):
             raise EndpointFault(
-                "The endpoint sent a small body that unpacks to far more than an answer.", next_step=OPERATOR
+                f"{as_beginning(self._server)} sent a small body that unpacks to far more than an answer.",
+                next_step=check_url(self._server),
             )
 
     def whole(self) -> bytes:
         if not self._member.eof:
-            raise _broken_off()
+            raise self.broken_off()
         return super().whole()
 
 
-def _broken_off() -> BrokenAnswer:
-    return BrokenAnswer("The endpoint broke off in the middle of an answer.", next_step=LATER)
-
-
-def _is_zipped(response: aiohttp.ClientResponse) -> bool:
+def _is_zipped(response: aiohttp.ClientResponse, server: str) -> bool:
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip", "x-gzip"}:
-        raise EndpointFault("The endpoint packed its answer in a way that it was not asked for.", next_step=OPERATOR)
+        raise EndpointFault(
+            f"{as_beginning(server)} packed its answer in a way that it was not asked for.", next_step=check_url(server)
+        )
     return encoding != "identity"
 
 
@@ -165,10 +167,15 @@ class CaughtFault:
 
     Not in the block: an error of aiohttp holds the request's headers, which are secret, and would hang on the fault as
     its context.
+
+    Args:
+        server: What the fault calls the server.
+        url: Its URL, for the log alone.
     """
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str = ENDPOINT, url: str = "") -> None:
         self._server = server
+        self._url = url
         self._fault: Fault | None = None
 
     @property
@@ -184,30 +191,49 @@ class CaughtFault:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
         """Catch what is no fault yet."""
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            self._fault = fault_of(error)
+            self._fault = fault_of(error, self._server)
         elif isinstance(error, TimeoutError):
             self._fault = deadline_passed()
         elif isinstance(error, RAISED):
-            self._fault = fault_of(error)
-            _log.warning("no answer from %s: %s", self._server, self._fault.wrong)
+            self._fault = fault_of(error, self._server)
+            _log.warning("no answer from %s: %s", f"{self._server} {self._url}".rstrip(), self._fault.wrong)
         return self._fault is not None
 
 
-def fault_of(error: BaseException) -> Fault:
-    """Return the fault that an error of aiohttp or of a socket means."""
-    return next(fault(error) for kind, fault in _TABLE if isinstance(error, kind))
+def fault_of(error: BaseException, server: str = ENDPOINT) -> Fault:
+    """Return the fault that an error of aiohttp or of a socket means; it calls the server so."""
+    fault: Fault
+    match error:
+        case aiohttp.ClientProxyConnectionError():
+            fault = NetworkFault("The proxy could not be reached.", next_step=_PROXY)
+        case aiohttp.ClientHttpProxyError():
+            fault = _proxy_refused(error.status, server)
+        case aiohttp.ClientConnectorCertificateError():
+            fault = EndpointFault(
+                f"{as_beginning(server)}'s certificate is not trusted.",
+                next_step="The operator of this gateway should give the CA that signed it, as "
+                "`endpoint.access.ca_bundle`.",
+            )
+        case aiohttp.ClientSSLError():
+            fault = EndpointFault(f"No secure connection to {server} could be made.", next_step=check_url(server))
+        case aiohttp.ClientResponseError():
+            fault = EndpointFault(f"{as_beginning(server)}'s answer is no valid HTTP.", next_step=LATER)
+        case aiohttp.InvalidURL():
+            fault = EndpointFault(f"What is configured for {server} is no valid URL.", next_step=check_url(server))
+        case _:
+            fault = _unreachable(error, server)
+    return fault
 
 
-def _proxy_refused(error: BaseException) -> Fault:
-    status = error.status if isinstance(error, aiohttp.ClientResponseError) else 0
+def _proxy_refused(status: int, server: str) -> Fault:
     if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
-        return EndpointFault("The proxy before the endpoint asks for credentials.", next_step=_PROXY)
+        return EndpointFault(f"The proxy before {server} asks for credentials.", next_step=_PROXY)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return NetworkFault("The proxy could not reach the endpoint.", next_step=OPERATOR)
-    return EndpointFault("The proxy before the endpoint refuses to connect to it.", next_step=_PROXY)
+        return NetworkFault(f"The proxy could not reach {server}.", next_step=check_url(server))
+    return EndpointFault(f"The proxy before {server} refuses to connect to it.", next_step=_PROXY)
 
 
-def _unreachable(error: BaseException) -> Fault:
+def _unreachable(error: BaseException, server: str) -> Fault:
     """Return why there was no answer; no address is in it, because a model reads it."""
     why = ""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
@@ -220,26 +246,5 @@ def _unreachable(error: BaseException) -> Fault:
         why = "no connection was made in time"
     elif isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError | aiohttp.ClientPayloadError):
         why = "it closed the connection without an answer"
-    return NetworkFault(f"The endpoint could not be reached{why and f': {why}'}.", next_step=OPERATOR)
-
-
-def _always(kind: type[Fault], wrong: str, next_step: str) -> Callable[[BaseException], Fault]:
-    return lambda _: kind(wrong, next_step=next_step)
-
-
-_TABLE: Sequence[tuple[type[BaseException], Callable[[BaseException], Fault]]] = (
-    (aiohttp.ClientProxyConnectionError, _always(NetworkFault, "The proxy could not be reached.", _PROXY)),
-    (aiohttp.ClientHttpProxyError, _proxy_refused),
-    (
-        aiohttp.ClientConnectorCertificateError,
-        _always(
-            EndpointFault,
-            "The endpoint's certificate is not trusted.",
-            "The operator of this gateway should give the CA that signed it, as `endpoint.access.ca_bundle`.",
-        ),
-    ),
-    (aiohttp.ClientSSLError, _always(EndpointFault, "No secure connection to the endpoint could be made.", OPERATOR)),
-    (aiohttp.ClientResponseError, _always(EndpointFault, "The endpoint's answer is no valid HTTP.", LATER)),
-    (aiohttp.InvalidURL, _always(EndpointFault, "The configured endpoint is no valid URL.", OPERATOR)),
-    (BaseException, _unreachable),
-)
+    reason = why and f": {why}"
+    return NetworkFault(f"{as_beginning(server)} could not be reached{reason}.", next_step=check_url(server))

@@ -318,7 +318,7 @@ class Http:
         raise caught.fault
 
     def _caught_fault(self) -> CaughtFault:
-        return CaughtFault(f"the endpoint {without_query(self.url)}")
+        return CaughtFault(url=without_query(self.url))
 
     def _fields(self, query_id: str, deadline: Deadline) -> Fields:
         """Return what is sent beside a query."""
@@ -329,7 +329,6 @@ class Http:
         ]
 
     def _message(self, way: SendingMethod, query: str, fields: Fields) -> _Message:
-        """Return a query as it is sent in a way."""
         match way:
             case "get":
                 return _Message(self._with_fields([("query", collapsed(query)), *fields]))

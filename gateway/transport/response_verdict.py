@@ -15,6 +15,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from gateway.errors import (
+    ENDPOINT,
     AnswerCut,
     BrokenAnswer,
     EndpointFault,
@@ -34,7 +35,14 @@ from gateway.transport import engine_errors
 from gateway.transport.base import BELIEVED, Format
 
 LATER = "Ask for fewer seeds or hops, or try again later."
-OPERATOR = "The operator of this gateway should check the endpoint's URL."
+
+
+def check_url(server: str) -> str:
+    """Return what to do where the URL of a server may be wrong."""
+    return f"The operator of this gateway should check {server}'s URL."
+
+
+OPERATOR = check_url(ENDPOINT)
 _UNANSWERED = (
     "The operator of this gateway should run `bfsql-gateway check`, which names what the endpoint does not answer."
 )

@@ -12,7 +12,7 @@ from gateway.graph.values import EdgeSelection, Iri, Neighbourhood, other_end
 from gateway.traversal.breadth_first import BreadthFirstSearch, Exploration, combined
 from gateway.traversal.expander import NodeExpander
 from gateway.traversal.steering import Steering
-from gateway.traversal.topology import Path, PathStep
+from gateway.traversal.topology import Path, PathStep, path_of
 
 _Source = tuple[Iri, EdgeSelection]
 """A seed, and the edges that are followed from it; one seed may stand in several relations."""
@@ -133,9 +133,9 @@ class PathReader:
                 frontiers[place] = sorted(end for end in ends if distance[end] and end not in found)
         read: dict[Iri, tuple[Path, ...]] = {}
         for node in nodes:
-            walks = [_walk(node, found, distance) for found, distance in zip(steps, distances, strict=True)]
-            paths = tuple(walk for walk in walks if walk is not None)
-            if len(paths) == len(distances):
+            paths = tuple(path_of(node, found) for found in steps)
+            # Each step is one nearer; where one could not be read, the path ends before the seed.
+            if all(len(path) == distance[node] for path, distance in zip(paths, distances, strict=True)):
                 read[node] = paths
         return read
 
@@ -162,14 +162,3 @@ class PathReader:
             if distance.get(other := other_end(node, edge)) == distance[node] - 1
         )
         return min(steps, key=lambda step: (step.node, step), default=None)
-
-
-def _walk(node: Iri, steps: Mapping[Iri, PathStep], distance: Mapping[Iri, int]) -> Path | None:
-    """Return the steps from a node to the seed; None if one of them could not be read."""
-    path: list[PathStep] = []
-    while distance[node]:
-        if node not in steps:
-            return None
-        path.append(steps[node])
-        node = steps[node].node
-    return tuple(path)

@@ -7,7 +7,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from sys import getsizeof
 from typing import NamedTuple
 
@@ -277,20 +277,31 @@ def _paths_to_seed(
     deadline: Deadline,
 ) -> dict[Iri, Path]:
     nearer = _nearer(distance, neighbours, deadline)
-    walks = {node: _walk(node, nearer) for node in deadline.checking(nodes)}
-    pairs = {pair for walk in walks.values() for pair in pairwise(walk)}
-    edges = _edges_between(pairs, found, deadline)
-    return {node: tuple(edges[pair] for pair in pairwise(walk)) for node, walk in walks.items()}
+    pairs: set[tuple[Iri, Iri]] = set()
+    for node in deadline.checking(nodes):
+        far = node
+        while far in nearer and (pair := (far, nearer[far])) not in pairs:
+            pairs.add(pair)
+            far = nearer[far]
+    steps = _edges_between(pairs, found, deadline)
+    return {node: path_of(node, steps) for node in nodes}
 
 
-def _edges_between(
-    pairs: Collection[tuple[Iri, Iri]], found: Exploration, deadline: Deadline
-) -> dict[tuple[Iri, Iri], PathStep]:
-    """Return, for a node and its neighbour one step nearer to a seed, the first edge between the two that was followed.
+def path_of(node: Iri, steps: Mapping[Iri, PathStep]) -> Path:
+    """Return the path from a node as far as the first steps of nodes are known."""
+    path: list[PathStep] = []
+    while node in steps:
+        path.append(steps[node])
+        node = steps[node].node
+    return tuple(path)
+
+
+def _edges_between(pairs: Collection[tuple[Iri, Iri]], found: Exploration, deadline: Deadline) -> dict[Iri, PathStep]:
+    """Return the first edge that was followed between each node and its neighbour one step nearer to a seed.
 
     An edge that a capped node leaves out may be among the edges of its other end.
     """
-    steps: dict[tuple[Iri, Iri], PathStep] = {}
+    steps: dict[Iri, PathStep] = {}
     both = found.selection.is_all
     ends = {end for pair in pairs for end in pair[not both :]}
     for end in deadline.checking(ends & found.known.keys()):
@@ -299,8 +310,9 @@ def _edges_between(
             for pair in ((other, end), (end, other)) if both else ((other, end),):
                 if pair in pairs:
                     step = PathStep(edge.predicate, edge.subject == pair[1], pair[1])
-                    steps[pair] = min(step, steps.get(pair, step))
-    return steps
+                    steps[pair[0]] = min(step, steps.get(pair[0], step))
+    # There is one for each pair, or a path would end before the seed without a sign.
+    return {far: steps[far] for far, _ in pairs}
 
 
 def _nearer(
@@ -316,10 +328,3 @@ def _nearer(
             if distance.get(other) == steps + 1 and node < first.get(other, "\U0010ffff"):
                 first[other] = node
     return first
-
-
-def _walk(node: Iri, nearer: Mapping[Iri, Iri]) -> list[Iri]:
-    walk = [node]
-    while walk[-1] in nearer:
-        walk.append(nearer[walk[-1]])
-    return walk

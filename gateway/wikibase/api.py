@@ -37,6 +37,9 @@ _log = logging.getLogger(__name__)
 
 _JSON = "application/json"
 
+_API = "the Wikibase API"
+"""What errors of the parts that all transports share call it."""
+
 _MOST_BYTES = 1 << 23
 """Bytes of one answer: MediaWiki's own bound on what it sends ($wgAPIMaxResultSize)."""
 
@@ -99,7 +102,7 @@ class WikibaseApi:
 
     async def get(self, fields: Sequence[tuple[str, str]], deadline: Deadline, spend: Spend = unpaid, /) -> ApiAnswer:
         """Send a request and return its answer; see `Transport.select` for deadline, spending and faults."""
-        with CaughtFault("the Wikibase API") as caught:
+        with CaughtFault(_API) as caught:
             async with asyncio.timeout(deadline.seconds_left):
                 deadline.check()
                 with contextlib.suppress(aiohttp.ServerDisconnectedError):
@@ -117,7 +120,7 @@ class WikibaseApi:
             if response.status != HTTPStatus.OK or response.content_type != _JSON:
                 await excerpt(response)
                 raise _no_answer(response.status, wait)
-            body = await whole_body(response, self._max_bytes)
+            body = await whole_body(response, self._max_bytes, _API)
         return ApiAnswer(_object(body, wait), len(body))
 
     def _open_session(self) -> aiohttp.ClientSession:
@@ -205,7 +208,7 @@ _PROBE = (("action", "query"), ("meta", "siteinfo"), ("siprop", "general"), ("fo
 def api_flow(requests: RequestSettings, *, clock: Clock = time.monotonic, sleep: Sleep = anyio.sleep) -> FlowControl:
     """Return the flow control of an API: one request at a time, and the endpoint's setting for retries."""
     settings = RequestSettings(concurrency=1, retries=requests.retries)
-    return FlowControl(settings, server="The Wikibase API", first_pause=_FIRST_PAUSE, clock=clock, sleep=sleep)
+    return FlowControl(settings, server=_API, first_pause=_FIRST_PAUSE, clock=clock, sleep=sleep)
 
 
 class ApiClient:
@@ -231,8 +234,9 @@ class ApiClient:
             with call.tally.query_timer(f"api/{name}", query_of(whole)) as timer:
                 send = partial(self._answer, whole, call, timer)
                 return (await self._flow.run(call, send, partial(self._probe, call))).content
-        except Fault as fault:
-            raise _of_the_api(fault) from None
+        except DeadlinePassed:
+            # Its time is not that of the call, which goes on without the API.
+            raise DeadlinePassed("The Wikibase API did not answer in time.", next_step="Try again later.") from None
 
     async def _answer(self, fields: Sequence[Field], call: Call, timer: QueryTimer) -> ApiAnswer:
         deadline = call.deadline.within(_SECONDS)
@@ -243,7 +247,6 @@ class ApiClient:
         return answer
 
     async def _probe(self, call: Call, deadline: Deadline) -> None:
-        """Ask the API something harmless."""
         with call.tally.query_timer("api/siteinfo", query_of(_PROBE)) as timer, timer.sending():
             async with self._flow.sending(deadline):
                 answer = await self._api.get(_PROBE, deadline, unpaid)
@@ -252,16 +255,3 @@ class ApiClient:
     async def close(self) -> None:
         """Close the connections."""
         await self._api.close()
-
-
-def _of_the_api(fault: Fault) -> Fault:
-    """Return a fault, some of which come from parts that all transports share, as one that speaks of the API."""
-    if isinstance(fault, DeadlinePassed):
-        return DeadlinePassed("The Wikibase API did not answer in time.", next_step="Try again later.")
-    wrong, next_step = (
-        text.replace("The endpoint", "The Wikibase API").replace("the endpoint", "the Wikibase API")
-        for text in (fault.wrong, fault.next_step)
-    )
-    if isinstance(fault, Throttled):
-        return Throttled(wrong, next_step=next_step, retry_after=fault.retry_after)
-    return type(fault)(wrong, valid=fault.valid, next_step=next_step)

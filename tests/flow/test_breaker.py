@@ -75,7 +75,7 @@ class Now:
         return self.seconds
 
 
-@pytest.mark.parametrize("server", ["The endpoint", "The Wikibase API"])
+@pytest.mark.parametrize("server", ["the endpoint", "the Wikibase API"])
 async def test_a_probe_that_is_not_answered_in_its_time_is_reported_as_silence_and_not_as_the_end_of_the_call(
     server: str,
 ) -> None:
@@ -91,4 +91,4 @@ async def test_a_probe_that_is_not_answered_in_its_time_is_reported_as_silence_a
         await breaker.admit(hang, Deadline(now.seconds + 1.0, now))
     with pytest.raises(Resting) as caught:
         await breaker.admit(hang, Deadline(now.seconds + 30.0, now))
-    assert caught.value.wrong.startswith(f"{server} did not answer a harmless request within 3 s. It failed")
+    assert caught.value.wrong.startswith(f"The{server[3:]} did not answer a harmless request within 3 s. It failed")

@@ -39,6 +39,16 @@ def test_every_error_of_the_http_library_is_caught_and_is_a_fault(kind: type[Exc
     assert fault.next_step
 
 
+@pytest.mark.parametrize("kind", sorted(RAISABLE - {aiohttp.WSMessageTypeError}, key=str))
+def test_a_fault_calls_the_server_as_its_transport_does(kind: type[Exception]) -> None:
+    error = kind.__new__(kind)
+    if isinstance(error, aiohttp.ClientResponseError):
+        error.status = 502
+    fault = fault_of(error, "the Wikibase API")
+    said = f"{fault.wrong} {fault.next_step}".replace("`endpoint.access.ca_bundle`", "")
+    assert "endpoint" not in said
+
+
 @pytest.mark.parametrize("error", [ConnectionResetError(), BrokenPipeError(), ssl.SSLError(), OSError("no route")])
 def test_every_error_of_a_socket_is_a_network_fault(error: OSError) -> None:
     assert type(fault_of(error)) is NetworkFault

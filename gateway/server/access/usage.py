@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
+from gateway.flow.quota_state import TokenBucket
 from gateway.settings.serving import ClientLimits
 
 Clock = Callable[[], float]
@@ -19,7 +20,7 @@ _MOST_CLIENTS = 10_000
 
 
 class Bucket:
-    """A token bucket: so much in a minute, and after a pause as much at once.
+    """What is left in a token bucket: so much in a minute, and after a pause as much at once.
 
     Args:
         a_minute: What flows in during a minute, and the most that it holds.
@@ -27,8 +28,8 @@ class Bucket:
     """
 
     def __init__(self, a_minute: float, clock: Clock = time.monotonic) -> None:
-        self._most = a_minute
-        self._left = a_minute
+        self._bucket = TokenBucket(a_minute, a_minute / _MINUTE)
+        self._left = self._bucket.full
         self._clock = clock
         self._since = clock()
 
@@ -40,12 +41,11 @@ class Bucket:
     def seconds_until(self, amount: float) -> float:
         """Return in how many seconds so much is there; 0 for now."""
         self._flow()
-        return max(0.0, (min(amount, self._most) - self._left) * _MINUTE / self._most)
+        return self._bucket.seconds_until(min(amount, self._bucket.capacity), self._left)
 
     def _flow(self) -> None:
         now = self._clock()
-        self._left = min(self._most, self._left + (now - self._since) * self._most / _MINUTE)
-        self._since = now
+        self._left, self._since = self._bucket.level(self._left, now - self._since), now
 
 
 @dataclass(slots=True)
