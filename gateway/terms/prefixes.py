@@ -30,8 +30,8 @@ _LONGEST_COMPARED = 20
 """Declared prefixes, and characters of one, that are compared with an undeclared prefix."""
 
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
-_NAME = re.compile(r"[^\s:^]{0,80}")
-"""A prefix that can be written in an ID: short, and without blanks, colons, and what marks an incoming edge."""
+_NAME = re.compile(r"(?!_$|\()[^\s:^]{0,80}")
+"""A prefix that can be written in an ID: short, without blanks and colons, and not as IDs of other kinds begin."""
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}

@@ -84,9 +84,11 @@ def test_different_iris_never_share_a_short_form(case: tuple[dict[str, str], str
     assert prefixes.shorten(iri) not in {prefixes.shorten(other) for other in others}
 
 
-def test_a_prefix_whose_name_could_not_be_read_back_is_not_used() -> None:
-    prefixes = PrefixMap({"a:b": "http://example.org/"})
-    assert prefixes.expand(prefixes.shorten("http://example.org/c")) == "http://example.org/c"
+@pytest.mark.parametrize("name", ["a:b", "_", "(a", "^a"])
+def test_a_prefix_whose_name_could_not_be_read_back_is_not_used(name: str) -> None:
+    prefixes = PrefixMap({name: "http://example.org/"})
+    for iri in ("http://example.org/c", "http://example.org/c)"):
+        assert prefixes.expand(prefixes.shorten(iri)) == iri
 
 
 def test_the_longest_namespace_wins_whichever_source_it_came_from() -> None:
