@@ -584,7 +584,7 @@ class Gateway:
             traced.note({"bfsql.outcome": record.outcome, "bfsql.causes": record.causes, "bfsql.rows": record.rows})
         self._on_record(record)
         if arguments.explain:
-            limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
+            limit = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
 
