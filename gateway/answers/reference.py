@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from gateway.answers.models import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
 from gateway.answers.page import (
     EntitiesPage,
     EntityPage,
@@ -46,36 +45,6 @@ BLANK_ID = "_"
 """The key of the ID of a blank node, in the content that is shown of it."""
 
 Listed = TypeVar("Listed")
-
-
-def schema_result(page: SchemaPage) -> SchemaResult:
-    """Return the answer of `describe_schema`."""
-    return SchemaResult.model_validate(_schema_page(page))
-
-
-def bfs_result(page: SubgraphPage) -> BfsResult:
-    """Return the answer of `bfs_query`."""
-    return BfsResult.model_validate(_subgraph(page))
-
-
-def intersection_result(page: SubgraphPage) -> IntersectionResult:
-    """Return the answer of `intersect_subgraphs`."""
-    return IntersectionResult.model_validate(_subgraph(page))
-
-
-def entity_result(page: EntityPage) -> Entity:
-    """Return the answer of `describe_entity`."""
-    return Entity.model_validate(entity_page(page))
-
-
-def entities_result(page: EntitiesPage) -> EntitiesResult:
-    """Return the answer of `describe_entities`."""
-    return EntitiesResult.model_validate(_entities_page(page))
-
-
-def search_result(page: SearchPage) -> SearchResult:
-    """Return the answer of `search_entities`."""
-    return SearchResult.model_validate(_search_page(page))
 
 
 def notation(value: PageValue | PageAssertion) -> str:

@@ -364,6 +364,7 @@ def _note_shortened(page: SearchPage | SchemaPage, shortener: Shortener) -> None
 def _tell_if_too_large(page: AnyPage, warnings: list[str], limit: int, shape: Shape) -> None:
     if shape.size_of_part(page) > limit:
         warnings.append(messages.LARGER_THAN_ASKED)
+        shape.size_of_part(page)
 
 
 def _size_of_lists(page: EntitiesPage) -> int:
