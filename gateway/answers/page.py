@@ -128,6 +128,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
         predicate: The ID of its predicate.
         object: The ID of its object.
         is_incoming: Whether its object stands before its subject in the order of nodes.
+        ends: The IDs of its ends, as they stand in the order of nodes.
         omitted_texts: Long texts left out of the metadata, by predicate.
         negations: How many of its assertions deny it.
         assertions: How many assertions it has.
@@ -138,14 +139,14 @@ class PageEdge(_PageItem[EdgeMetadata]):
     predicate: str
     object: str
     is_incoming: bool = False
+    ends: tuple[str, str] = field(init=False)
     omitted_texts: dict[Iri, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
 
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The IDs of its ends, as they stand in the order of nodes."""
-        return (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
+    def __post_init__(self) -> None:
+        """Set its ends."""
+        self.ends = (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
 
     def set_metadata(self, metadata: EdgeMetadata) -> None:
         """Add its evidence."""

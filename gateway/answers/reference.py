@@ -245,6 +245,8 @@ def _entity(entity: PageNode) -> Json:
 
 def beside_metadata(entity: PageNode) -> Json:
     """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
+    if entity.survey is None:
+        return _also_in(entity) if entity.also_in else {}
     return {**_also_in(entity), **_survey_fields(entity.survey)}
 
 
@@ -253,10 +255,8 @@ def _also_in(node: PageNode) -> Json:
     return {"also_in": also_in} if also_in else {}
 
 
-def _survey_fields(survey: EdgeSurvey | None) -> Json:
+def _survey_fields(survey: EdgeSurvey) -> Json:
     """Return what could be followed from an entity."""
-    if survey is None:
-        return {}
     rows = dict(_survey_row(row, survey) for row in survey.rows)
     written = {
         # None are listed only where it is known that there are none.

@@ -175,8 +175,9 @@ class PrefixMap:
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
-        short = self.declared_form(iri)
-        if self._coined is None or not _is_whole(iri, short):
+        short = self._short.known.get(iri) or self.declared_form(iri)
+        # Most are known, and have a declared prefix.
+        if self._coined is None or not (short == iri or short[0] == "<"):
             return own_form(iri, self.shorten) if short[0] == "(" and iri.startswith(OWN) else short
         return self._coined.shortened(iri) or short
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -84,8 +84,10 @@ class Traverser:
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
         key = (arguments.tool, hops, rule, steering, *seeds)
         topology = self._snapshots.get(key, call.freshness, continues=continues)
-        reads_ahead = topology is None and isinstance(arguments, BfsQuery)
-        resolved, read_ahead = await self._resolved(seeds, rule, steering, call, reads_ahead=reads_ahead)
+        resolved, read_ahead = ResolvedSeeds(seeds), dict[Iri, Neighbourhood]()
+        if self._redirects.are_asked_for:
+            reads_ahead = topology is None and isinstance(arguments, BfsQuery)
+            resolved, read_ahead = await self._resolved(seeds, rule, steering, call, reads_ahead=reads_ahead)
         if resolved.seeds != seeds:
             seeds, steering = _merged(resolved.seeds, steering, arguments)
             key = (arguments.tool, hops, rule, steering, *seeds)
@@ -127,12 +129,12 @@ class Traverser:
 
     async def _resolved(
         self, seeds: Sequence[Iri], rule: HubRule, steering: Steering, call: Call, *, reads_ahead: bool
-    ) -> tuple[ResolvedSeeds, Mapping[Iri, Neighbourhood]]:
+    ) -> tuple[ResolvedSeeds, dict[Iri, Neighbourhood]]:
         """Return the seeds, merged ones replaced, and what was read meanwhile of those that were not merged.
 
         Few seeds were merged, so a far endpoint is asked one time less after the other.
         """
-        if not (reads_ahead and self._redirects.are_asked_for):
+        if not reads_ahead:
             return await self._redirects.resolved(seeds, call), {}
         async with together() as tasks:
             reading = tasks.create_task(self._topology_builder.read_ahead(seeds, rule, call, steering))
