@@ -1,6 +1,6 @@
 """The typed page that the engine ends in: what an answer says, in no wire format.
 
-Modules that write a page are pure functions of it: `reference_shape` and `compact_shape`.
+Two modules write a page, as pure functions of it: `reference` and `compact`.
 """
 
 from __future__ import annotations

@@ -327,11 +327,16 @@ class Presenter:
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
         said = (written_iris.of_properties(description.properties) for description in described.values())
         self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
-        crossings = await self._crosser.cross([node.iri for node in nodes], call)
-        for node in nodes:
-            node.also_in = crossings.also_in.get(node.iri, {})
-            node.also_in_failed = node.iri in crossings.in_doubt
-        await self._describe_all(nodes, described, left, call)
+        if call.others:
+            crossings = await self._crosser.cross([node.iri for node in nodes], call)
+            for node in nodes:
+                node.also_in = crossings.also_in.get(node.iri, {})
+                node.also_in_failed = node.iri in crossings.in_doubt
+        values = sum(described[node.iri].value_count + len(topology.facts[node.iri].types) for node in nodes)
+        is_little = values <= FEW_FOR_A_THREAD
+        await in_thread(
+            call, lambda end: self._describe(end.checking(nodes, at_once=1), described, left), unless=is_little
+        )
         if names.are_wanted:
             await names.add_to([node for node in nodes if node.failed], topology)
         for edge in window.deadline.checking(edges, at_once=1):
@@ -347,25 +352,18 @@ class Presenter:
             if edge.metadata is not None:
                 edge.make_bare()
 
-    async def _describe_all(
-        self, nodes: Sequence[PageNode], described: Mapping[Iri, Description], left: FilteredTopology, call: Call
+    def _describe(
+        self, nodes: Iterable[PageNode], described: Mapping[Iri, Description], left: FilteredTopology
     ) -> None:
-        facts = left.whole.facts
-
-        def describe(deadline: Deadline) -> None:
-            for node in deadline.checking(nodes, at_once=1):
-                self._describe(node, described[node.iri], facts[node.iri], left.known)
-
-        values = sum(described[node.iri].value_count + len(facts[node.iri].types) for node in nodes)
-        await in_thread(call, describe, unless=values <= FEW_FOR_A_THREAD)
-
-    def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
-        node.failed = not description.mark.whole
-        node.unrefined = not (node.failed or description.refined)
-        if not node.failed:
-            node.ids_left_out = description.left_out + facts.left_out
-            types, named_by = known.chooser.all_of(facts), known.schema.names or ()
-            node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
+        chooser, named_by = left.known.chooser, left.known.schema.names or ()
+        for node in nodes:
+            description, facts = described[node.iri], left.whole.facts[node.iri]
+            node.failed = not description.mark.whole
+            node.unrefined = not (node.failed or description.refined)
+            if not node.failed:
+                node.ids_left_out = description.left_out + facts.left_out
+                types = chooser.all_of(facts)
+                node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
 
     def _add_evidence(self, edge: PageEdge, evidence: Evidence) -> None:
         edge.failed = not evidence.mark.whole

@@ -94,7 +94,7 @@ _END = object()
 def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> int:
     """Return how many bytes an answer may have; in one with an explanation, room is reserved for that."""
     limit = (size.max_tokens if asked is None else min(asked, size.ceiling_tokens)) * BYTES_PER_TOKEN
-    return limit - room_for_explain(limit, wanted=explain)
+    return limit - room_for_explain(limit) if explain else limit
 
 
 def above_ceiling(size: SizeSettings, asked: int | None) -> list[str]:

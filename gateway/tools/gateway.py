@@ -116,6 +116,7 @@ class Gateway:
     ) -> None:
         self._store = store
         self._profile = profile
+        self._hides = not profile.hidden.is_empty
         self._others: OtherGraphs = {}
         self._prefixes = prefixes
         self._clock = clock
@@ -566,7 +567,7 @@ class Gateway:
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, self._others if others is None else others)
-                    if not self._profile.hidden.is_empty:
+                    if self._hides:
                         call.given = GivenTerms(given_iris(arguments, self._prefixes))
                     schema = self._schema_cache.latest
                     # Only compact answers are stored.

@@ -121,11 +121,11 @@ class TopologyBuilder:
             Fault: Nothing could be learnt about any seed.
         """
         async with FactsPrefetch(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
-            expander = NodeExpander(self._store, rule, call, seeds, read_ahead)
+            expander, selections = NodeExpander(self._store, rule, call, seeds, read_ahead), steering.selections
             search = (
-                WalkSearch(self._store, seeds, steering.selections, expander, call)
+                WalkSearch(self._store, seeds, selections, expander, call)
                 if steering.is_listed
-                else BreadthFirstSearch(self._store, [seeds], max_hops, expander, call, steering.selection)
+                else BreadthFirstSearch(self._store, [seeds], max_hops, expander, call, selections[0])
             )
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 found = await search.run(ahead.add)
@@ -137,7 +137,7 @@ class TopologyBuilder:
                 has_names = self._reads_names(distance)
                 reading = self._facts(distance, call, names=True) if has_names else ahead.facts(distance)
                 facts = tasks.create_task(reading)
-                other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
+                other_way = tasks.create_task(self._other_way({selections[0]: found.alone}, call))
                 begin = _in(tasks, _no_use if has_names else on_order)
                 ordered = await self._ordered(seeds, distance, found, call, begin)
         topology = await self._put_together(seeds, ordered, found, facts.result(), other_way.result(), call)
