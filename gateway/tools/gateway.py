@@ -578,12 +578,10 @@ class Gateway:
                         page = await tool.page(arguments, shape, call)
                         answer, is_complete = tool.answer(page.written), page.complete
                         gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
-                        if (
-                            answers is not None
-                            and is_complete
-                            and schema is self._schema_cache.latest
-                            and self._had_time(call)
-                        ):
+                        # With less time, something may be left out for lack of it.
+                        had_time = call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
+                        is_latest = schema is self._schema_cache.latest
+                        if answers is not None and is_complete and is_latest and had_time:
                             answers.put(arguments, page.written, call.freshness, schema)
             except BaseException as error:
                 self._on_record(tally.failed(error))
@@ -600,10 +598,6 @@ class Gateway:
         """Coin prefixes for types and predicates before any answer writes them."""
         if (view := self._schema_cache.latest) is not None:
             self._prefixes.coin(written_iris.of_schema(view.schema))
-
-    def _had_time(self, call: Call) -> bool:
-        """Return whether a call had so much time that nothing in its answer is left out for lack of it."""
-        return call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
 
     def _call(self, tally: Tally, progress: Progress, others: OtherGraphs, seconds: float | None = None) -> Call:
         limits = self._profile.limits
