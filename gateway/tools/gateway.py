@@ -143,15 +143,14 @@ class Gateway:
             BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),
             IntersectSubgraphs.tool: _Tool(IntersectSubgraphs, whole.page, intersection_result),
         }
-        tools: Sequence[_Tool[Any, Any]] = (
-            self._describe_schema,
-            self._search_entities,
-            self._bfs_query,
-            self._describe_entity,
-            self._describe_entities,
-            self._intersect_subgraphs,
-        )
-        self._tools = {tool.arguments.tool: tool for tool in tools}
+        self._tools: Mapping[str, _Tool[Any, Any]] = {
+            DescribeSchema.tool: self._describe_schema,
+            SearchEntities.tool: self._search_entities,
+            BfsQuery.tool: self._bfs_query,
+            DescribeEntity.tool: self._describe_entity,
+            DescribeEntities.tool: self._describe_entities,
+            IntersectSubgraphs.tool: self._intersect_subgraphs,
+        }
 
     @property
     def profile(self) -> Profile:
@@ -340,19 +339,15 @@ class Gateway:
         seen = self._others if others is None else others
         # What another graph has may change, and who may see it is another client's affair.
         is_stored = tool in _STORED and not (seen and self._profile.identity.predicates)
-        if shape == "compact":
-            compact: CompactAnswer = await self._answer(
-                replace(chosen, answer=CompactAnswer),
-                arguments,
-                progress,
-                explain=accepted,
-                shape=_SHAPES[shape],
-                answers=self._answers if is_stored else None,
-                others=others,
-            )
-            return compact
-        answer: ToolAnswer = await self._answer(
-            chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape], others=others
+        is_compact = shape == COMPACT.name
+        answer: ToolAnswer | CompactAnswer = await self._answer(
+            replace(chosen, answer=CompactAnswer) if is_compact else chosen,
+            arguments,
+            progress,
+            explain=accepted,
+            shape=_SHAPES[shape],
+            answers=self._answers if is_compact and is_stored else None,
+            others=seen,
         )
         return answer
 
