@@ -14,6 +14,7 @@ from benchmarks.questions import Question
 from benchmarks.recording import RecordingTransport
 from gateway.answers.compact import COMPACT
 from gateway.answers.names import PageNames
+from gateway.answers.size import max_bytes
 from gateway.arguments import BfsQuery
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
@@ -80,7 +81,8 @@ class Ours:
         call = Call(Deadline.after(limits.deadline_seconds), limits.requests, limits.rows, limits.nodes)
         if for_page:
             arguments = BfsQuery(seeds=list(question.seeds), max_hops=question.hops, topology_only=True)
-            names = PageNames(self._store, profile, self._prefixes, arguments, COMPACT, call)
+            limit = max_bytes(profile.size, None, explain=False)
+            names = PageNames(self._store, profile, self._prefixes, arguments, COMPACT, limit, call)
             return await topology_builder.neighbourhood(
                 question.seeds, question.hops, rule, call, on_order=names.read_ahead
             )

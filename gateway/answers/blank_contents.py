@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from gateway.answers.filters import Traversal
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller
 from gateway.answers.page import PageNode
-from gateway.arguments import BfsQuery
+from gateway.arguments import BfsQuery, TraversalArguments
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
@@ -28,6 +27,7 @@ from gateway.graph.values import (
 from gateway.schema.view import SchemaView
 from gateway.terms.iri import RDF_TYPE, is_blank_node, is_reached_by
 from gateway.terms.prefixes import PrefixMap
+from gateway.traversal.topology import Topology
 
 _LEVELS = 2
 """Blank nodes in each other whose content is shown; of a deeper one the ID is."""
@@ -148,9 +148,11 @@ class BeyondReader:
         self._labeller = labeller
         self._metadata_builder = metadata_builder
 
-    async def read(self, nodes: Iterable[PageNode], traversal: Traversal, call: Call) -> Mapping[Iri, Beyond]:
+    async def read(
+        self, nodes: Iterable[PageNode], topology: Topology, arguments: TraversalArguments, call: Call
+    ) -> Mapping[Iri, Beyond]:
         """Return where some nodes lead outside of the answer."""
-        arguments, distances = traversal.arguments, traversal.topology.nodes
+        distances = topology.nodes
         if not isinstance(arguments, BfsQuery):
             return {}
         blank = (node.iri for node in nodes if is_blank_node(node.iri))

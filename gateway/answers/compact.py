@@ -14,10 +14,8 @@ from operator import itemgetter
 from typing import Any
 
 from gateway.answers.folding import folded_nodes
-from gateway.answers.models import CompactAnswer
 from gateway.answers.page import (
     NO_TERMS,
-    AnyPage,
     EntitiesPage,
     EntityPage,
     Header,
@@ -155,11 +153,6 @@ _SOME = 2
 
 _PUNCTUATION = 3
 """Bytes of the brackets and the colon of a key with a list or an object; `size_of` counts the comma."""
-
-
-def compact_answer(page: AnyPage) -> CompactAnswer:
-    """Return the answer of any tool."""
-    return CompactAnswer(COMPACT.writers[type(page)](page))
 
 
 class _Names:

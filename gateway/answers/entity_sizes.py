@@ -50,7 +50,9 @@ def page_of_entities(
         if isinstance(page, EntitiesPage):
             limit_lists(page, limit // _PART_OF_LISTS)
         excess = shape.size_of_part(page) - limit
-        if excess <= 0 or room <= 0:
+        if excess <= 0:
+            return page
+        if room <= 0:
             limit_page(page, limit, shape)
             return page
         # By twice as much each time: what cannot be shortened may exceed the limit by a few bytes again and again.

@@ -23,9 +23,9 @@ _TEXTS = (1_000_000_000, 4_000, 1_000, 300, 100)
 """Characters of a query that are left, by how hard it must be tried; the first is all of them."""
 
 
-def room_for_explain(limit: int, *, wanted: bool) -> int:
+def room_for_explain(limit: int) -> int:
     """Return how many bytes of an answer its explanation may count on; what else is left it gets, too."""
-    return max(limit // _SHARE, _LEAST) if wanted else 0
+    return max(limit // _SHARE, _LEAST)
 
 
 def explained(record: Record, room: int) -> Explain:

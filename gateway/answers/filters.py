@@ -9,20 +9,21 @@ from dataclasses import dataclass, replace
 
 from gateway import messages
 from gateway.answers.metadata import MetadataBuilder
-from gateway.answers.names import Labeller
+from gateway.answers.names import Labeller, PageNames
+from gateway.answers.shape import Shape
 from gateway.arguments import BfsQuery, TraversalArguments
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri
-from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses
+from gateway.graph.values import Iri, NodeFacts
+from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.edge_table import EdgeTable
-from gateway.traversal.steering import UNSTEERED, Steering, nodes_on_the_way
+from gateway.traversal.steering import Steering, nodes_on_the_way
 from gateway.traversal.topology import Topology, levels_of
 
-_NO_LABELS: Mapping[Iri, str] = {}
+_NONE_MET: Mapping[Iri, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +49,37 @@ class Filters:
     has_details: bool = True
     are_types_whole: bool = True
 
-    def details_node(self, types: Sequence[str]) -> bool:
-        """Return whether a node with these types comes in full."""
-        return self.has_details if self.node_types is None else not self.node_types.isdisjoint(types)
+    def details_node(self, chooser: TypeChooser, facts: NodeFacts) -> bool:
+        """Return whether a node comes in full."""
+        return (
+            self.has_details if self.node_types is None else not self.node_types.isdisjoint(chooser.filterable(facts))
+        )
 
     def details_edge(self, predicate: Iri) -> bool:
         """Return whether an edge with this predicate comes in full."""
         return self.predicates is None or predicate in self.predicates
 
 
+NO_FILTERS = Filters(None, None, frozenset(), None, ())
+
+
 def resolve(
     arguments: TraversalArguments,
     known: SchemaView,
-    topology: Topology | None = None,
-    labels: Mapping[Iri, str] = _NO_LABELS,
+    types: Mapping[Iri, str] = _NONE_MET,
+    predicates: Mapping[Iri, str] = _NONE_MET,
 ) -> Filters:
     """Resolve the names that the filter arguments use.
 
-    Types and predicates of a topology count as known; `labels` has the labels of those that the schema does not have.
+    Args:
+        arguments: The arguments.
+        known: The schema.
+        types: Types of a topology, which count as known, each with its label if the schema does not have it.
+        predicates: Predicates of a topology, likewise.
 
     Raises:
         InputError: A name matches nothing, and the schema is comprehensive.
     """
-    met = topology if arguments.names_terms else None
-    types = {iri: labels.get(iri, "") for iri in met.types} if met else {}
-    predicates = {iri: labels.get(iri, "") for iri in met.predicates} if met else {}
     warnings: list[str] = []
 
     def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:
@@ -83,6 +90,8 @@ def resolve(
         warnings.extend(choice.warnings)
         return choice.iris
 
+    if not arguments.names_terms:
+        return NO_FILTERS
     node_types = chosen("node_types", arguments.node_types, of_types=True)
     wanted = chosen("predicates", arguments.predicates, of_types=False)
     excluded = chosen("exclude_node_types", arguments.exclude_node_types, of_types=True)
@@ -91,14 +100,32 @@ def resolve(
 
 
 @dataclass(frozen=True, slots=True)
-class Traversal:
-    """A finished traversal, the question that it answers, and warnings about how it was traversed."""
+class Question:
+    """What a call asks of a traversal, with its names resolved, and how it wants the answer.
+
+    Attributes:
+        arguments: The arguments.
+        seeds: The seeds, merged ones replaced.
+        steering: Which edges are followed.
+        known: The schema by which the names of filters were resolved before the traversal.
+        filters: What they mean by it.
+        warnings: What a reader should know about how it was traversed.
+        shape: The shape of the answer.
+        limit: Bytes that the answer may have.
+        names: The names of nodes on the page, as far as they have been read.
+        call: The call.
+    """
 
     arguments: TraversalArguments
     seeds: Sequence[Iri]
-    topology: Topology
+    steering: Steering
+    known: SchemaView
+    filters: Filters
     warnings: Sequence[str]
-    steering: Steering = UNSTEERED
+    shape: Shape
+    limit: int
+    names: PageNames
+    call: Call
 
 
 @dataclass(frozen=True)
@@ -106,31 +133,28 @@ class FilteredTopology:
     """What filters leave of a topology.
 
     Attributes:
+        whole: The topology before the filters.
+        known: The schema.
+        filters: The filters.
         nodes: The nodes that are left, in order.
         edges: The edges between them, in order.
         levels: How many of them there are by distance.
         warnings: What a reader should know about the filters.
         removed: How many nodes each filter removed, and how many are on no walk through all hops.
         undecided: On how many nodes each filter could not decide.
-        filters: The filters.
-        traversal: What was filtered.
         on_the_way: Nodes that are left only because they lead from a seed to one of `only_node_types`.
     """
 
+    whole: Topology
+    known: SchemaView
+    filters: Filters
     nodes: Sequence[Iri]
     edges: EdgeTable
     levels: Sequence[int]
     warnings: list[str]
     removed: dict[str, int]
     undecided: dict[str, int]
-    filters: Filters
-    traversal: Traversal
     on_the_way: frozenset[Iri] = frozenset()
-
-    @property
-    def whole(self) -> Topology:
-        """The topology before the filters."""
-        return self.traversal.topology
 
     @computed_once
     def content(self) -> str:
@@ -150,23 +174,39 @@ class TopologyFilter:
         self._subclasses = Subclasses(store, profile, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
 
-    async def filtered(self, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
+    async def filtered(self, question: Question, topology: Topology, known: SchemaView) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types`, `only_node_types` and `min_mentions` remove, but no seed.
+
+        Args:
+            question: The question.
+            topology: What was found.
+            known: The schema as it is now.
 
         Raises:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough.
         """
-        topology, arguments = traversal.topology, traversal.arguments
-        named, unread = await self._labeller.named(topology, known, call) if arguments.names_terms else ({}, 0)
-        filters = await self._with_subclasses(resolve(arguments, known, topology, named), call)
-        filters = replace(filters, has_details=not any(traversal.steering.lists))
-        if unread:
-            filters = replace(filters, are_types_whole=False)
-        left = await self._applied(filters, traversal, known, call)
+        filters, unread = question.filters, 0
+        if question.arguments.names_terms:
+            filters, unread = await self._for_topology(question, topology, known)
+        left = await self._applied(filters, question, topology, known)
         if unread:
             left.warnings.append(messages.labels_unread(unread))
         return left
+
+    async def _for_topology(self, question: Question, topology: Topology, known: SchemaView) -> tuple[Filters, int]:
+        """Return what filters mean where this topology was met, and how many labels of its terms could not be read."""
+        filters, call = question.filters, question.call
+        labels, unread = await self._labeller.named(topology, known, call)
+        unlisted = known.types.unlisted(topology.types) or known.predicates.unlisted(topology.predicates)
+        # What was resolved before the traversal holds, unless something was met that the schema lacked.
+        if labels or unlisted or known is not question.known:
+            types, predicates = (
+                {iri: labels.get(iri, "") for iri in terms} for terms in (topology.types, topology.predicates)
+            )
+            filters = replace(resolve(question.arguments, known, types, predicates), has_details=filters.has_details)
+        filters = await self._with_subclasses(filters, call)
+        return (replace(filters, are_types_whole=False) if unread else filters), unread
 
     async def _with_subclasses(self, filters: Filters, call: Call) -> Filters:
         """Return filters that mean the subclasses of their types too, where the profile says so."""
@@ -192,11 +232,16 @@ class TopologyFilter:
             are_types_whole=len(warnings) == already,
         )
 
-    async def _applied(self, filters: Filters, traversal: Traversal, known: SchemaView, call: Call) -> FilteredTopology:
-        topology, min_mentions = traversal.topology, traversal.arguments.min_mentions
+    async def _applied(
+        self, filters: Filters, question: Question, topology: Topology, known: SchemaView
+    ) -> FilteredTopology:
+        min_mentions, call = question.arguments.min_mentions, question.call
         deadline = call.call_deadline
         warnings = list(filters.warnings)
-        removed, unsure = self._by_type(filters, topology, known, deadline)
+        removed: dict[Iri, str] = {}
+        unsure: dict[str, set[Iri]] = {}
+        if filters.excluded or filters.only is not None:
+            removed, unsure = self._by_type(filters, topology, known, deadline)
         if min_mentions > 1:
             few, unsure["min_mentions"] = await self._rarely_mentioned(topology, min_mentions, call)
             for node in few:
@@ -207,9 +252,9 @@ class TopologyFilter:
             if name != "only_node_types":
                 warnings.append(messages.seed_stays(name, self._prefixes.in_prose(seed)))
         on_the_way: frozenset[Iri] = frozenset()
-        if filters.only is not None and traversal.arguments.tool == BfsQuery.tool:
+        if filters.only is not None and question.arguments.tool == BfsQuery.tool:
             shown = [node for node in topology.nodes if node not in removed]
-            ways = nodes_on_the_way(topology, traversal.steering, shown, self._prefixes, deadline)
+            ways = nodes_on_the_way(topology, question.steering, shown, self._prefixes, deadline)
             on_the_way = frozenset(node for node in ways if removed.get(node) == "only_node_types")
             for node in on_the_way:
                 del removed[node]
@@ -227,14 +272,15 @@ class TopologyFilter:
         counts = Counter(removed.values())
         counts["partial_paths"] = topology.partial
         return FilteredTopology(
+            topology,
+            known,
+            filters,
             nodes,
             edges,
             levels,
             warnings,
             {name: count for name, count in sorted(counts.items()) if count},
             undecided,
-            filters,
-            traversal,
             on_the_way,
         )
 
@@ -249,7 +295,7 @@ class TopologyFilter:
             unsure["exclude_node_types"] = set()
         if only is not None:
             unsure["only_node_types"] = set()
-        for node in deadline.checking(topology.nodes if unsure else ()):
+        for node in deadline.checking(topology.nodes):
             types = known.chooser.filterable(topology.facts[node])
             # What has no type is of no type that could not be read.
             is_sure = types != (UNKNOWN,) and (filters.are_types_whole or types == (UNTYPED,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, islice
 
 import msgspec
@@ -42,6 +43,7 @@ _DEEPEST = 32
 """Lists in each other that are shown; a store of this gateway has none as deep."""
 
 _ByPredicate = dict[Iri, tuple[Value, ...]]
+_Ranks = Mapping[str, int]
 
 
 class MetadataBuilder:
@@ -49,7 +51,10 @@ class MetadataBuilder:
 
     def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
         self._profile = profile
-        self._roles = profile.roles
+        roles = self._roles = profile.roles
+        self._mentions, self._confidence, self._sources, self._negated = map(
+            _ranks, (roles.mentions, roles.confidence, roles.source, roles.negated)
+        )
         self._prefixes = prefixes
 
     def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
@@ -59,7 +64,7 @@ class MetadataBuilder:
         descriptions = self._take_texts(left, self._roles.description)
         # A second name is one more way to call the node.
         synonyms = sorted({*names[1:], *self._take_texts(left, self._roles.synonym)} - set(names[:1]))
-        mentions = self._take_numbers(left, self._roles.mentions)
+        mentions = self._take_numbers(left, self._mentions)
         said = self._assertion_from(left)
         return NodeMetadata(
             name=names[0] if names else None,
@@ -101,7 +106,7 @@ class MetadataBuilder:
 
     def mentions(self, properties: Properties) -> float | None:
         """Return how often a node is mentioned, the largest of several numbers; None where nothing says so."""
-        return max(map(float, self._take_numbers(dict(properties), self._roles.mentions)), default=None)
+        return max(map(float, self._take_numbers(dict(properties), self._mentions)), default=None)
 
     def _id(self, iri: Iri) -> Id:
         return Id(self._prefixes.shorten(iri), self._prefixes.declared_form(iri))
@@ -169,7 +174,7 @@ class MetadataBuilder:
     def _take_negation(self, left: _ByPredicate) -> bool:
         """Take out what says that the contrary is asserted, and return whether something does."""
         negated = False
-        for predicate in self._matching(left, self._roles.negated):
+        for predicate in _matching(left, self._negated):
             if all(isinstance(value, Literal) and _is_true(value) for value in left[predicate]):
                 del left[predicate]
                 negated = True
@@ -182,7 +187,7 @@ class MetadataBuilder:
 
         Texts that are too long are left out if there is an `omitted`, which counts them by predicate.
         """
-        confidence = self._take_numbers(left, self._roles.confidence, guessed=_is_share)
+        confidence = self._take_numbers(left, self._confidence, guessed=_is_share)
         documents = sorted({*sources, *self._take_sources(left)}, key=uncoined)
         if omitted is not None:
             left = self._without_long_texts(left, omitted)
@@ -201,13 +206,13 @@ class MetadataBuilder:
         return list(texts)
 
     def _take_numbers(
-        self, left: _ByPredicate, role: Sequence[str], guessed: Callable[[JsonScalar], bool] | None = None
+        self, left: _ByPredicate, role: _Ranks, guessed: Callable[[JsonScalar], bool] | None = None
     ) -> list[JsonScalar]:
         """Take the numbers out that the first predicate of a role gives; none where none gives numbers only.
 
         Where only a local name says what a predicate means, they must be as `guessed` says: a `weight` of 70 is none.
         """
-        for predicate in self._matching(left, role):
+        for predicate in _matching(left, role):
             blanks = tuple(value for value in left[predicate] if isinstance(value, BlankNode))
             numbers = [value.json for value in left[predicate] if isinstance(value, Literal)]
             fits = _is_number if guessed is None or predicate in role else guessed
@@ -221,7 +226,7 @@ class MetadataBuilder:
     def _take_sources(self, left: _ByPredicate) -> set[str]:
         """Take the documents out that any predicate of the role names."""
         documents: set[str] = set()
-        for predicate in self._matching(left, self._roles.source):
+        for predicate in _matching(left, self._sources):
             if all(map(_is_document, left[predicate])):
                 documents.update(self._source(value) for value in left.pop(predicate))
         return documents
@@ -232,7 +237,7 @@ class MetadataBuilder:
         return {
             self._source(value)
             for reference in references
-            for predicate in self._matching(reference.properties, self._roles.source)
+            for predicate in _matching(reference.properties, self._sources)
             for value in reference.properties[predicate]
             if _is_document(value)
         }
@@ -242,17 +247,6 @@ class MetadataBuilder:
             return Id(self._roles.source_id.replace("{value}", str(value.json)))
         source = self._value(value)
         return source if isinstance(source, Id) else str(source)
-
-    def _matching(self, left: Mapping[Iri, object], role: Sequence[str]) -> list[Iri]:
-        """Return the predicates that a role names, in the role's order, then by IRI."""
-        ranks = {entry if ":" in entry else compact(entry): rank for rank, entry in reversed(list(enumerate(role)))}
-        ranked = [
-            (ranks[key], predicate)
-            for predicate in left
-            for key in (predicate, compact(local_name(predicate)))
-            if key in ranks
-        ]
-        return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
 
     def _without_long_texts(self, properties: Properties, omitted: dict[Iri, int]) -> _ByPredicate:
         longest = self._profile.size.evidence_text_characters
@@ -264,6 +258,23 @@ class MetadataBuilder:
             if short:
                 left[predicate] = short
         return left
+
+
+def _ranks(role: Sequence[str]) -> _Ranks:
+    """Return the place in a role of each IRI that it names, and of each local name, folded."""
+    return {entry if ":" in entry else compact(entry): rank for rank, entry in reversed(list(enumerate(role)))}
+
+
+@lru_cache(maxsize=1 << 12)
+def _local(predicate: Iri) -> str:
+    """Return the folded local name of a predicate: a graph has few, and each is looked at for each node."""
+    return compact(local_name(predicate))
+
+
+def _matching(left: Iterable[Iri], role: _Ranks) -> list[Iri]:
+    """Return the predicates that a role names, in the role's order, then by IRI."""
+    ranked = [(role[key], predicate) for predicate in left for key in (predicate, _local(predicate)) if key in role]
+    return list(dict.fromkeys(predicate for _, predicate in sorted(ranked)))
 
 
 def _combined(assertions: Sequence[PageAssertion]) -> PageAssertion:

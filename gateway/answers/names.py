@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Self
 
 from gateway.answers.page import Degraded, Header, PageEdge, PageNode
 from gateway.answers.shape import Shape
-from gateway.answers.size import max_bytes
 from gateway.answers.values import Amount, Array, EdgeMetadata, EdgeSurvey, Id, Nested, PageValue, Properties
 from gateway.arguments import TraversalArguments
 from gateway.errors import BudgetSpent, DeadlinePassed
@@ -132,6 +131,11 @@ class Labels:
     by_id: Mapping[str, str] = field(default_factory=dict)
     failed: frozenset[str] = frozenset()
 
+    @property
+    def are_any(self) -> bool:
+        """Whether there are any of either."""
+        return bool(self.by_id or self.failed)
+
     def of(self, mentioned: MentionedIds) -> dict[str, str]:
         """Return the names of the IDs that are mentioned, in order."""
         unnamed = mentioned.unnamed
@@ -233,6 +237,7 @@ class PageNames:
         prefixes: PrefixMap,
         arguments: TraversalArguments,
         shape: Shape,
+        limit: int,
         call: Call,
     ) -> None:
         self.are_wanted = profile.names.on_stubs or (shape.names_stubs and not arguments.topology_only)
@@ -242,6 +247,7 @@ class PageNames:
         self._prefixes = prefixes
         self._arguments = arguments
         self._shape = shape
+        self._limit = limit
         self._call = call
 
     async def read_ahead(self, nodes: Sequence[Iri]) -> None:
@@ -268,8 +274,7 @@ class PageNames:
     def _probably_shown(self, nodes: Sequence[Iri]) -> Sequence[Iri]:
         """Return the nodes on the page without metadata; none where there may be room for metadata."""
         arguments = self._arguments
-        limit, _ = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
-        room = limit // _PART_OF_STUBS
+        room = self._limit // _PART_OF_STUBS
         end = len(nodes) if arguments.limit is None else min(arguments.offset + arguments.limit, len(nodes))
         for place in range(arguments.offset, end):
             room -= self._shape.measure(PageNode(nodes[place], self._prefixes.declared_form(nodes[place]), ""))
@@ -277,13 +282,21 @@ class PageNames:
                 return nodes[arguments.offset : place]
         return nodes[arguments.offset : end] if arguments.topology_only else ()
 
-    async def read(self, nodes: Collection[Iri]) -> Mapping[Iri, NodeFacts]:
-        """Return the names of some nodes, those that were not known among them."""
-        unknown = [node for node in nodes if node not in self.known]
-        if unknown:
+    async def add_to(self, stubs: Sequence[PageNode], topology: Topology) -> None:
+        """Add the names of stubs that have none yet, unless the topology has the names of all nodes."""
+        unnamed = [] if topology.has_names else [stub for stub in stubs if stub.name is None]
+        if unknown := [stub.iri for stub in unnamed if stub.iri not in self.known]:
             with self._call.tally.stage("facts"):
                 self.known |= await self._store.nodes(unknown, self._call, names=True)
-        return self.known
+        for stub in unnamed:
+            facts = self.known[stub.iri]
+            stub.failed = stub.failed or not facts.mark.whole
+            stub.name, stub.size = shown_name(facts), None
+
+
+def shown_name(facts: NodeFacts) -> str | None:
+    """Return the name of a node as stubs show it; None where it has none."""
+    return cut(facts.name, LONGEST_LABEL) or None
 
 
 def _is_spent(facts: NodeFacts) -> bool:

@@ -1,13 +1,13 @@
 """The typed page that the engine ends in: what an answer says, in no wire format.
 
-Modules that write a page are pure functions of it: `reference_shape` and `compact_shape`.
+Two modules write a page, as pure functions of it: `reference` and `compact`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from gateway import messages
 from gateway.answers.models import Match
@@ -130,6 +130,7 @@ class PageEdge(_PageItem[EdgeMetadata]):
         predicate: The ID of its predicate.
         object: The ID of its object.
         is_incoming: Whether its object stands before its subject in the order of nodes.
+        ends: The IDs of its ends, as they stand in the order of nodes.
         omitted_texts: Long texts left out of the metadata, by predicate.
         negations: How many of its assertions deny it.
         assertions: How many assertions it has.
@@ -140,14 +141,14 @@ class PageEdge(_PageItem[EdgeMetadata]):
     predicate: str
     object: str
     is_incoming: bool = False
+    ends: tuple[str, str] = field(init=False)
     omitted_texts: dict[Iri, int] = field(default_factory=dict)
     negations: int = 0
     assertions: int = 0
 
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The IDs of its ends, as they stand in the order of nodes."""
-        return (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
+    def __post_init__(self) -> None:
+        """Set its ends."""
+        self.ends = (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
 
     def set_metadata(self, metadata: EdgeMetadata) -> None:
         """Add its evidence."""
@@ -234,8 +235,23 @@ class Header:
         return replace(self, seeds=IdList([]), summary=self.summary if self.removed else NO_TERMS)
 
 
+@dataclass(slots=True, kw_only=True)
+class Page:
+    """What all pages have in common.
+
+    Attributes:
+        labels: Names of IDs, where IDs are opaque.
+        coined: The namespaces of the coined prefixes that its IDs may have.
+        written: It as JSON, as a shape wrote it when it was measured last; what changes it measures it again.
+    """
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    coined: Mapping[str, str] = field(default_factory=dict)
+    written: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+
 @dataclass(slots=True)
-class SubgraphPage:
+class SubgraphPage(Page):
     """One page of a traversal.
 
     Attributes:
@@ -243,28 +259,24 @@ class SubgraphPage:
         nodes: Nodes in order.
         edges: Edges in order.
         omitted_texts: Long texts left out of the metadata, by the ID of the predicate.
-        labels: Names of IDs, where IDs are opaque.
         place: Which nodes of how many are on the page; empty where this page is all of it.
         next_offset: Where the next page begins; None for the last one.
         next_edge: How many edges of the last node so far were shown, where the next page goes on with the others.
         edges_on_later_pages: Edges of nodes on this page that are on later ones; None where there is only one page.
         snapshot: A hash of the whole answer; None where this page is all of it.
         is_result_changed: Whether the caller's snapshot is another one.
-        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     header: Header
     nodes: Sequence[PageNode]
     edges: Sequence[PageEdge]
     omitted_texts: Mapping[str, int] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
     next_offset: int | None = None
     next_edge: int | None = None
     edges_on_later_pages: int | None = None
     snapshot: str | None = None
     is_result_changed: bool = False
-    coined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -273,33 +285,29 @@ class SubgraphPage:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Page:
+class _OtherPage(Page):
     """What the pages that are no subgraph have in common.
 
     Attributes:
         complete: Whether nothing is missing: all was looked up, read and listed, or every name was compared.
         warnings: What a reader should know.
-        labels: Names of IDs, where IDs are opaque.
         degraded: What is left out to save room, or because it could not be fetched.
-        coined: The namespaces of the coined prefixes that its IDs may have.
     """
 
     complete: bool
     warnings: list[str]
-    labels: Mapping[str, str]
     degraded: Degraded = field(default_factory=dict)
-    coined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class EntityPage(_Page):
+class EntityPage(_OtherPage):
     """One entity, with metadata."""
 
     entity: PageNode
 
 
 @dataclass(slots=True)
-class EntitiesPage(_Page):
+class EntitiesPage(_OtherPage):
     """Several entities.
 
     Attributes:
@@ -346,7 +354,7 @@ class PageHit:
 
 
 @dataclass(slots=True)
-class SearchPage(_Page):
+class SearchPage(_OtherPage):
     """The hits of a search, the best first.
 
     Attributes:
@@ -369,7 +377,7 @@ class SearchPage(_Page):
 
 
 @dataclass(slots=True)
-class SchemaPage(_Page):
+class SchemaPage(_OtherPage):
     """What a graph contains: types and predicates, the most frequent first.
 
     Attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import nsmallest
 from itertools import chain
 from operator import itemgetter
@@ -13,23 +13,22 @@ from gateway import messages
 from gateway.answers import written_iris
 from gateway.answers.blank_contents import BeyondReader
 from gateway.answers.crossing import Crosser
-from gateway.answers.filters import FilteredTopology, TopologyFilter, Traversal
+from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.metadata import MetadataBuilder
-from gateway.answers.names import Labeller, Labels, MentionedIds, PageNames
+from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
 from gateway.answers.page import Header, IdList, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
-from gateway.answers.shape import Shape, size_of
-from gateway.answers.size import Window, limit_header, limit_subgraph_page, max_bytes
-from gateway.arguments import BfsQuery, IntersectSubgraphs
+from gateway.answers.shape import size_of
+from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
+from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import LONGEST_LABEL, UNKNOWN, SchemaView, names_in_doubt
+from gateway.schema.view import UNKNOWN, SchemaView, names_in_doubt
 from gateway.settings.profile import Profile
 from gateway.terms.iri import RDF_FIRST, RDF_REST, is_blank_node
-from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.gaps import Gap
 from gateway.traversal.steering import Steering
@@ -58,37 +57,29 @@ class HeaderBuilder:
         self._prefixes = prefixes
         self._has_labels = has_labels
 
-    async def header(
-        self,
-        filtered: FilteredTopology,
-        known: SchemaView,
-        warnings: Sequence[str],
-        limit: int,
-        shape: Shape,
-        call: Call,
-    ) -> Header:
+    async def header(self, question: Question, left: FilteredTopology, warnings: Sequence[str]) -> Header:
         """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
-        traversal, shorten = filtered.traversal, self._prefixes.shorten
-        topology, arguments = filtered.whole, traversal.arguments
+        topology, arguments, call, shorten = left.whole, question.arguments, question.call, self._prefixes.shorten
+        limit, shape = question.limit, question.shape
         header = Header(
-            seeds=IdList([shorten(seed) for seed in traversal.seeds]),
+            seeds=IdList([shorten(seed) for seed in question.seeds]),
             hops=arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k,
-            node_count=len(filtered.nodes),
-            edge_count=len(filtered.edges),
-            levels=filtered.levels if isinstance(arguments, BfsQuery) else None,
+            node_count=len(left.nodes),
+            edge_count=len(left.edges),
+            levels=left.levels if isinstance(arguments, BfsQuery) else None,
             gaps=[await self._gap(gap, call) for gap in topology.gaps],
-            removed=filtered.removed,
-            undecided=filtered.undecided,
+            removed=left.removed,
+            undecided=left.undecided,
             missing_seeds=IdList([shorten(seed) for seed in topology.missing]),
             blank_node_edges=topology.blank_edges,
             warnings=list(warnings),
             summary=TermSummary((), ()),
-            only_predicates=self._followed(traversal.steering),
+            only_predicates=self._followed(question.steering),
             direction=None if arguments.direction == "both" else arguments.direction,
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
-        types = await _by_frequency(await _types(topology, known, call.call_deadline), call)
+        types = await _by_frequency(await _types(topology, left.known, call.call_deadline), call)
         predicates = await _by_frequency(topology.edges.predicate_counts, call)
         for count in (max(room // _TERM_BYTES, _LISTED[0]), *_LISTED):
             header.summary = self._summary(types, predicates, count)
@@ -156,19 +147,6 @@ _TIME_FOR_WRITING = 0.5
 """Share of that which the fetching of metadata and labels leaves for the writing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Filtered:
-    """What the filters leave of a traversal, from which its page is made, with what names, and how many bytes."""
-
-    topology: FilteredTopology
-    known: SchemaView
-    limit: int
-    warnings: Sequence[str]
-    names: PageNames
-    shape: Shape
-    call: Call
-
-
 class Presenter:
     """Makes the pages of `bfs_query` and `intersect_subgraphs` for one graph."""
 
@@ -184,93 +162,102 @@ class Presenter:
         self._beyond = BeyondReader(store, prefixes, self._labeller, self._metadata_builder)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
 
-    async def present(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> SubgraphPage:
+    async def present(self, question: Question, topology: Topology) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
 
         Args:
-            traversal: The traversal.
-            names: The names of nodes on the page, as far as they have been read.
-            shape: The shape of the answer.
-            call: The call.
+            question: The question.
+            topology: What was found.
 
         Raises:
             InputError: A filter names what the graph does not have.
             DeadlinePassed: The time was not enough for writing the answer.
         """
+        arguments, call, shape, names = question.arguments, question.call, question.shape, question.names
         try:
             # What is fetched here may take half of the time: what came has to be written.
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
-                slices, topology = Slices(), traversal.topology
-                filtered = await self._filtered(traversal, names, shape, call)
+                slices = Slices()
+                await self._schema_cache.observe(topology.reached_types, topology.predicates)
+                known = await self._schema_cache.view(call)
+                left = await self._filter.filtered(question, topology, known)
+                warnings = [*question.warnings, *left.warnings, *self._warnings(question, left)]
                 await slices.end_one()
-                header = await self._header_builder.header(
-                    filtered.topology, filtered.known, filtered.warnings, filtered.limit, shape, call
-                )
-                room = filtered.limit - shape.size_of_part(_shown(header, shape))
+                header = await self._header_builder.header(question, left, warnings)
+                # What a shape says of the whole traversal where all of it is on one page.
+                shown = header if shape.always_summarizes else header.without_repetition()
+                room = question.limit - shape.size_of_part(shown)
                 await slices.end_one()
-                window = await self._window(filtered, room, slices)
+                window = await self._window(question, left, room, slices)
                 is_small = len(topology.edges) <= FEW_FOR_A_THREAD
-                if (len(window.nodes) < len(filtered.topology.nodes) or not is_small) and not topology.is_hashed:
+                if (len(window.nodes) < len(left.nodes) or not is_small) and not topology.is_hashed:
                     # Each page of several says what it is a page of.
                     await in_thread(call, lambda _: topology.content, unless=is_small)
-                self._add_paths(window, filtered)
-                if not traversal.arguments.topology_only:
-                    await self._add_metadata(window, filtered, room)
+                if isinstance(arguments, IntersectSubgraphs) and arguments.via is not False:
+                    self._add_paths(window, question, topology, via=arguments.via)
+                if not arguments.topology_only:
+                    await self._add_metadata(window, question, left, room)
                 elif names.are_wanted:
                     window.cut(room)
-                    await self._add_names(window.nodes, filtered)
-                mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+                    await names.add_to(window.nodes, topology)
                 call.call_deadline.check()
-                read = topology.facts if topology.has_names else names.known
-                labels = await self._labeller.labels(mentioned, filtered.known, call, read)
-            return self._fit_to_limit(window, header, labels, filtered)
+                labels = Labels()
+                if self._labeller.is_wanted:
+                    mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+                    read = topology.facts if topology.has_names else names.known
+                    labels = await self._labeller.labels(mentioned, known, call, read)
+            return self._fit_to_limit(window, header, shown, labels, room, question, left)
         except DeadlinePassed as late:
-            raise messages.answer_too_late(len(traversal.topology.nodes), len(traversal.topology.edges)) from late
+            raise messages.answer_too_late(len(topology.nodes), len(topology.edges)) from late
 
-    async def _filtered(self, traversal: Traversal, names: PageNames, shape: Shape, call: Call) -> _Filtered:
-        topology, arguments = traversal.topology, traversal.arguments
-        await self._schema_cache.observe(topology.reached_types, topology.predicates)
-        known = await self._schema_cache.view(call)
-        left = await self._filter.filtered(traversal, known, call)
-        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+    def _warnings(self, question: Question, left: FilteredTopology) -> Iterator[str]:
+        """Yield what a reader should know about the page and the seeds."""
+        arguments, topology, known = question.arguments, left.whole, left.known
+        yield from above_ceiling(self._profile.size, arguments.max_tokens)
         # The edges of the last node may go on after it.
         if arguments.offset >= len(left.nodes) + bool(arguments.edge_offset) and left.nodes:
-            warnings.append(messages.offset_past_end(arguments.offset, len(left.nodes)))
+            yield messages.offset_past_end(arguments.offset, len(left.nodes))
         if not _OF_CELLS.isdisjoint(topology.predicates) and any(
             edge.predicate in _OF_CELLS and is_blank_node(edge.subject) for edge in topology.edges
         ):
-            warnings.append(messages.MALFORMED_LIST)
+            yield messages.MALFORMED_LIST
         if hint := self._prefixes.undeclared(topology.missing):
-            warnings.append(messages.missing_seeds(hint))
-        if types := _without_edges({*traversal.seeds}.difference(known.types.unlisted(traversal.seeds)), traversal):
-            warnings.append(messages.seeds_are_types(self._prefixes.listed(types), len(types)))
+            yield messages.missing_seeds(hint)
+        seeds_listed = {*question.seeds}.difference(known.types.unlisted(question.seeds))
+        if types := _without_edges(seeds_listed, topology, is_intersection=arguments.tool == IntersectSubgraphs.tool):
+            yield messages.seeds_are_types(self._prefixes.listed(types), len(types))
         if not arguments.topology_only and names_in_doubt(known, self._profile):
-            warnings.append(messages.NAME_KEYS_UNKNOWN)
+            yield messages.NAME_KEYS_UNKNOWN
         if self._profile.evidence.ways == "refused":
-            warnings.append(messages.EVIDENCE_REFUSED)
-        return _Filtered(left, known, limit, [*traversal.warnings, *left.warnings, *warnings], names, shape, call)
+            yield messages.EVIDENCE_REFUSED
 
-    async def _window(self, filtered: _Filtered, room: int, slices: Slices) -> Window:
+    async def _window(self, question: Question, left: FilteredTopology, room: int, slices: Slices) -> Window:
         """Return nodes and edges without metadata, up to the first that does not fit any more."""
-        arguments, order, edges = (
-            filtered.topology.traversal.arguments,
-            filtered.topology.nodes,
-            filtered.topology.edges,
-        )
-        offset, shape, used = arguments.offset, filtered.shape, 0
+        arguments, order, edges = question.arguments, left.nodes, left.edges
+        facts, names, shorten = left.whole.facts, question.names.known, self._prefixes.shorten
+        offset, shape, deadline, used = arguments.offset, question.shape, question.call.call_deadline, 0
+        folds, distances = _may_be_folded(arguments), left.whole.nodes
         # The edges of the node before the page may go on here.
         start = min(offset - bool(arguments.edge_offset), len(order))
         stop = len(order) if arguments.limit is None else min(offset + arguments.limit, len(order))
         nodes: list[PageNode] = []
-        shown: dict[int, str] = {}
+        # Many nodes share the same facts.
+        types: dict[int, str] = {}
         totals: list[int] = [] if arguments.edge_offset else [0]
         found: list[tuple[int, PageEdge, int]] = []
-        for position, ending in filtered.call.call_deadline.checking(edges.ending(start, max(stop, start)), _AT_ONCE):
+        for position, ending in deadline.checking(edges.ending(start, max(stop, start)), _AT_ONCE):
             if not position % _AT_ONCE:
                 await slices.end_one()
             if position >= offset:
-                nodes.append(self._stub(order[position], filtered, shown))
-                used += shape.measure(nodes[-1])
+                node = order[position]
+                fact = facts[node]
+                if id(fact) not in types:
+                    types[id(fact)] = left.known.chooser.shown(fact)
+                stub = PageNode(node, shorten(node), types[id(fact)], name=shown_name(names.get(node, fact)))
+                stub.on_the_way = node in left.on_the_way
+                stub.foldable = folds and is_blank_node(node) and distances[node] > 0
+                nodes.append(stub)
+                used += shape.measure(stub)
             rest = ending if position >= offset else ending[arguments.edge_offset :]
             totals.append(len(rest))
             for place in rest:
@@ -288,37 +275,23 @@ class Presenter:
             [end for _, _, end in found],
             totals or [0],
             shape,
-            filtered.call.call_deadline,
+            deadline,
         )
 
-    def _stub(self, node: Iri, filtered: _Filtered, shown: dict[int, str]) -> PageNode:
-        """Return a node without metadata; `shown` has the types of those before it, by the facts that many share."""
-        facts = filtered.topology.whole.facts[node]
-        if id(facts) not in shown:
-            shown[id(facts)] = filtered.known.chooser.shown(facts)
-        name = _name(filtered.names.known.get(node, facts))
-        is_step = node in filtered.topology.on_the_way
-        stub = PageNode(node, self._prefixes.shorten(node), shown[id(facts)], name=name, on_the_way=is_step)
-        stub.foldable = is_blank_node(node) and _may_be_folded(node, filtered.topology.traversal) and not is_step
-        return stub
-
-    def _add_paths(self, window: Window, filtered: _Filtered) -> None:
+    def _add_paths(self, window: Window, question: Question, topology: Topology, *, via: bool | None) -> None:
         """Add the paths to the seeds; unless they were asked for, those that fit in a third of the answer."""
-        arguments, topology = filtered.topology.traversal.arguments, filtered.topology.whole
-        if not isinstance(arguments, IntersectSubgraphs) or arguments.via is False:
-            return
-        room = filtered.limit // 3
+        room = question.limit // 3
         for node in window.deadline.checking(window.nodes):
             paths = topology.paths.get(node.iri)
-            if paths is not None and not arguments.via:
+            if paths is not None and not via:
                 # An edge between two nodes of the answer is shown as such.
                 paths = tuple(path for path in paths if len(path) > 1 or (path and path[0].node not in topology.nodes))
             written = [self._path(node.iri, path) for path in paths or ()]
             room -= size_of([" ".join(path) for path in written])
-            if paths is not None and (arguments.via or room >= 0):
+            if paths is not None and (via or room >= 0):
                 node.paths, node.size = written, None
             else:
-                node.paths_left_out = len(filtered.topology.traversal.seeds if paths is None else paths)
+                node.paths_left_out = len(question.seeds if paths is None else paths)
 
     def _path(self, node: Iri, path: Path) -> list[str]:
         shorten = self._prefixes.shorten
@@ -331,52 +304,55 @@ class Presenter:
         is_incoming = edge.subject == later != edge.object
         return PageEdge(edge, shorten(edge.subject), shorten(edge.predicate), shorten(edge.object), is_incoming)
 
-    async def _add_metadata(self, window: Window, filtered: _Filtered, room: int) -> None:
+    async def _add_metadata(self, window: Window, question: Question, left: FilteredTopology, room: int) -> None:
         """Add the metadata that is asked for; if even the bare topology does not fit, only what denies edges."""
-        topology, chooser, call = filtered.topology, filtered.known.chooser, filtered.call
-        facts, filters = topology.whole.facts, topology.filters
+        topology, filters, names, call = left.whole, left.filters, question.names, question.call
         if not (is_whole := window.size <= room):
             # Names are asked for only where they may be shown.
             window.cut(room)
         nodes = [
             node
             for node in window.nodes
-            if not node.on_the_way and filters.details_node(chooser.filterable(facts[node.iri]))
+            if not node.on_the_way and filters.details_node(left.known.chooser, topology.facts[node.iri])
         ]
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
-        if filtered.names.are_wanted or not filters.has_details:
+        if names.are_wanted or not filters.has_details:
             detailed = {node.iri for node in nodes} if is_whole else frozenset()
-            await self._add_names([node for node in window.nodes if node.iri not in detailed], filtered)
+            await names.add_to([node for node in window.nodes if node.iri not in detailed], topology)
         if not is_whole or window.size > room:
             window.cut(room)
-            if filtered.names.are_wanted:
-                await self._add_names(window.nodes, filtered)
+            if names.are_wanted:
+                await names.add_to(window.nodes, topology)
             for node in nodes:
                 node.is_reduced = True
-            await self._add_denials(window, filtered)
+            await self._add_denials(window, filters, call)
             return
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
-            beyond = await self._beyond.read(nodes, topology.traversal, call)
+            beyond = await self._beyond.read(nodes, topology, question.arguments, call)
         contents = [description.properties for description in described.values()]
         contents += chain.from_iterable((one.outgoing, one.incoming) for one in beyond.values())
         said = map(written_iris.of_properties, contents)
         self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
-        crossings = await self._crosser.cross([node.iri for node in nodes], call)
-        for node in nodes:
-            node.also_in = crossings.also_in.get(node.iri, {})
-            node.also_in_failed = node.iri in crossings.in_doubt
-        await self._describe_all(nodes, described, filtered)
-        await self._beyond.add(nodes, beyond, filtered.known, call)
-        if filtered.names.are_wanted:
-            await self._add_names([node for node in nodes if node.failed], filtered)
+        if call.others:
+            crossings = await self._crosser.cross([node.iri for node in nodes], call)
+            for node in nodes:
+                node.also_in = crossings.also_in.get(node.iri, {})
+                node.also_in_failed = node.iri in crossings.in_doubt
+        values = sum(described[node.iri].value_count + len(topology.facts[node.iri].types) for node in nodes)
+        is_little = values <= FEW_FOR_A_THREAD
+        await in_thread(
+            call, lambda end: self._describe(end.checking(nodes, at_once=1), described, left), unless=is_little
+        )
+        await self._beyond.add(nodes, beyond, left.known, call)
+        if names.are_wanted:
+            await names.add_to([node for node in nodes if node.failed], topology)
         for edge in window.deadline.checking(edges, at_once=1):
             self._add_evidence(edge, evidence[edge.edge])
 
-    async def _add_denials(self, window: Window, filtered: _Filtered) -> None:
+    async def _add_denials(self, window: Window, filters: Filters, call: Call) -> None:
         """Add to edges, whose evidence has no room, that it denies them: else they would look like facts."""
-        filters, call = filtered.topology.filters, filtered.call
         edges = [edge for edge in window.edges if filters.details_edge(edge.edge.predicate)]
         with call.tally.stage("metadata"):
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
@@ -385,35 +361,18 @@ class Presenter:
             if edge.metadata is not None:
                 edge.make_bare()
 
-    async def _add_names(self, stubs: Sequence[PageNode], filtered: _Filtered) -> None:
-        """Add the names of stubs that have none yet, unless the traversal has read all names."""
-        unnamed = [] if filtered.topology.whole.has_names else [stub for stub in stubs if stub.name is None]
-        if not unnamed:
-            return
-        known = await filtered.names.read([stub.iri for stub in unnamed])
-        for stub in unnamed:
-            stub.failed = stub.failed or not known[stub.iri].mark.whole
-            stub.name, stub.size = _name(known[stub.iri]), None
-
-    async def _describe_all(
-        self, nodes: Sequence[PageNode], described: Mapping[Iri, Description], filtered: _Filtered
+    def _describe(
+        self, nodes: Iterable[PageNode], described: Mapping[Iri, Description], left: FilteredTopology
     ) -> None:
-        facts = filtered.topology.whole.facts
-
-        def describe(deadline: Deadline) -> None:
-            for node in deadline.checking(nodes, at_once=1):
-                self._describe(node, described[node.iri], facts[node.iri], filtered.known)
-
-        values = sum(described[node.iri].value_count + len(facts[node.iri].types) for node in nodes)
-        await in_thread(filtered.call, describe, unless=values <= FEW_FOR_A_THREAD)
-
-    def _describe(self, node: PageNode, description: Description, facts: NodeFacts, known: SchemaView) -> None:
-        node.failed = not description.mark.whole
-        node.unrefined = not (node.failed or description.refined)
-        if not node.failed:
-            node.ids_left_out = description.left_out + facts.left_out
-            types, named_by = known.chooser.all_of(facts), known.schema.names or ()
-            node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
+        chooser, named_by = left.known.chooser, left.known.schema.names or ()
+        for node in nodes:
+            description, facts = described[node.iri], left.whole.facts[node.iri]
+            node.failed = not description.mark.whole
+            node.unrefined = not (node.failed or description.refined)
+            if not node.failed:
+                node.ids_left_out = description.left_out + facts.left_out
+                types = chooser.all_of(facts)
+                node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
 
     def _add_evidence(self, edge: PageEdge, evidence: Evidence) -> None:
         edge.failed = not evidence.mark.whole
@@ -422,14 +381,22 @@ class Presenter:
         if not edge.failed and (metadata := self._metadata_builder.edge(evidence, edge.omitted_texts)):
             edge.set_metadata(metadata)
 
-    def _fit_to_limit(self, window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
+    def _fit_to_limit(
+        self,
+        window: Window,
+        header: Header,
+        shown: Header,
+        labels: Labels,
+        room: int,
+        question: Question,
+        left: FilteredTopology,
+    ) -> SubgraphPage:
         """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
-        limit, shape = filtered.limit, filtered.shape
-        room = limit - shape.size_of_part(_shown(header, shape))
+        limit, shape = question.limit, question.shape
         while True:
-            window.shrink(room, names_on_stubs=filtered.names.are_wanted)
+            window.shrink(room, names_on_stubs=question.names.are_wanted)
             window.cut(room)
-            page = _page(window, header, labels, filtered)
+            page = _page(window, header, shown, labels, question.arguments, left)
             omitted = window.omitted_texts
             order = sorted(omitted, key=self._prefixes.declared_form)
             page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
@@ -443,58 +410,50 @@ class Presenter:
             room = min(room, window.size) - excess
 
 
-def _without_edges(types: Iterable[Iri], traversal: Traversal) -> list[Iri]:
+def _without_edges(types: Iterable[Iri], topology: Topology, *, is_intersection: bool) -> list[Iri]:
     """Return those types among the seeds from which no edge led to anything in the answer."""
-    topology = traversal.topology
-    if isinstance(traversal.arguments, IntersectSubgraphs):
+    if is_intersection:
         return [] if topology.nodes else list(types)
     # Seeds come first.
     places = {seed: place for place, seed in enumerate(topology.seeds)}
     return [type_ for type_ in types if type_ not in places or not topology.edges.has_any_at(places[type_])]
 
 
-def _may_be_folded(node: Iri, traversal: Traversal) -> bool:
-    """Return whether a reader did not ask for a node as such: it is no seed, and nodes of a type are not looked for."""
-    arguments = traversal.arguments
-    return isinstance(arguments, BfsQuery) and not arguments.only_node_types and node not in traversal.topology.seeds
+def _may_be_folded(arguments: TraversalArguments) -> bool:
+    """Return whether a reader asks for a neighbourhood, and not for nodes of some types."""
+    return isinstance(arguments, BfsQuery) and not arguments.only_node_types
 
 
-def _name(facts: NodeFacts) -> str | None:
-    return cut(facts.name, LONGEST_LABEL) or None
-
-
-def _page(window: Window, header: Header, labels: Labels, filtered: _Filtered) -> SubgraphPage:
-    """Return the page with these nodes and edges."""
-    arguments, topology = filtered.topology.traversal.arguments, filtered.topology
-    end = arguments.offset + len(window.nodes)
+def _page(
+    window: Window,
+    header: Header,
+    shown: Header,
+    labels: Labels,
+    arguments: TraversalArguments,
+    left: FilteredTopology,
+) -> SubgraphPage:
+    """Return the page with these nodes and edges; `shown` is what it says of the whole traversal if it is all."""
+    end, count = arguments.offset + len(window.nodes), len(left.nodes)
     last_shown, last_total = window.last_edges
     is_split = last_shown < last_total
-    next_offset = end if end < len(topology.nodes) or is_split else None
+    next_offset = end if end < count or is_split else None
     is_all = not arguments.offset and next_offset is None
-    shown = _shown(header, filtered.shape) if is_all else header
-    mentioned = MentionedIds.in_page(shown, window.nodes, window.edges)
+    said = shown if is_all else header
     page = SubgraphPage(
-        replace(
-            shown,
-            warnings=[*header.warnings, *window.warnings],
-            degraded={**header.degraded, **window.degraded, **labels.degraded(mentioned)},
-        ),
+        replace(said, warnings=[*header.warnings, *window.warnings], degraded={**header.degraded, **window.degraded}),
         window.nodes,
         window.edges,
-        labels=labels.of(mentioned),
         next_offset=next_offset,
         next_edge=last_shown + (0 if window.nodes else arguments.edge_offset) if is_split else None,
-        is_result_changed=arguments.snapshot is not None and arguments.snapshot != topology.content,
+        is_result_changed=arguments.snapshot is not None and arguments.snapshot != left.content,
     )
+    if labels.are_any:
+        mentioned = MentionedIds.in_page(said, window.nodes, window.edges)
+        page.labels = labels.of(mentioned)
+        page.header.degraded |= labels.degraded(mentioned)
     if not is_all:
-        begun = topology.edges.begun_in(min(arguments.offset, len(topology.nodes)), min(end, len(topology.nodes)))
+        begun = left.edges.begun_in(min(arguments.offset, count), min(end, count))
         page.edges_on_later_pages = begun + last_total - last_shown
-        page.snapshot = topology.content
-        first, count = arguments.offset + 1, len(topology.nodes)
-        page.place = f"{first:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
+        page.snapshot = left.content
+        page.place = f"{arguments.offset + 1:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
     return page
-
-
-def _shown(header: Header, shape: Shape) -> Header:
-    """Return what a shape says of the whole traversal where all of it is on one page."""
-    return header if shape.always_summarizes else header.without_repetition()

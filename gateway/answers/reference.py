@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from gateway.answers.models import BfsResult, EntitiesResult, Entity, IntersectionResult, SchemaResult, SearchResult
 from gateway.answers.page import (
     EntitiesPage,
     EntityPage,
@@ -44,36 +43,6 @@ from gateway.graph.values import Basis, NoValue
 from gateway.terms.iri import is_own
 
 Listed = TypeVar("Listed")
-
-
-def schema_result(page: SchemaPage) -> SchemaResult:
-    """Return the answer of `describe_schema`."""
-    return SchemaResult.model_validate(_schema_page(page))
-
-
-def bfs_result(page: SubgraphPage) -> BfsResult:
-    """Return the answer of `bfs_query`."""
-    return BfsResult.model_validate(_subgraph(page))
-
-
-def intersection_result(page: SubgraphPage) -> IntersectionResult:
-    """Return the answer of `intersect_subgraphs`."""
-    return IntersectionResult.model_validate(_subgraph(page))
-
-
-def entity_result(page: EntityPage) -> Entity:
-    """Return the answer of `describe_entity`."""
-    return Entity.model_validate(entity_page(page))
-
-
-def entities_result(page: EntitiesPage) -> EntitiesResult:
-    """Return the answer of `describe_entities`."""
-    return EntitiesResult.model_validate(_entities_page(page))
-
-
-def search_result(page: SearchPage) -> SearchResult:
-    """Return the answer of `search_entities`."""
-    return SearchResult.model_validate(_search_page(page))
 
 
 def notation(value: PageValue | PageAssertion) -> str:
@@ -274,6 +243,8 @@ def _entity(entity: PageNode) -> Json:
 
 def beside_metadata(entity: PageNode) -> Json:
     """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
+    if entity.survey is None:
+        return _also_in(entity) if entity.also_in else {}
     return {**_also_in(entity), **_survey_fields(entity.survey)}
 
 
@@ -282,10 +253,8 @@ def _also_in(node: PageNode) -> Json:
     return {"also_in": also_in} if also_in else {}
 
 
-def _survey_fields(survey: EdgeSurvey | None) -> Json:
+def _survey_fields(survey: EdgeSurvey) -> Json:
     """Return what could be followed from an entity."""
-    if survey is None:
-        return {}
     rows = dict(_survey_row(row, survey) for row in survey.rows)
     written = {
         # None are listed only where it is known that there are none.

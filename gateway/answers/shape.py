@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.answers.page import AnyPage, Header, PageEdge, PageNode, Step, TermSummary
+from gateway.answers.page import AnyPage, Header, Page, PageEdge, PageNode, Step, TermSummary
 from gateway.answers.values import NodeMetadata
 from gateway.escaping import json_text
 from gateway.settings.profile import ShapeName
@@ -66,13 +66,16 @@ class Shape:
     set_frames: Callable[[Sequence[PageNode], Sequence[PageEdge], Sequence[int]], None]
 
     def size_of_part(self, part: Part) -> int:
-        """Return the bytes that a page, or a part of a subgraph's page, takes."""
-        return size_of(self.writers[type(part)](part))
+        """Return the bytes that a page, which keeps what it is written as, or a part of a subgraph's page takes."""
+        written = self.writers[type(part)](part)
+        if isinstance(part, Page):
+            part.written = written
+        return size_of(written)
 
     def measure(self, item: PageNode | PageEdge) -> int:
         """Return the bytes that a node or an edge takes by itself, which it keeps."""
         if item.size is None:
-            item.size = self.size_of_part(item)
+            item.size = size_of(self.writers[type(item)](item))
         return item.size
 
     def size_of_counts(self, header: Header) -> int:

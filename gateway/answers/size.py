@@ -91,17 +91,17 @@ _TEXTS = (200, 80, 20)
 _END = object()
 
 
-def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> tuple[int, list[str]]:
-    """Return how many bytes an answer may have, and a warning where more was asked for than the operator allows.
+def max_bytes(size: SizeSettings, asked: int | None, *, explain: bool) -> int:
+    """Return how many bytes an answer may have; in one with an explanation, room is reserved for that."""
+    limit = (size.max_tokens if asked is None else min(asked, size.ceiling_tokens)) * BYTES_PER_TOKEN
+    return limit - room_for_explain(limit) if explain else limit
 
-    In an answer with an explanation, room is reserved for it.
-    """
-    tokens = size.max_tokens if asked is None else min(asked, size.ceiling_tokens)
-    limit = tokens * BYTES_PER_TOKEN
-    warnings = []
-    if asked is not None and asked > size.ceiling_tokens:
-        warnings.append(messages.above_ceiling("max_tokens", asked, size.ceiling_tokens))
-    return limit - room_for_explain(limit, wanted=explain), warnings
+
+def above_ceiling(size: SizeSettings, asked: int | None) -> list[str]:
+    """Return a warning where more was asked for than the operator allows."""
+    if asked is None or asked <= size.ceiling_tokens:
+        return []
+    return [messages.above_ceiling("max_tokens", asked, size.ceiling_tokens)]
 
 
 @dataclass(slots=True)
@@ -364,6 +364,7 @@ def _note_shortened(page: SearchPage | SchemaPage, shortener: Shortener) -> None
 def _tell_if_too_large(page: AnyPage, warnings: list[str], limit: int, shape: Shape) -> None:
     if shape.size_of_part(page) > limit:
         warnings.append(messages.LARGER_THAN_ASKED)
+        shape.size_of_part(page)
 
 
 def _size_of_lists(page: EntitiesPage) -> int:

@@ -9,6 +9,7 @@ from gateway.answers.values import ALL_SHOWN
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Schema, Value
 from gateway.terms.iri import DESCRIPTION_PREDICATES, NAME_PREDICATES, SYNONYM_PREDICATES
+from gateway.terms.literals import Literal
 from gateway.traversal.topology import Topology
 
 _MOST = 1_000
@@ -46,7 +47,8 @@ def of_properties(properties: Properties) -> Iterator[Iri]:
         if predicate not in _UNDER_A_KEY:
             yield predicate
         for value in values:
-            yield from _of_value(value)
+            if not isinstance(value, Literal):
+                yield from _of_value(value)
 
 
 def of_evidence(evidence: Evidence) -> Iterator[Iri]:

@@ -168,7 +168,9 @@ class FlowControl:
 
     def batch_size(self, template: str, start: int) -> BatchSize:
         """Return the size that one kind of query has reached; `start` where none was sent yet."""
-        return self._batch_sizes.setdefault(template, BatchSize.starting_at(start))
+        if template not in self._batch_sizes:
+            self._batch_sizes[template] = BatchSize.starting_at(start)
+        return self._batch_sizes[template]
 
     @property
     def at_once(self) -> int:

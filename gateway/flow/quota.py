@@ -213,11 +213,11 @@ class Quota:
     @contextmanager
     def _changing(self) -> Iterator[QuotaState]:
         with self._storage.changing() as state:
+            self._repair(state, self._clock())
             yield self._brought_up_to_now(state)
 
     def _brought_up_to_now(self, state: QuotaState) -> QuotaState:
         now = self._clock()
-        self._repair(state, now)
         while state.given_up and state.given_up[0] <= now:
             self._refill(state, state.given_up.pop(0))
             state.query_seconds -= self._longest

@@ -64,7 +64,7 @@ class Deadline:
         Raises:
             DeadlinePassed: No time is left.
         """
-        if self.seconds_left <= 0:
+        if self.clock() >= self.at:
             raise deadline_passed()
 
     def checking(self, items: Iterable[Item], at_once: int = _UNCHECKED) -> Iterator[Item]:

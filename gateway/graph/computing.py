@@ -89,7 +89,9 @@ class Passes:
     @classmethod
     def of(cls, loop: asyncio.AbstractEventLoop) -> Passes:
         """Return the passes of a loop."""
-        return cls._of_loops.setdefault(loop, cls())
+        if loop not in cls._of_loops:
+            cls._of_loops[loop] = cls()
+        return cls._of_loops[loop]
 
     async def own(self) -> None:
         """Wait for a pass in which no other long call goes on; at once if there is none in this one."""

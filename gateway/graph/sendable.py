@@ -6,12 +6,12 @@ as text of the graph where an ID is expected. The answer about each ID counts wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from gateway.errors import QueryRefused
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.values import (
@@ -77,8 +77,9 @@ async def checked_facts(answers: Mapping[Iri, NodeFacts], call: Call) -> Mapping
 
 async def checked_descriptions(answers: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
     """Return descriptions without the predicates and values that are not sendable; many of them in a thread."""
-    values = sum(one.value_count for one in answers.values())
-    return await in_thread(call, lambda _: _descriptions_of(answers), unless=values <= _FEW_TERMS)
+    said = [one.properties for one in answers.values()]
+    is_few = sum(map(len, chain.from_iterable(one.values() for one in said))) <= _FEW_TERMS
+    return await in_thread(call, lambda _: answers if _are_plain(said) else _descriptions_of(answers), unless=is_few)
 
 
 async def checked_reach(answers: Mapping[Iri, Reach], call: Call) -> Mapping[Iri, Reach]:
@@ -99,9 +100,15 @@ def _descriptions_of(answers: Mapping[Iri, Description]) -> Mapping[Iri, Descrip
 
 async def checked_evidence(answers: Mapping[Edge, Evidence], call: Call) -> Mapping[Edge, Evidence]:
     """Return evidence without the predicates, values and sources that are not sendable; much of it in a thread."""
-    assertions = chain.from_iterable(one.assertions for one in answers.values())
+    assertions = list(chain.from_iterable(one.assertions for one in answers.values()))
     values = sum(len(one.sources) + sum(map(len, one.properties.values())) for one in assertions)
-    return await in_thread(call, lambda _: _evidence_of(answers), unless=values <= _FEW_TERMS)
+
+    def checked(_: Deadline) -> Mapping[Edge, Evidence]:
+        sources = chain.from_iterable(one.sources for one in assertions)
+        are_plain = _are_plain([one.properties for one in assertions]) and not not_sendable(sources)
+        return answers if are_plain else _evidence_of(answers)
+
+    return await in_thread(call, checked, unless=values <= _FEW_TERMS)
 
 
 def _reach_of(answers: Mapping[Iri, Reach]) -> Mapping[Iri, Reach]:
@@ -133,6 +140,13 @@ def _evidence_of(answers: Mapping[Edge, Evidence]) -> Mapping[Edge, Evidence]:
         return replace(one, assertions=sendable, left_out=left_out) if left_out else one
 
     return {edge: checked(evidence) for edge, evidence in answers.items()}
+
+
+def _are_plain(said: Sequence[Properties]) -> bool:
+    """Return whether all is sendable at a glance: as most is, without a blank node and under ordinary IRIs."""
+    values = list(chain.from_iterable(chain.from_iterable(one.values() for one in said)))
+    nodes = [value.iri for value in values if isinstance(value, Resource)]
+    return not (any(isinstance(value, BlankNode) for value in values) or not_sendable(chain(nodes, *said)))
 
 
 def _properties(properties: Properties) -> tuple[Properties, int]:

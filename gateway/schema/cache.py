@@ -182,9 +182,8 @@ class SchemaCache:
     def _is_due(self, *, unknown_term: bool, in_full: bool) -> bool:
         if self._latest is None:
             return False
-        may_pass = _may_pass(self._latest.fault)
         is_doubtful = unknown_term and not self._age.is_recent
-        return self._age.is_expired or is_doubtful or (in_full and may_pass)
+        return self._age.is_expired or is_doubtful or (in_full and _may_pass(self._latest.fault))
 
     def _load(self) -> None:
         stored = None if self._storage is None else self._storage.load()

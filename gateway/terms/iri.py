@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
+LEGAL_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
 """What a query can contain: no character of it ends `<...>`."""
 
 _PLAIN = r"[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2}"
@@ -79,7 +79,7 @@ def is_skolem(iri: str) -> bool:
 
 def is_iri(text: str) -> bool:
     """Return whether the whole text is an absolute IRI that a query can contain."""
-    return _IRI.fullmatch(text) is not None
+    return LEGAL_IRI.fullmatch(text) is not None
 
 
 def is_sendable(text: str) -> bool:
@@ -89,7 +89,7 @@ def is_sendable(text: str) -> bool:
 
 def not_sendable(texts: Iterable[str]) -> frozenset[str]:
     """Return the texts that are not sendable."""
-    is_legal = _IRI.fullmatch
+    is_legal = LEGAL_IRI.fullmatch
     distinct = set(texts)
     if max(map(len, distinct), default=0) <= MAX_IRI and are_ordinary(distinct):
         return frozenset()

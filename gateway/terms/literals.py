@@ -137,7 +137,7 @@ def in_best_language(literals: Iterable[Literal], preferred: Sequence[str]) -> l
     """Return the texts in the best language that occurs, and all literals that are not text."""
     given = list(literals)
     texts = [literal for literal in given if literal.language or not literal.datatype]
-    if not texts:
+    if not texts or len(given) == 1:
         return given
     best = min((literal.language for literal in texts), key=lambda tag: language_rank(tag, preferred))
     return [literal for literal in given if literal.language == best or (literal.datatype and not literal.language)]
@@ -154,7 +154,7 @@ def sorted_values(values: Iterable[JsonScalar], text_key: Callable[[str], str] =
         return (2, 0.0, text_key(value))
 
     distinct = {(type(value), value): value for value in values}
-    return sorted(distinct.values(), key=key)
+    return [*distinct.values()] if len(distinct) == 1 else sorted(distinct.values(), key=key)
 
 
 def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str], languages: Sequence[str]) -> str:

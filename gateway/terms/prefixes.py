@@ -171,12 +171,14 @@ class PrefixMap:
         """
         if self._coined is not None:
             counts = Counter(islice(iris, _MOST_WRITTEN))
-            self._coined.coin({iri: counts[iri] for iri in counts if _is_whole(iri, self.declared_form(iri))})
+            forms = self.declared_forms(counts)
+            self._coined.coin({iri: counts[iri] for iri, form in forms.items() if form == iri or form.startswith("<")})
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
-        short = self.declared_form(iri)
-        if self._coined is None or not _is_whole(iri, short):
+        short = self._short.known.get(iri) or self.declared_form(iri)
+        # Most are known, and a declared prefix fits.
+        if self._coined is None or not (short == iri or short.startswith("<")):
             return own_form(iri, self.shorten) if short[0] == "(" and iri.startswith(OWN) else short
         return self._coined.shortened(iri) or short
 
@@ -308,11 +310,6 @@ def listed_ids(ids: Sequence[str], most: int) -> str:
     """Return the first of some IDs for a sentence, and the number of the others."""
     more = f" and {len(ids) - most:,} more" if len(ids) > most else ""
     return ", ".join(map(in_prose, ids[:most])) + more
-
-
-def _is_whole(iri: str, declared_form: str) -> bool:
-    """Return whether no declared prefix fits an IRI."""
-    return declared_form == iri or declared_form.startswith("<")
 
 
 def _forgotten(text: str) -> InputError:

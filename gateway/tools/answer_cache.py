@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from cachetools import LRUCache
 
 from gateway.answers.models import CompactAnswer
+from gateway.answers.shape import Json
 from gateway.arguments import Arguments
 from gateway.escaping import json_text
 from gateway.graph.call import Freshness
@@ -58,11 +59,11 @@ class AnswerCache:
             return None
         return CompactAnswer(json.loads(stored.text))
 
-    def put(self, question: Arguments, answer: CompactAnswer, freshness: Freshness, schema: SchemaView | None) -> None:
-        """Store a complete answer, if nothing was asked of the graph for it."""
+    def put(self, question: Arguments, written: Json, freshness: Freshness, schema: SchemaView | None) -> None:
+        """Store a complete answer as it is written, if nothing was asked of the graph for it."""
         if not freshness.holds() or question.explain:
             return
-        stored = _Stored(json_text(answer.written), freshness, schema)
+        stored = _Stored(json_text(written), freshness, schema)
         if stored.size <= self._answers.maxsize:
             self._answers[_key(question)] = stored
 

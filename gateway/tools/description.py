@@ -18,7 +18,7 @@ from gateway.answers.names import Labeller, Labels, MentionedIds
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
 from gateway.answers.shape import Shape
-from gateway.answers.size import max_bytes
+from gateway.answers.size import above_ceiling, max_bytes
 from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.arguments import DescribeEntities, DescribeEntity
 from gateway.errors import EdgesCapped, EndpointFault, Fault, InputError, quoted
@@ -244,7 +244,8 @@ class EntityDescriber:
             raise entity
         if entity is None:
             raise await self._not_found(arguments.id, iri, call)
-        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        warnings = [*notes.warnings, *above_ceiling(self._profile.size, arguments.max_tokens)]
         is_complete = self._is_complete(notes, [entity])
         labels = await self._labels([entity], call)
 
@@ -253,7 +254,7 @@ class EntityDescriber:
             return EntityPage(
                 shown[0],
                 complete=is_complete,
-                warnings=[*notes.warnings, *warnings],
+                warnings=list(warnings),
                 degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
                 labels=labels.of(mentioned),
                 coined=self._prefixes.coined_in_answer,
@@ -278,9 +279,10 @@ class EntityDescriber:
         not_found = [shorten(iri) for iri in absent]
         failed = [shorten(iri) for iri, entity in found.items() if isinstance(entity, Fault)]
         entities = [entity for entity in found.values() if isinstance(entity, PageNode)]
-        limit, warnings = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         hint = self._prefixes.undeclared(absent)
-        warnings = [*notes.warnings, *([hint] if hint else []), *warnings]
+        above = above_ceiling(self._profile.size, arguments.max_tokens)
+        warnings = [*notes.warnings, *([hint] if hint else []), *above]
         is_complete = not failed and self._is_complete(notes, entities)
         labels = await self._labels(entities, call)
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from gateway import messages
 from gateway.answers import written_iris
-from gateway.answers.compact import COMPACT, compact_answer
+from gateway.answers.compact import COMPACT
 from gateway.answers.explain import explained
 from gateway.answers.models import (
     BfsResult,
@@ -21,17 +21,9 @@ from gateway.answers.models import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.answers.page import AnyPage, SubgraphPage
-from gateway.answers.reference import (
-    REFERENCE,
-    bfs_result,
-    entities_result,
-    entity_result,
-    intersection_result,
-    schema_result,
-    search_result,
-)
-from gateway.answers.shape import Shape, size_of
+from gateway.answers.page import AnyPage, PageGap, SubgraphPage
+from gateway.answers.reference import REFERENCE
+from gateway.answers.shape import Json, Shape, size_of
 from gateway.answers.size import max_bytes
 from gateway.arguments import (
     AnyArguments,
@@ -63,7 +55,6 @@ from gateway.tools.search import EntitySearcher
 from gateway.tools.traversal import Traverser
 from gateway.tools.whole_subgraph import Traversed, check_arguments, pages, subgraph_of
 
-TypedPage = TypeVar("TypedPage", bound=AnyPage)
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
 _NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
@@ -84,12 +75,12 @@ _STORED = frozenset({BfsQuery.tool, IntersectSubgraphs.tool, DescribeEntity.tool
 
 
 @dataclass(frozen=True, slots=True)
-class _Tool(Generic[AnyArguments, TypedPage, AnyAnswer]):
-    """How a tool answers: its arguments become a page that fits in a shape, and the page is written."""
+class _Tool(Generic[AnyArguments, AnyAnswer]):
+    """How a tool answers: its arguments become a page that fits in a shape, and what that is written as its answer."""
 
     arguments: type[AnyArguments]
-    page: Callable[[AnyArguments, Shape, Call], Awaitable[TypedPage]]
-    written: Callable[[TypedPage], AnyAnswer]
+    page: Callable[[AnyArguments, Shape, Call], Awaitable[AnyPage]]
+    answer: Callable[[Json], AnyAnswer]
 
 
 _COUNTING_SECONDS = 600.0
@@ -125,6 +116,7 @@ class Gateway:
     ) -> None:
         self._store = store
         self._profile = profile
+        self._hides = not profile.hidden.is_empty
         self._others: OtherGraphs = {}
         self._prefixes = prefixes
         self._clock = clock
@@ -137,28 +129,28 @@ class Gateway:
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
         self._traverser = Traverser(store, profile, prefixes, self._schema_cache, id_reader, clock)
         describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
-        self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, schema_result)
-        self._search_entities = _Tool(SearchEntities, searcher.search, search_result)
+        bfs_result, intersection_result = BfsResult.model_validate, IntersectionResult.model_validate
+        self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, SchemaResult.model_validate)
+        self._search_entities = _Tool(SearchEntities, searcher.search, SearchResult.model_validate)
         self._bfs_query = _Tool(BfsQuery, self._traverser.page, bfs_result)
-        self._describe_entity = _Tool(DescribeEntity, describer.one, entity_result)
-        self._describe_entities = _Tool(DescribeEntities, describer.several, entities_result)
+        self._describe_entity = _Tool(DescribeEntity, describer.one, Entity.model_validate)
+        self._describe_entities = _Tool(DescribeEntities, describer.several, EntitiesResult.model_validate)
         self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
         # Its answers are of any size: a program or a person asked for all of them.
         whole = Traverser(store, with_unlimited_size(profile), prefixes, self._schema_cache, id_reader, clock)
         self._whole_traverser = whole
-        self._whole: Mapping[str, _Tool[Any, SubgraphPage, Any]] = {
+        self._whole: Mapping[str, _Tool[Any, Any]] = {
             BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),
             IntersectSubgraphs.tool: _Tool(IntersectSubgraphs, whole.page, intersection_result),
         }
-        tools: Sequence[_Tool[Any, Any, Any]] = (
-            self._describe_schema,
-            self._search_entities,
-            self._bfs_query,
-            self._describe_entity,
-            self._describe_entities,
-            self._intersect_subgraphs,
-        )
-        self._tools = {tool.arguments.tool: tool for tool in tools}
+        self._tools: Mapping[str, _Tool[Any, Any]] = {
+            DescribeSchema.tool: self._describe_schema,
+            SearchEntities.tool: self._search_entities,
+            BfsQuery.tool: self._bfs_query,
+            DescribeEntity.tool: self._describe_entity,
+            DescribeEntities.tool: self._describe_entities,
+            IntersectSubgraphs.tool: self._intersect_subgraphs,
+        }
 
     @property
     def profile(self) -> Profile:
@@ -207,7 +199,7 @@ class Gateway:
     def known_schema(self) -> SchemaResult | None:
         """Return the answer of `describe_schema` as far as it is known, without a query; None if nothing is known."""
         page = self._schema_describer.latest()
-        return None if page is None else schema_result(page)
+        return None if page is None else SchemaResult.model_validate(page.written)
 
     def on_schema(self, listener: Callable[[], None]) -> None:
         """Register a function that is called, in the event loop, whenever the answer of `describe_schema` changes."""
@@ -347,19 +339,15 @@ class Gateway:
         seen = self._others if others is None else others
         # What another graph has may change, and who may see it is another client's affair.
         is_stored = tool in _STORED and not (seen and self._profile.identity.predicates)
-        if shape == "compact":
-            compact: CompactAnswer = await self._answer(
-                replace(chosen, written=compact_answer),
-                arguments,
-                progress,
-                explain=accepted,
-                shape=_SHAPES[shape],
-                answers=self._answers if is_stored else None,
-                others=others,
-            )
-            return compact
-        answer: ToolAnswer = await self._answer(
-            chosen, arguments, progress, explain=accepted, shape=_SHAPES[shape], others=others
+        is_compact = shape == COMPACT.name
+        answer: ToolAnswer | CompactAnswer = await self._answer(
+            replace(chosen, answer=CompactAnswer) if is_compact else chosen,
+            arguments,
+            progress,
+            explain=accepted,
+            shape=_SHAPES[shape],
+            answers=self._answers if is_compact and is_stored else None,
+            others=seen,
         )
         return answer
 
@@ -552,7 +540,7 @@ class Gateway:
 
     async def _answer(
         self,
-        tool: _Tool[AnyArguments, TypedPage, AnyAnswer],
+        tool: _Tool[AnyArguments, AnyAnswer],
         given: Mapping[str, Any],
         progress: Progress = no_progress,
         *,
@@ -574,17 +562,30 @@ class Gateway:
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, self._others if others is None else others)
-                    if not self._profile.hidden.is_empty:
+                    if self._hides:
                         call.given = GivenTerms(given_iris(arguments, self._prefixes))
-                    answer, is_complete, causes = await self._answer_of(tool, arguments, shape, call, answers)
+                    schema = self._schema_cache.latest
+                    # Only compact answers are stored.
+                    answer = None if answers is None else cast("AnyAnswer | None", answers.get(arguments, schema))
+                    is_complete = True
+                    gaps: Sequence[PageGap] = ()
+                    if answer is None:
+                        page = await tool.page(arguments, shape, call)
+                        answer, is_complete = tool.answer(page.written), page.complete
+                        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
+                        # With less time, something may be left out for lack of it.
+                        had_time = call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
+                        is_latest = schema is self._schema_cache.latest
+                        if answers is not None and is_complete and is_latest and had_time:
+                            answers.put(arguments, page.written, call.freshness, schema)
             except BaseException as error:
                 self._on_record(tally.failed(error))
                 raise
-            record = tally.answered(complete=is_complete, causes=causes)
+            record = tally.answered(complete=is_complete, causes=[gap.cause for gap in gaps])
             traced.note({"bfsql.outcome": record.outcome, "bfsql.causes": record.causes, "bfsql.rows": record.rows})
         self._on_record(record)
         if arguments.explain:
-            limit, _ = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
+            limit = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
 
@@ -592,29 +593,6 @@ class Gateway:
         """Coin prefixes for types and predicates before any answer writes them."""
         if (view := self._schema_cache.latest) is not None:
             self._prefixes.coin(written_iris.of_schema(view.schema))
-
-    async def _answer_of(
-        self,
-        tool: _Tool[AnyArguments, TypedPage, AnyAnswer],
-        arguments: AnyArguments,
-        shape: Shape,
-        call: Call,
-        answers: AnswerCache | None,
-    ) -> tuple[AnyAnswer, bool, Sequence[str]]:
-        """Return an answer, stored or new, whether it is complete, and the causes if it is not."""
-        schema = self._schema_cache.latest
-        if answers is not None and (stored := answers.get(arguments, schema)) is not None:
-            return cast("AnyAnswer", stored), True, ()
-        page = await tool.page(arguments, shape, call)
-        answer = tool.written(page)
-        if answers is not None and page.complete and schema is self._schema_cache.latest and self._had_time(call):
-            answers.put(arguments, cast("CompactAnswer", answer), call.freshness, schema)
-        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
-        return answer, page.complete, [gap.cause for gap in gaps]
-
-    def _had_time(self, call: Call) -> bool:
-        """Return whether a call had so much time that nothing in its answer is left out for lack of it."""
-        return call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
 
     def _call(self, tally: Tally, progress: Progress, others: OtherGraphs, seconds: float | None = None) -> Call:
         limits = self._profile.limits

@@ -206,7 +206,9 @@ class SteeringReader:
         Raises:
             InputError: A name matches nothing, a predicate is no edge, or the lists are too many or too few.
         """
-        given = arguments.only_predicates or []
+        if not arguments.only_predicates:
+            return Steering(direction=arguments.direction), []
+        given = arguments.only_predicates
         is_listed = any(isinstance(entry, list) for entry in given)
         lists = [entry if isinstance(entry, list) else [entry] for entry in given] if is_listed else [_flat(given)]
         if is_listed:

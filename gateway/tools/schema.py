@@ -57,7 +57,7 @@ class SchemaDescriber:
         view = await self._schema_cache.view(call, in_full=True)
         if view.fault is not None and not isinstance(view.fault, DeadlinePassed | BudgetSpent):
             raise view.fault
-        limit, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        limit = max_bytes(self._profile.size, None, explain=arguments.explain)
         most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)
         page = self._fitting(view, most, room, shape)
         limit_page(page, limit, shape)
@@ -68,7 +68,7 @@ class SchemaDescriber:
         view = self._schema_cache.latest
         if view is None or view.fault is not None:
             return None
-        return self._fitting(view, _LISTED, max_bytes(self._profile.size, None, explain=False)[0], REFERENCE)
+        return self._fitting(view, _LISTED, max_bytes(self._profile.size, None, explain=False), REFERENCE)
 
     def _fitting(self, view: SchemaView, most: int, limit: int, shape: Shape) -> SchemaPage:
         """Return the page with as many types and predicates as fit into so many bytes, and no more than `most`."""

@@ -135,7 +135,7 @@ class EntitySearcher:
         question.warnings.extend(self._doubts(view, of_names=bool(question.terms.text)))
         question.warnings.extend(_about_blank_nodes(question))
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
-        size, _ = max_bytes(self._profile.size, None, explain=arguments.explain)
+        size = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri]) for one in shown]
         facts_are_whole = all(fact.mark.whole for fact in facts.values())
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from gateway import messages
 from gateway.answers import written_iris
-from gateway.answers.filters import Traversal, resolve
+from gateway.answers.filters import Filters, Question, resolve
 from gateway.answers.names import PageNames
 from gateway.answers.page import SubgraphPage
 from gateway.answers.presenter import TIME_FOR_PRESENTATION, Presenter
 from gateway.answers.shape import Shape
+from gateway.answers.size import max_bytes
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import InputError
-from gateway.graph.call import Call, Freshness, together
+from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood
@@ -74,28 +76,38 @@ class Traverser:
         if arguments.edge_offset and not arguments.offset:
             raise messages.edge_offset_alone(arguments.tool)
         hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
+        via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         read = await self._id_reader.read("seeds", arguments.seeds, call)
-        steering, notes = await self._checked(arguments, len(read.iris), call)
+        known, filters, steering, notes = await self._names_read(arguments, len(read.iris), call)
         seeds, steering = _merged(read.iris, steering, arguments)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
-        question = (arguments.tool, hops, rule, steering, *seeds)
-        is_new = self._snapshots.get(question, Freshness(), continues=continues) is None
-        resolved, read_ahead = await self._resolved(
-            seeds, rule, steering, call, reads_ahead=is_new and isinstance(arguments, BfsQuery)
-        )
-        seeds, steering = _merged(resolved.seeds, steering, arguments)
-        via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
-        question = (arguments.tool, hops, rule, steering, *seeds)
-        topology = self._snapshots.get(question, call.freshness, continues=continues)
+        key = (arguments.tool, hops, rule, steering, *seeds)
+        topology = self._snapshots.get(key, call.freshness, continues=continues)
+        resolved, read_ahead = ResolvedSeeds(seeds), dict[Iri, Neighbourhood]()
+        if self._redirects.are_asked_for:
+            reads_ahead = topology is None and isinstance(arguments, BfsQuery)
+            resolved, read_ahead = await self._resolved(seeds, rule, steering, call, reads_ahead=reads_ahead)
+        if resolved.seeds != seeds:
+            seeds, steering = _merged(resolved.seeds, steering, arguments)
+            key = (arguments.tool, hops, rule, steering, *seeds)
+            topology = self._snapshots.get(key, call.freshness, continues=continues)
         slices = Slices()
-        names = PageNames(self._store, self._profile, self._prefixes, arguments, shape, call)
+        limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        names = PageNames(self._store, self._profile, self._prefixes, arguments, shape, limit, call)
         if topology is None or not _has_paths(topology, via):
+            build = (
+                partial(self._topology_builder.neighbourhood, read_ahead=read_ahead)
+                if isinstance(arguments, BfsQuery)
+                else partial(self._topology_builder.intersection, via=arguments.via)
+            )
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-                topology = await self._built(arguments, seeds, rule, steering, read_ahead, names, call)
-            topology = resolved.with_gaps(topology)
-            await self._measure(topology, call)
-            self._snapshots.put(question, topology, epoch)
+                built = await build(seeds, hops, rule, call, steering=steering, on_order=names.read_ahead)
+            topology = found = resolved.with_gaps(built) if resolved.unread or resolved.endless else built
+            # To measure it makes what all its pages need; of a large one in a thread.
+            is_small = len(found.nodes) + len(found.edges) <= FEW_FOR_A_THREAD
+            await in_thread(call, lambda _: found.size_bytes, unless=is_small)
+            self._snapshots.put(key, found, epoch)
         await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
         # No sentence and no ID is written before that: an answer writes each namespace in one way.
         await slices.end_one()
@@ -107,41 +119,22 @@ class Traverser:
             *read.warnings(self._prefixes),
             *resolved.warnings,
             *([messages.one_seed_only(self._prefixes.in_prose(seeds[0]), hops)] if is_alone else []),
-            *self._redirects.doubts(resolved, topology),
+            *(self._redirects.doubts(resolved, topology) if resolved.unread else []),
             *rule.warnings,
             *notes,
             *other_way[:_WARNED],
         ]
-        traversal = Traversal(arguments, seeds, topology, warnings, steering)
-        return await self._presenter.present(traversal, names, shape, call)
-
-    async def _built(
-        self,
-        arguments: TraversalArguments,
-        seeds: Sequence[Iri],
-        rule: HubRule,
-        steering: Steering,
-        read_ahead: Mapping[Iri, Neighbourhood],
-        names: PageNames,
-        call: Call,
-    ) -> Topology:
-        """Build the topology of a question, and read names of its page beside it."""
-        if isinstance(arguments, BfsQuery):
-            return await self._topology_builder.neighbourhood(
-                seeds, arguments.max_hops, rule, call, steering, read_ahead=read_ahead, on_order=names.read_ahead
-            )
-        return await self._topology_builder.intersection(
-            seeds, arguments.k, rule, call, via=arguments.via, steering=steering, on_order=names.read_ahead
-        )
+        question = Question(arguments, seeds, steering, known, filters, warnings, shape, limit, names, call)
+        return await self._presenter.present(question, topology)
 
     async def _resolved(
         self, seeds: Sequence[Iri], rule: HubRule, steering: Steering, call: Call, *, reads_ahead: bool
-    ) -> tuple[ResolvedSeeds, Mapping[Iri, Neighbourhood]]:
+    ) -> tuple[ResolvedSeeds, dict[Iri, Neighbourhood]]:
         """Return the seeds, merged ones replaced, and what was read meanwhile of those that were not merged.
 
         Few seeds were merged, so a far endpoint is asked one time less after the other.
         """
-        if not (reads_ahead and self._redirects.are_asked_for):
+        if not reads_ahead:
             return await self._redirects.resolved(seeds, call), {}
         async with together() as tasks:
             reading = tasks.create_task(self._topology_builder.read_ahead(seeds, rule, call, steering))
@@ -149,30 +142,27 @@ class Traverser:
         read = reading.result()
         return resolved, {seed: read[seed] for seed in resolved.seeds if seed in read}
 
-    async def _measure(self, topology: Topology, call: Call) -> None:
-        """Measure a topology, and so make what all its pages need; a large one in a thread.
+    async def _names_read(
+        self, arguments: TraversalArguments, seeds: int, call: Call
+    ) -> tuple[SchemaView, Filters, Steering, list[str]]:
+        """Return what filters mean and which edges to follow, by which schema, with warnings.
 
-        Raises:
-            DeadlinePassed: The time was not enough.
-        """
-        is_small = len(topology.nodes) + len(topology.edges) <= FEW_FOR_A_THREAD
-        await in_thread(call, lambda _: topology.size_bytes, unless=is_small)
-
-    async def _checked(self, arguments: TraversalArguments, seeds: int, call: Call) -> tuple[Steering, list[str]]:
-        """Return which edges to follow; a misspelt name fails here, before the graph is asked for anything.
+        A misspelt name fails here, before the graph is asked for anything.
 
         Raises:
             InputError: A name matches nothing.
         """
-
-        def resolved(known: SchemaView) -> tuple[Steering, list[str]]:
-            resolve(arguments, known)
-            return self._steering_reader.read(arguments, seeds, known)
-
+        known = await self._schema_cache.view(call)
         try:
-            return resolved(await self._schema_cache.view(call))
+            filters = resolve(arguments, known)
+            steering, notes = self._steering_reader.read(arguments, seeds, known)
         except InputError:
-            return resolved(await self._schema_cache.view(call, unknown_term=True))
+            known = await self._schema_cache.view(call, unknown_term=True)
+            filters = resolve(arguments, known)
+            steering, notes = self._steering_reader.read(arguments, seeds, known)
+        if any(steering.lists):
+            filters = replace(filters, has_details=False)
+        return known, filters, steering, notes
 
     def _other_way(self, seed: Iri, steering: Steering, other: EdgeSelection, degree: Degree) -> str:
         """Return a warning: a seed has edges in the direction that was not asked for."""

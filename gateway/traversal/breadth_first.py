@@ -140,7 +140,10 @@ class BreadthFirstSearch:
             # Seeds are few, and whether they exist has to be known in any case.
             if hop and self._is_over_budget(frontier):
                 break
-            await self._expand(frontier, near, on_answers if hop == self._hops - 1 else None)
+            self._seen.update(frontier)
+            before = {node: found.known[node] for node in near if node in found.known}
+            last = on_answers if hop == self._hops - 1 else None
+            found.known |= await self._expander.expand(frontier, self._selection, last, read_before=before)
             near = reached
             if hop == 0:
                 await settle_seeds(found, self._store, self._call)
@@ -180,12 +183,6 @@ class BreadthFirstSearch:
                 for some in deadline.slices(ends_of(known[node].edges)):
                     distance.update(zip(filterfalse(distance.__contains__, some), repeat(hop + 1)))
 
-    async def _expand(self, frontier: Sequence[Iri], near: Iterable[Iri], on_answers: OnAnswers | None = None) -> None:
-        self._seen.update(frontier)
-        known = self._found.known
-        before = {node: known[node] for node in near if node in known}
-        known.update(await self._expander.expand(frontier, self._selection, on_answers, read_before=before))
-
     def _recount_all(self, deadline: Deadline) -> None:
         """Count all distances anew, each seed that the edges of other nodes show at 0."""
         neighbours = self._found.neighbours(deadline)
@@ -215,7 +212,9 @@ class BreadthFirstSearch:
             frontier = await self._apart(self._nearer)
             if not frontier or self._is_over_budget(frontier):
                 return
-            await self._expand(frontier, self._found.known)
+            self._seen.update(frontier)
+            known = self._found.known
+            known |= await self._expander.expand(frontier, self._selection, read_before=dict(known))
 
     def _nearer(self, deadline: Deadline) -> Sequence[Iri]:
         """Count distances anew, and return the nodes that are to be expanded by them and were not, in order."""

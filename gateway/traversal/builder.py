@@ -121,22 +121,23 @@ class TopologyBuilder:
             Fault: Nothing could be learnt about any seed.
         """
         async with FactsPrefetch(lambda nodes: self._facts(nodes, call), self._facts_batch) as ahead:
-            expander = NodeExpander(self._store, rule, call, seeds, read_ahead)
+            expander, selections = NodeExpander(self._store, rule, call, seeds, read_ahead), steering.selections
             search = (
-                WalkSearch(self._store, seeds, steering.selections, expander, call)
+                WalkSearch(self._store, seeds, selections, expander, call)
                 if steering.is_listed
-                else BreadthFirstSearch(self._store, [seeds], max_hops, expander, call, steering.selection)
+                else BreadthFirstSearch(self._store, [seeds], max_hops, expander, call, selections[0])
             )
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 found = await search.run(ahead.add)
-                await self._add_other_graph(found, call)
+                if self._other_graph:
+                    await self._add_other_graph(found, call)
             self._settle(found, seeds)
             distance = found.distances[0]
             async with together() as tasks:
                 has_names = self._reads_names(distance)
                 reading = self._facts(distance, call, names=True) if has_names else ahead.facts(distance)
                 facts = tasks.create_task(reading)
-                other_way = tasks.create_task(self._other_way({steering.selections[0]: found.alone}, call))
+                other_way = tasks.create_task(self._other_way({selections[0]: found.alone}, call))
                 begin = _in(tasks, _no_use if has_names else on_order)
                 ordered = await self._ordered(seeds, distance, found, call, begin)
         topology = await self._put_together(seeds, ordered, found, facts.result(), other_way.result(), call)
@@ -175,7 +176,8 @@ class TopologyBuilder:
             expander = NodeExpander(self._store, rule, call, seeds)
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 found = await IntersectionSearch(self._store, seeds, k, steering, expander, call).run()
-                await self._add_other_graph(found, call)
+                if self._other_graph:
+                    await self._add_other_graph(found, call)
             self._settle(found, seeds)
         for seed in found.unsure:
             if (fault := found.known[seed].mark.fault) is not None:
@@ -228,8 +230,9 @@ class TopologyBuilder:
 
     def _settle(self, found: Exploration, seeds: Sequence[Iri]) -> None:
         found.gaps.add_left_out(found.known)
-        found.missing.sort(key=seeds.index)
-        self._require_a_seed(seeds, found.missing)
+        if found.missing:
+            found.missing.sort(key=seeds.index)
+            self._require_a_seed(seeds, found.missing)
 
     async def _other_way(
         self, alone: Mapping[EdgeSelection, Sequence[Iri]], call: Call
@@ -237,16 +240,13 @@ class TopologyBuilder:
         """Return, for seeds without an edge that is followed, how many edges there are in the other direction."""
         found: dict[Iri, tuple[EdgeSelection, Degree]] = {}
         for selection, seeds in alone.items():
-            other = reverse(selection)
-            if other is not None and seeds:
+            if seeds and (other := reverse(selection)) is not None:
                 degrees = await self._store.degrees(seeds, _COUNTED_OTHER_WAY, call, selection=other)
                 found |= {seed: (other, degree) for seed, degree in degrees.items() if degree.count}
         return found
 
     async def _add_other_graph(self, found: Exploration, call: Call) -> None:
         """Add a gap for the expanded nodes about which this part of a split graph says nothing."""
-        if not self._other_graph:
-            return
         without_statements = [
             node
             for node, neighbourhood in found.known.items()
@@ -307,14 +307,12 @@ class TopologyBuilder:
         among: Sequence[Neighbourhood] | None = None,
     ) -> _Ordered:
         """Return nodes and edges in order; a thread makes what pages need too, while facts are on their way."""
-
-        def ordered(deadline: Deadline) -> _Ordered:
-            nodes, table = in_order(seeds, distance, found, self._prefixes, deadline, among, on_nodes)
-            table.prepare_pages()
-            return nodes, table
-
         edges = found.edges_read + sum(len(neighbourhood.edges) for neighbourhood in among or ())
-        return await in_thread(call, ordered, unless=len(distance) + edges <= FEW_FOR_A_THREAD)
+        return await in_thread(
+            call,
+            lambda end: in_order(seeds, distance, found, self._prefixes, end, among, on_nodes),
+            unless=len(distance) + edges <= FEW_FOR_A_THREAD,
+        )
 
     async def _put_together(
         self,
@@ -423,10 +421,9 @@ class FactsPrefetch:
             found |= answers
             await slices.end_one()
         # What was asked ahead could spend no more than expansion may; now there is what was reserved for facts.
-        failed = [node async for node in slices.over(nodes) if found[node].mark is not WHOLE]
         again = [
             node
-            async for node in slices.over(failed)
+            async for node in slices.over(nodes)
             if isinstance(found[node].mark.fault, BudgetSpent | DeadlinePassed)
         ]
         if again:

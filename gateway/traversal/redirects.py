@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gateway import messages
 from gateway.errors import Fault
@@ -31,10 +31,10 @@ class ResolvedSeeds:
         endless: Nodes that were merged in a circle, or over more steps than are followed.
     """
 
-    seeds: list[Iri]
-    warnings: list[str]
-    unread: Mapping[Iri, Fault]
-    endless: frozenset[Iri]
+    seeds: Sequence[Iri]
+    warnings: Sequence[str] = ()
+    unread: Mapping[Iri, Fault] = field(default_factory=dict)
+    endless: frozenset[Iri] = frozenset()
 
     def with_gaps(self, topology: Topology) -> Topology:
         """Return the topology with a gap for each seed that was merged, or perhaps was: without outgoing edges."""
@@ -50,17 +50,17 @@ class ResolvedSeeds:
 
 
 class Redirects:
-    """Follows merged nodes, by the predicates that the profile names for it."""
+    """Follows merged nodes, by the predicates that the profile names for it.
+
+    Attributes:
+        are_asked_for: Whether the graph is asked about each seed.
+    """
 
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
         self._store = store
         self._predicates = profile.edges.redirects
         self._prefixes = prefixes
-
-    @property
-    def are_asked_for(self) -> bool:
-        """Whether the graph is asked about each seed."""
-        return bool(self._predicates)
+        self.are_asked_for = bool(self._predicates)
 
     async def resolved(self, seeds: Sequence[Iri], call: Call) -> ResolvedSeeds:
         """Return the seeds, merged ones replaced."""
@@ -69,7 +69,7 @@ class Redirects:
         merged_too: dict[str, None] = {}
         unread: dict[Iri, Fault] = {}
         endless: set[Iri] = set()
-        unfinished = list(seeds) if self._predicates else []
+        unfinished = list(seeds)
         while unfinished:
             ends = list(dict.fromkeys(chains[seed][-1] for seed in unfinished))
             with call.tally.stage("metadata"):

@@ -247,7 +247,9 @@ def _edges_in_order(
             predicates(numbers.setdefault(number, len(numbers)))
             objects(position.setdefault(end, len(position)))
     terms = [ordered[one] for one in position]
-    return EdgeTable(terms, len(nodes), [ordered[number] for number in numbers], columns)
+    table = EdgeTable(terms, len(nodes), [ordered[number] for number in numbers], columns)
+    table.prepare_pages()
+    return table
 
 
 def paths_to_seeds(nodes: Iterable[Iri], found: Exploration, deadline: Deadline) -> dict[Iri, tuple[Path, ...]]:

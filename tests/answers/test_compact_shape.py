@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway import expand
-from gateway.answers.compact import COMPACT, compact_answer
+from gateway.answers.compact import COMPACT
 from gateway.answers.page import (
     AnyPage,
     EntitiesPage,
@@ -32,7 +32,8 @@ Json = dict[str, Any]
 
 
 def compact(page: AnyPage) -> Json:
-    return compact_answer(page).as_json()
+    written: Json = COMPACT.writers[type(page)](page)
+    return written
 
 
 def reference(page: AnyPage) -> Json:

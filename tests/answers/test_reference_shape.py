@@ -1,8 +1,11 @@
 """The reference shape: what it writes of a page, and that sizes are those of what it writes."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from gateway.answers.models import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult, SearchResult
 from gateway.answers.page import (
+    AnyPage,
     EntitiesPage,
     EntityPage,
     Header,
@@ -15,14 +18,7 @@ from gateway.answers.page import (
     SubgraphPage,
     TermSummary,
 )
-from gateway.answers.reference import (
-    REFERENCE,
-    bfs_result,
-    entities_result,
-    entity_result,
-    intersection_result,
-    search_result,
-)
+from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import size_of
 from gateway.answers.values import Amount, EdgeMetadata, Id, Nested, NodeMetadata, PageAssertion
 from gateway.graph.values import Edge, NoValue
@@ -67,6 +63,10 @@ EDGE = PageEdge(
 LITTLE = Header(IdList(["x:a"]), 1, 1, 0, [1], [], {}, {}, IdList([]), 0, [], TermSummary((), ()))
 
 
+def answer(model: type[Answer], page: AnyPage) -> dict[str, Any]:
+    return model.model_validate(REFERENCE.writers[type(page)](page)).as_json()
+
+
 def test_a_page_that_has_all_is_written_whole() -> None:
     header = Header(
         seeds=IdList(["x:a"]),
@@ -84,11 +84,11 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         degraded={"ids_not_listed": 1},
     )
     page = SubgraphPage(
-        header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, {"x:T": "T"}
+        header, [NODE, PageNode(f"{X}b", "x:b", "untyped", name="")], [EDGE], {"x:quote": 1}, labels={"x:T": "T"}
     )
     page.next_offset, page.next_edge, page.edges_on_later_pages = 2, 3, 1
     page.snapshot, page.is_result_changed, page.place = "abc", True, "1-2 of 3"
-    assert bfs_result(page).as_json() == {
+    assert answer(BfsResult, page) == {
         "seeds": ["x:a"],
         "max_hops": 2,
         "node_count": 3,
@@ -132,12 +132,12 @@ def test_a_page_that_has_all_is_written_whole() -> None:
         "snapshot": "abc",
         "result_changed": True,
     }
-    assert REFERENCE.size_of_part(page) == size_of(bfs_result(page).as_json())
+    assert REFERENCE.size_of_part(page) == size_of(answer(BfsResult, page))
 
 
 def test_what_a_page_does_not_have_is_not_written() -> None:
     page = SubgraphPage(LITTLE, [], [])
-    assert bfs_result(page).as_json() == {
+    assert answer(BfsResult, page) == {
         "seeds": ["x:a"],
         "max_hops": 1,
         "node_count": 1,
@@ -152,7 +152,7 @@ def test_what_a_page_does_not_have_is_not_written() -> None:
 
 def test_a_page_without_levels_is_an_intersection() -> None:
     header = Header(IdList(["x:a"]), 2, 1, 0, None, [], {}, {}, IdList([]), 0, [], TermSummary((), ()))
-    written = intersection_result(SubgraphPage(header, [], [])).as_json()
+    written = answer(IntersectionResult, SubgraphPage(header, [], []))
     assert written["k"] == 2
     assert not {"levels", "max_hops"} & written.keys()
 
@@ -160,25 +160,25 @@ def test_a_page_without_levels_is_an_intersection() -> None:
 def test_one_entity_is_flat_and_one_of_several_is_nested() -> None:
     identity = {"id": "x:a", "entity_type": "x:T", "iri": f"{X}a"}
     alone = EntityPage(NODE, complete=False, warnings=[], degraded={}, labels={"x:T": "T"})
-    assert entity_result(alone).as_json() == {**identity, **METADATA, "complete": False, "labels": {"x:T": "T"}}
+    assert answer(Entity, alone) == {**identity, **METADATA, "complete": False, "labels": {"x:T": "T"}}
     several = EntitiesPage(
         [NODE], IdList(["x:b"]), IdList([]), IdList(["x:c"]), complete=True, warnings=["Careful."], labels={}
     )
-    assert entities_result(several).as_json() == {
+    assert answer(EntitiesResult, several) == {
         "result": [{**identity, "metadata": METADATA}],
         "complete": True,
         "not_found": ["x:b"],
         "warnings": ["Careful."],
         "remaining_ids": ["x:c"],
     }
-    assert REFERENCE.size_of_part(alone) == size_of(entity_result(alone).as_json())
-    assert REFERENCE.size_of_part(several) == size_of(entities_result(several).as_json())
+    assert REFERENCE.size_of_part(alone) == size_of(answer(Entity, alone))
+    assert REFERENCE.size_of_part(several) == size_of(answer(EntitiesResult, several))
 
 
 def test_a_hit_has_what_is_known_of_it() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "alias", "a"), PageHit("x:b", "untyped", "", "What it is.", "label", None)]
     page = _search_page(hits, found=3)
-    assert search_result(page).as_json() == {
+    assert answer(SearchResult, page) == {
         "result": [
             {"id": "x:a", "entity_type": "x:T", "name": "A", "match": "alias", "matched": "a"},
             {"id": "x:b", "entity_type": "untyped", "description": "What it is.", "match": "label"},
@@ -186,29 +186,29 @@ def test_a_hit_has_what_is_known_of_it() -> None:
         "complete": True,
         "found": 3,
     }
-    assert REFERENCE.size_of_part(page) == size_of(search_result(page).as_json())
+    assert REFERENCE.size_of_part(page) == size_of(answer(SearchResult, page))
 
 
 def test_a_search_tells_how_it_was_made_where_names_may_have_been_missed() -> None:
     hits = [PageHit("x:a", "x:T", "A", "", "label", None)]
     written = {"result": [{"id": "x:a", "entity_type": "x:T", "name": "A", "match": "label"}], "complete": True}
-    assert search_result(_search_page(hits)).as_json() == written
+    assert answer(SearchResult, _search_page(hits)) == written
     how = {"how": "names", "exhaustive": False}
-    assert search_result(_search_page(hits, exhaustive=False)).as_json() == {**written, "searched": how}
+    assert answer(SearchResult, _search_page(hits, exhaustive=False)) == {**written, "searched": how}
     how = {"how": "names", "truncated": True, "exhaustive": True}
-    assert search_result(_search_page(hits, truncated=True)).as_json() == {**written, "searched": how}
+    assert answer(SearchResult, _search_page(hits, truncated=True)) == {**written, "searched": how}
 
 
 def test_guesses_stand_apart_with_what_to_try() -> None:
     guesses = [PageHit("x:a", "x:T", "A", "", "similar", None)]
     page = _search_page([], guesses=guesses, next_steps="Try B.")
-    assert search_result(page).as_json() == {
+    assert answer(SearchResult, page) == {
         "result": [],
         "guesses": [{"id": "x:a", "entity_type": "x:T", "name": "A", "match": "similar"}],
         "complete": True,
         "next_steps": "Try B.",
     }
-    assert REFERENCE.size_of_part(page) == size_of(search_result(page).as_json())
+    assert REFERENCE.size_of_part(page) == size_of(answer(SearchResult, page))
 
 
 def _search_page(

@@ -174,9 +174,9 @@ def test_an_answer_that_anything_was_asked_for_is_not_stored() -> None:
     cache, question = AnswerCache(), BfsQuery(seeds=("x:a",), max_hops=1)
     asked = Freshness()
     asked.asked()
-    cache.put(question, CompactAnswer({}), asked, None)
+    cache.put(question, {}, asked, None)
     assert cache.get(question, None) is None
-    cache.put(question, CompactAnswer({"a": 1}), Freshness(), None)
+    cache.put(question, {"a": 1}, Freshness(), None)
     assert cache.get(question, None) == CompactAnswer({"a": 1})
 
 
@@ -209,7 +209,7 @@ def test_answers_take_no_more_memory_than_they_may() -> None:
     cache = AnswerCache(20_000)
     questions = [BfsQuery(seeds=(f"x:{number}",), max_hops=1) for number in range(10)]
     for question in questions:
-        cache.put(question, CompactAnswer({"a": "a" * 5_000}), Freshness(), None)
+        cache.put(question, {"a": "a" * 5_000}, Freshness(), None)
     assert [cache.get(question, None) is not None for question in questions] == [False] * 8 + [True] * 2
-    cache.put(questions[0], CompactAnswer({"a": "a" * 50_000}), Freshness(), None)
+    cache.put(questions[0], {"a": "a" * 50_000}, Freshness(), None)
     assert cache.get(questions[0], None) is None
