@@ -39,11 +39,15 @@ def tables_and_iris(draw: st.DrawFn) -> tuple[dict[str, str], str]:
     return table, iri
 
 
+def can_be_read_back(name: str) -> bool:
+    return name != "_" and not name.startswith("(") and not any(mark in name for mark in "^: ")
+
+
 def as_the_contract_says(table: Mapping[str, str], iri: str) -> str:
     fitting = [
         (-len(namespace), name == "", len(name), name)
         for name, namespace in table.items()
-        if namespace and iri.startswith(namespace) and iri != namespace
+        if namespace and iri.startswith(namespace) and iri != namespace and can_be_read_back(name)
     ]
     if fitting:
         length, _, _, name = min(fitting)
