@@ -5,6 +5,7 @@ from the one before, and what is left out is counted (docs/contract.md, "Size" a
 """
 
 import asyncio
+import functools
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -127,7 +128,7 @@ class DrawnGraph:
                 else:
                     self._add(reifier, key, pyoxigraph.Literal(True if key is NEGATED else self._random.random()))
 
-    @property
+    @functools.cached_property
     def oracle(self) -> OracleGraph:
         """The graph as the oracle reads it."""
         return OracleGraph((_term(quad.subject), _term(quad.predicate), _term(quad.object)) for quad in self.store)
