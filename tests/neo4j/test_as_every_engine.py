@@ -5,7 +5,7 @@ The random graphs are without their blank nodes.
 
 import pytest
 
-from tests.test_known_answers import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_known_answers import (  # noqa: F401 - pytest collects them here, with this folder's engine
     test_an_edge_has_its_confidence_and_source,
     test_every_engine_gives_the_same_answers_to_the_byte,
     test_films_that_two_actors_share,
@@ -13,16 +13,16 @@ from tests.test_known_answers import (  # noqa: F401 - pytest collects them here
     test_the_schema_of_the_medical_literature_is_comprehensive_and_injected,
     test_traversals_of_the_medical_literature,
 )
-from tests.test_oracle_agreement import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_oracle_agreement import (  # noqa: F401 - pytest collects them here, with this folder's engine
     session,
     test_a_traversal_equals_the_oracles,
     test_an_intersection_equals_the_oracles,
 )
-from tests.test_search_words import (  # noqa: F401 - pytest collects it here, with this folder's engine
+from tests.every_engine.test_search_words import (  # noqa: F401 - pytest collects it here, with this folder's engine
     test_a_miss_is_complete_where_every_node_has_a_name,
     test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does,
 )
-from tests.test_store_port import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_store_port import (  # noqa: F401 - pytest collects them here, with this folder's engine
     expected,
     seeds,
     store,

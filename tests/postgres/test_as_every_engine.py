@@ -8,7 +8,7 @@ import pytest
 from gateway.settings.load import load_profile
 from tests.calls import Json, connected, patient
 from tests.columns import Column
-from tests.test_known_answers import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_known_answers import (  # noqa: F401 - pytest collects them here, with this folder's engine
     test_an_edge_has_its_confidence_and_source,
     test_every_engine_gives_the_same_answers_to_the_byte,
     test_films_that_two_actors_share,
@@ -18,16 +18,16 @@ from tests.test_known_answers import (  # noqa: F401 - pytest collects them here
     test_two_hops_that_reach_half_of_a_graph_through_its_hubs,
     test_two_hops_that_stop_at_hubs_name_every_hub_with_its_degree,
 )
-from tests.test_oracle_agreement import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_oracle_agreement import (  # noqa: F401 - pytest collects them here, with this folder's engine
     session,
     test_a_traversal_equals_the_oracles,
     test_an_intersection_equals_the_oracles,
 )
-from tests.test_search_words import (  # noqa: F401 - pytest collects it here, with this folder's engine
+from tests.every_engine.test_search_words import (  # noqa: F401 - pytest collects it here, with this folder's engine
     test_a_miss_is_complete_where_every_node_has_a_name,
     test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does,
 )
-from tests.test_store_port import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_store_port import (  # noqa: F401 - pytest collects them here, with this folder's engine
     expected,
     seeds,
     store,

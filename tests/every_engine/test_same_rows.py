@@ -38,9 +38,9 @@ from gateway.terms.names import patterns
 from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from tests.columns import BEHIND_HTTP, Column
+from tests.every_engine.test_same_values import AWKWARD, DIFFERENT
 from tests.graphs import existing_nodes, read
 from tests.tables import rows_of
-from tests.test_same_values import AWKWARD, DIFFERENT
 
 pytestmark = pytest.mark.anyio
 
