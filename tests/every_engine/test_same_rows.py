@@ -48,10 +48,11 @@ GRAPHS = ("medical", "films", "wikidata-slice", "wikibase", "singletons", "assoc
 ROWS = 8_999
 """Below every row cap, and more than any answer here has."""
 
-IN_TURN = tuple(graph for graph in GRAPHS if graph not in {"medical", "random"})
-TURNS = 3
-"""Of the questions about these graphs a server is asked every third, each question about two of the graphs: it has to
-plan each anew, which is most of the time. Templates that only such a graph has rows for are asked all of them."""
+SHARED = tuple(graph for graph in GRAPHS if graph not in {"medical", "random"})
+TURNS = {"random": (0, 2)} | {graph: (turn, len(SHARED)) for turn, graph in enumerate(SHARED)}
+"""Of the questions about a graph, which is the first that a server is asked, and which comes next: all about the
+medical graph, every second about the random one, and each about one of the others. It has to plan each anew, which is
+most of the time. Templates that only such a graph has rows for are asked all of them."""
 
 AT_A_TIME = {"blazegraph": 4}
 """Queries sent at once where it is not one: Blazegraph mostly waits (docs/notes/blazegraph.md, "Running it")."""
@@ -538,13 +539,13 @@ def _asked(engine: Column, graph: str) -> Iterator[tuple[Template, Values]]:
     """Yield every template with the parameters of each of its queries, or of those whose turn it is."""
     changed = frozenset(AWKWARD + node for node, _ in DIFFERENT.get(engine.name, ()))
     there = questions(sample(*engine.files[graph], changed))
-    turn = IN_TURN.index(graph) if graph in IN_TURN and engine.name != "in-process" else None
+    turn, turns = (0, 1) if engine.is_here else TURNS.get(graph, (0, 1))
     for name in NAMES:
         if graph == "awkward" and name in OF_ALL:
             continue
         text, of_template = template.load(name), there[name]
-        if turn is not None and name not in HAVING_ROWS[graph]:
-            of_template = of_template[turn % min(TURNS, len(of_template)) :: TURNS]
+        if name not in HAVING_ROWS[graph]:
+            of_template = of_template[turn % min(turns, len(of_template)) :: turns]
         yield from ((text, {**values, "rows": ROWS}) for values in of_template)
 
 

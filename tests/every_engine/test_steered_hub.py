@@ -14,8 +14,10 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.description import EDGES_READ, Surveyor
-from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of, started
+from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of
+from tests.servers.cache import locked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.shared_columns import shared_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large]
 
@@ -48,14 +50,19 @@ def lines() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module", params=["in-process", *BEHIND_HTTP])
-def hub(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
+def hub(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[Column]:
+    """Use a server with the hub, which all workers of a run share."""
     name: ColumnName = request.param
-    folder: Path = tmp_path_factory.mktemp("hub")
+    folder = run_folder / "hub"
     file = folder / "hub.nt"
-    file.write_text("\n".join(lines()), encoding="utf-8")
+    with locked(folder, "file"):
+        if not file.exists():
+            file.write_text("\n".join(lines()), encoding="utf-8")
     with ExitStack() as servers:
         try:
-            yield column_of(name, {"hub": [file]}, lambda files: servers.enter_context(started(name, files, folder)))
+            yield column_of(
+                name, {"hub": [file]}, lambda files: servers.enter_context(shared_server(name, folder / name, files))
+            )
         except ServerUnavailable as error:
             skip_or_fail(error)
 
