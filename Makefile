@@ -50,7 +50,7 @@ demo: $(TO_RUN) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
-	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not process and not large" $(PROGRAM) \
+	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not process and not large and not slow" $(PROGRAM) \
 		$(addprefix --ignore=,$(CHECKED))
 
 test: $(STAMP) ## All tests of the program, real servers included

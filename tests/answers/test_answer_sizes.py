@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyoxigraph
+import pytest
 import rdflib
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
@@ -30,6 +31,8 @@ from gateway.transport.inprocess import InProcess
 from tests.examples import examples
 from tests.oracle import OracleGraph, Term, bfs, intersect
 from tests.small import PREFIXES, ROOM, X
+
+pytestmark = pytest.mark.slow
 
 Json = dict[str, Any]
 

@@ -120,6 +120,7 @@ async def answers_of(gateway: Gateway) -> list[str]:
     return [result.content[0].text for result in results]  # type: ignore[union-attr]  # one text each
 
 
+@pytest.mark.slow
 async def test_every_engine_gives_the_same_answers_to_the_byte(engine: Column, reference: Column) -> None:
     here = await answers_of(engine.open("medlit", with_prefixes_of("medlit.ttl.gz")))
     files = tuple(reference.files["medlit"]) if "medlit" in reference.files else ()

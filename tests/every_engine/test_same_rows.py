@@ -518,6 +518,7 @@ async def test_every_template_has_the_same_rows_on_every_engine_and_the_same_ter
     assert not different, "\n".join(different)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", GRAPHS)
 async def test_every_template_is_answered_in_this_process_by_fewer_rows_than_any_cap(
     embedded: Column, graph: str

@@ -24,7 +24,7 @@ from tests.cases import await_each
 from tests.policy.visible import RDF, RDFS
 from tests.small import WatchedElsewhere
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 X = "https://example.org/n/"
 OPEN, NEAR = f"{X}300001", f"{X}300002"
