@@ -14,10 +14,8 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.description import EDGES_READ, Surveyor
-from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of
-from tests.servers.cache import locked
+from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of, started
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large]
 
@@ -50,19 +48,14 @@ def lines() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module", params=["in-process", *BEHIND_HTTP])
-def hub(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[Column]:
-    """Use a server with the hub, which all workers of a run share."""
+def hub(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
     name: ColumnName = request.param
-    folder = run_folder / "hub"
+    folder: Path = tmp_path_factory.mktemp("hub")
     file = folder / "hub.nt"
-    with locked(folder, "file"):
-        if not file.exists():
-            file.write_text("\n".join(lines()), encoding="utf-8")
+    file.write_text("\n".join(lines()), encoding="utf-8")
     with ExitStack() as servers:
         try:
-            yield column_of(
-                name, {"hub": [file]}, lambda files: servers.enter_context(shared_server(name, folder / name, files))
-            )
+            yield column_of(name, {"hub": [file]}, lambda files: servers.enter_context(started(name, files, folder)))
         except ServerUnavailable as error:
             skip_or_fail(error)
 
