@@ -10,11 +10,18 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 # Tests also wait: for servers, processes, disks and deadlines. So three workers keep two cores busy.
 WORKERS ?=
 
+# The tests of what tests, measures, documents and releases the program; `make tooling` runs them, and CI.
+TOOLING := $(addprefix tests/,benchmarks deploy faults/test_proxy.py mutation release servers site suites \
+	test_oracle.py test_order.py test_random_graphs.py test_wheel.py)
+PROGRAM := $(addprefix --ignore=,$(TOOLING))
+# Those of `make check`, which `make quick` leaves to it.
+CHECKED := tests/test_docs.py tests/sparql/test_template.py
+
 # Tests start hundreds of processes; each would compile what it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test same sidecar stopped cap timeouts soak blanknodes drawn engines policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
+.PHONY: help demo quick test tooling same sidecar stopped cap timeouts soak blanknodes drawn engines policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,10 +50,14 @@ demo: $(TO_RUN) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
 quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
-	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not process and not large"
+	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not process and not large and not slow" $(PROGRAM) \
+		$(addprefix --ignore=,$(CHECKED))
 
-test: $(STAMP) ## All tests, real servers included
-	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal
+test: $(STAMP) ## All tests of the program, real servers included
+	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal $(PROGRAM)
+
+tooling: $(STAMP) ## The tests of launchers, fault proxy, oracle, benchmarks, site and release, and the suites of others
+	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal $(TOOLING)
 
 same: $(STAMP) ## 2,000 calls to this checkout and another one, whose answers must be equal to the byte; AGAINST=CHECKOUT
 	$(RUN) -m tests.same_answers --against $(AGAINST) $(if $(CALLS),--calls $(CALLS)) $(if $(SEED),--seed $(SEED))
@@ -105,7 +116,7 @@ check: $(STAMP) ## What CI checks beside the tests: format, lint, types, layers
 	$(RUN) -m ruff check --quiet .
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports --no-cache --no-logo
-	$(RUN) -m pytest -q tests/test_docs.py tests/sparql/test_template.py
+	$(RUN) -m pytest -q $(CHECKED)
 
 docs: $(STAMP) ## Write the generated tables in docs/ and the example outputs in README.md
 	$(RUN) -m tests.generated_docs

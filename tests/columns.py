@@ -84,6 +84,11 @@ class Column:
     annotated: bool = True
     _asked: Callable[[str], Asked] | None = field(default=None, repr=False)
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the engine runs in this process."""
+        return self._asked is None
+
     def url(self, graph: str) -> str:
         """Return the URL of a graph's query endpoint; only engines behind HTTP have one."""
         self._need(graph)

@@ -1,12 +1,18 @@
 """How often a property is tried: as often as it deserves, but in `make quick` only a part of that."""
 
-from hypothesis import settings
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
 
 _USUAL = 100
 """What a property is tried with that says no number, in hypothesis and in every run but the quick one."""
 
 _QUICK = 15
-_LEAST = 10
+_LEAST = 4
 
 
 def register_profiles() -> None:
@@ -27,3 +33,48 @@ def examples(most: int) -> int:
 def are_all_tried() -> bool:
     """Return whether this run tries all that there is, and not the part that is enough for every commit."""
     return settings().max_examples >= _USUAL
+
+
+class _AtAColumn(Protocol):
+    """What a test on every engine is given: it knows whether the engine runs in this process."""
+
+    @property
+    def is_here(self) -> bool: ...
+
+
+def tried_on_each_engine(
+    most: int, /, *, at_a_server: int, **drawn: SearchStrategy[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Try a property with drawn values, by `given`, on the engine of this process more often than at a server.
+
+    What a server does differently it does in every query of a form, and these repeat; other values find what is wrong
+    above it, which one engine shows. `make drawn` sends thousands of questions to each.
+
+    Args:
+        most: Examples in this process.
+        at_a_server: Examples at any other engine.
+        drawn: The arguments that are drawn; the only other one is `session`.
+    """
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        here, there = (
+            settings(
+                max_examples=examples(count),
+                deadline=None,
+                derandomize=True,
+                # The graph is loaded once, and a slow machine is no failure.
+                suppress_health_check=[HealthCheck.too_slow],
+            )(given(**drawn)(test))
+            for count in (most, at_a_server)
+        )
+
+        def tried(session: _AtAColumn) -> None:
+            (here if session.is_here else there)(session)
+
+        # Without the attributes by which hypothesis knows a test of its own.
+        functools.update_wrapper(tried, test, updated=())
+        # What is drawn is no fixture.
+        tried.__signature__ = inspect.signature(here)  # type: ignore[attr-defined]
+        return tried
+
+    return decorate

@@ -20,7 +20,7 @@ from gateway.sparql.engines import TRAITS
 from gateway.sparql.probes import BOUND_ROWS
 from gateway.sparql.sentinel import Place
 from gateway.sparql.table import Table, TripleTerm, binding, edge, integer, iri, literal, read, term
-from gateway.terms.iri import OWN, is_iri
+from gateway.terms.iri import OWN, RDF_TYPE, is_iri
 from gateway.terms.literals import Literal
 from gateway.terms.prefixes import PrefixMap
 from gateway.transport.base import InFormats
@@ -279,7 +279,7 @@ async def blank_nodes(prober: Prober, prefixes: PrefixMap) -> Claim:
     for bound in _COUNTED:
         try:
             edges = await prober.rows("check/blank_edges", 3, own=OWN, most=bound)
-            types = await prober.rows("check/blank_types", _BLANK_TYPES, own=OWN, most=bound)
+            types = await prober.rows("check/blank_types", _BLANK_TYPES, own=OWN, type=RDF_TYPE, most=bound)
         except Fault as fault:
             faults.append(fault)
             continue

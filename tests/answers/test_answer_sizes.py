@@ -5,6 +5,7 @@ from the one before, and what is left out is counted (docs/contract.md, "Size" a
 """
 
 import asyncio
+import functools
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyoxigraph
+import pytest
 import rdflib
 from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
@@ -29,6 +31,8 @@ from gateway.transport.inprocess import InProcess
 from tests.examples import examples
 from tests.oracle import OracleGraph, Term, bfs, intersect
 from tests.small import PREFIXES, ROOM, X
+
+pytestmark = pytest.mark.slow
 
 Json = dict[str, Any]
 
@@ -127,7 +131,7 @@ class DrawnGraph:
                 else:
                     self._add(reifier, key, pyoxigraph.Literal(True if key is NEGATED else self._random.random()))
 
-    @property
+    @functools.cached_property
     def oracle(self) -> OracleGraph:
         """The graph as the oracle reads it."""
         return OracleGraph((_term(quad.subject), _term(quad.predicate), _term(quad.object)) for quad in self.store)

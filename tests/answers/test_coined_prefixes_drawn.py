@@ -322,6 +322,7 @@ async def all_pages(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -
         place["snapshot"] = answer["snapshot"]
 
 
+@pytest.mark.slow
 @given(st.data())
 # What is drawn is small, and to make it smaller takes longer than a test may.
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck), phases=set(Phase) - {Phase.shrink})

@@ -143,6 +143,7 @@ async def test_names_that_cannot_be_read_are_told_and_types_stay() -> None:
     assert (page.degraded or {}).get("metadata_failed") == 20
 
 
+@pytest.mark.slow
 async def test_a_node_that_was_to_have_details_has_its_name_where_there_is_no_room_for_them() -> None:
     for tokens in range(1_000, 3_000, 50):
         async with over(GRAPH, OPAQUE) as gateway:

@@ -153,6 +153,7 @@ def test_an_intersection_is_no_larger_than_was_asked_either(graph: Drawn) -> Non
         assert bytes_of(answer) <= graph.max_tokens * 4 or is_smallest(answer.as_json())
 
 
+@pytest.mark.slow
 @drawn
 @given(graph=drawn_graphs())
 def test_described_entities_fit_and_every_id_is_listed_exactly_once(graph: Drawn) -> None:

@@ -16,7 +16,7 @@ from tests.servers.fuseki import running_fuseki
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.transport.fake_endpoint import fake_endpoint
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 _PATIENCE = 60.0
 """Seconds for one probe, as in tests/check."""

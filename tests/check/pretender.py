@@ -68,9 +68,11 @@ class Pretender:
             body = found.serialize(format=pyoxigraph.QueryResultsFormat.JSON)
         except (SyntaxError, RuntimeError) as error:
             return web.Response(status=400, text=str(error), headers=self.headers)
+        agents = [agent for agent in self.twist if request.headers.get("User-Agent", "").startswith(agent)]
+        if self.cap is None and not agents:
+            return web.Response(body=body, content_type=JSON, headers=self.headers)
         answer = json.loads(body or b"{}")
         answer["results"]["bindings"] = answer["results"]["bindings"][: self.cap]
-        for agent, twist in self.twist.items():
-            if request.headers.get("User-Agent", "").startswith(agent):
-                twist(query, answer)
+        for agent in agents:
+            self.twist[agent](query, answer)
         return web.Response(body=json.dumps(answer).encode(), content_type=JSON, headers=self.headers)

@@ -24,7 +24,7 @@ from tests.check.pretender import EX, TRIPLES, Page, Pretender, Twist
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, fake_endpoint
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 QUICK = Profile(limits=LimitSettings(query_rows=1_000))
 

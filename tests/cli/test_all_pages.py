@@ -15,6 +15,7 @@ from tests.cli.test_tsv import TITLES, rows
 FILMS = ["bfs", "film:Blade_Runner", "-g", str(FIXTURES / "films.ttl"), "--hops", "3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [499, 500, 1_200])
 def test_all_nodes_and_edges_of_many_pages_are_there_once(run: Run, tmp_path: Path, size: int) -> None:
     graph = star(tmp_path, size)

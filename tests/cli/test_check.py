@@ -18,6 +18,8 @@ from tests.cli.conftest import Run
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint
 
+pytestmark = pytest.mark.slow
+
 FUSEKI = {"Fuseki-Request-Id": "1"}
 
 

@@ -31,6 +31,7 @@ COMMANDS: Sequence[Sequence[str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argv", COMMANDS)
 def test_no_line_of_a_command_has_a_hidden_character(run: Run, tmp_path: Path, argv: Sequence[str]) -> None:
     graph = write_hidden_graph(tmp_path)

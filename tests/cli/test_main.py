@@ -148,6 +148,7 @@ def test_every_command_says_in_its_help_how_it_is_used_and_where_a_graph_comes_f
         assert option in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "serve"])
 def test_the_examples_in_the_help_work(run: Run, command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES, tmp_path, dirs_exist_ok=True)

@@ -65,6 +65,7 @@ def test_a_command_by_id_reads_no_names(run: Run, graph: Path, large: Path, tmp_
     assert not list(store.glob("*/graph/store-*/derived/*/labels-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("tool", "arguments", "waits"),

@@ -63,6 +63,7 @@ def test_what_the_operator_can_do_is_said_to_the_reader(text: str, expected: str
     assert own_words(text) == to_the_operator(text) == expected
 
 
+@pytest.mark.slow
 def test_no_text_of_an_answer_speaks_of_the_operator_as_of_somebody_else() -> None:
     package = Path(messages.__file__).parent
     apart = {package / name for name in ("server", "cli", "web")}

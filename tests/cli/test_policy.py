@@ -30,6 +30,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 def test_no_command_shows_what_a_profile_hides(run: Run, tmp_path: Path, hiding: Path) -> None:
     def words(command: list[str], *options: str | Path) -> set[str]:
         ran = run(*command, "--graph", FILMS, "--json", *options)

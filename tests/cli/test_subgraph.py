@@ -124,6 +124,7 @@ def test_each_node_has_its_name_however_much_is_known_of_all(run: Run, tmp_path:
     assert "more nodes" in shortened
 
 
+@pytest.mark.slow
 def test_a_page_has_five_hundred_nodes_unless_a_limit_is_given(run: Run, tmp_path: Path) -> None:
     graph = star(tmp_path, 600)
     assert "nodes 1 to 500," in run("bfs", "x:a", "-g", graph).out

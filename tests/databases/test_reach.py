@@ -43,6 +43,7 @@ async def test_a_large_frontier_is_asked_about_in_parts() -> None:
     assert tree.sizes == [1, 100, 2_000, 2_000, 1_000]
 
 
+@pytest.mark.slow
 async def test_a_part_with_more_neighbours_than_a_query_returns_is_asked_about_in_smaller_ones() -> None:
     tree = Tree(1_500, 100)
     reach = (await store(tree).reach([f"{IDS}0"], 2, call()))[f"{IDS}0"]

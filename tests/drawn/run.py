@@ -62,7 +62,7 @@ class Report:
 
 _AWKWARD = "https://example.org/awkward/"
 _REWRITTEN: Final[Mapping[str, Mapping[Term, Term]]] = {
-    # It resolves dot segments when it loads Turtle; see tests/test_same_values.py.
+    # It resolves dot segments when it loads Turtle; see tests/every_engine/test_same_values.py.
     "fuseki": {URIRef(f"{_AWKWARD}{dots}"): URIRef(f"{_AWKWARD}y") for dots in ("./y", "x/../y")}
 }
 """IRIs that an engine stores as others."""
@@ -91,7 +91,7 @@ def truth_of(graph: str, files: Sequence[Path], engine: str = "", *, evidence: b
 def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "", steered: float = 0.5) -> list[Question]:
     """Draw the questions about a graph; the same for every engine but those about IRIs that it stores as others.
 
-    `tests/test_rewritten_iris.py` asks for these.
+    `tests/every_engine/test_rewritten_iris.py` asks for these.
     """
     names = sorted((node, name) for node, texts in truth.names.items() for name in texts)
     dice = random.Random(f"{seed} {graph}")  # noqa: S311 - not a secret

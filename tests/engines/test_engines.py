@@ -32,6 +32,7 @@ def answers(*verdicts: Verdict, part: Part = Part.DRAWN) -> list[Judged]:
     ]
 
 
+@pytest.mark.slow
 def test_no_answer_of_the_engine_of_this_process_is_wrong() -> None:
     report = ask(ENGINES["in-process"], 12, seed=5)
     assert report.wrong == []

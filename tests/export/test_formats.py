@@ -153,6 +153,7 @@ def test_graphviz_shows_a_name_as_it_is(name: str, label: str) -> None:
     assert read.get_node('"e:a"')[0].get("label") == label
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["$x^{$", "100 % \\frac", "a\\", 'say "no"', "_hidden", "\x1b[31m", "\n\n", "漢字", ""]
 )

@@ -29,6 +29,7 @@ def embedded(content: str) -> dict[str, Any]:
     return read
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(subgraphs())
 def test_the_page_holds_every_node_and_edge_with_its_metadata(subgraph: Subgraph) -> None:

@@ -46,6 +46,7 @@ async def test_pages_of_any_size_make_the_same_subgraph(monkeypatch: pytest.Monk
     assert whole.seeds == (SEED,)
 
 
+@pytest.mark.slow
 async def test_a_node_has_one_id_though_a_prefix_is_coined_for_it_on_a_later_page(tmp_path: Path) -> None:
     data, rare = "http://data.example.org/resources/", "http://data.example.org/another/first/"
     near = [f"<{data}hub> <{data}has> <{data}{number:04}> ." for number in range(1_100)]

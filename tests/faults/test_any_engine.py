@@ -25,7 +25,7 @@ from tests.faults.proxy import FaultProxy, each, fault_proxy
 from tests.faults.reply import Answer
 from tests.faults.small_server import X, small_server
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 CALLS: Final = int(os.environ.get("BFSQL_ANY_ENGINE_CALLS", "6"))
 """Calls for each kind."""

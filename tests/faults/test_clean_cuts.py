@@ -78,6 +78,7 @@ async def test_a_traversal_of_which_every_answer_is_cut_is_never_complete(fault:
         assert not (await answered(gateway, "bfs_query"))["complete"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", BY_SENTINEL, ids=repr)
 async def test_without_a_sentinel_an_entity_whose_edges_were_cut_is_believed(fault: InjectedFault) -> None:
     # What the sentinel is for: the same cut, and nothing shows it.

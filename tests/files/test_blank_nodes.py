@@ -133,6 +133,7 @@ def _graphs(draw: st.DrawFn) -> str:
     return "".join(f"{' '.join(triple)} .\n" for triple in triples)
 
 
+@pytest.mark.slow
 @given(before=_graphs(), edit=_graphs())
 @settings(max_examples=60, deadline=None)
 def test_no_id_comes_to_mean_a_node_of_other_content(
@@ -151,6 +152,7 @@ def _literals(graph: LoadedGraph, id_: str) -> set[str]:
     return {text for text in said(graph, id_) if BLANK_NODE not in text}
 
 
+@pytest.mark.slow
 @given(content=_graphs())
 @settings(max_examples=60, deadline=None)
 def test_a_loaded_graph_is_the_file_with_other_names_for_its_blank_nodes(

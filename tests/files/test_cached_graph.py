@@ -170,6 +170,7 @@ def _n_triples(count: int) -> bytes:
     return b"".join(f"<{EX}s{n}> <{EX}p> <{EX}o{n}> .\n".encode() for n in range(count))
 
 
+@pytest.mark.slow
 def test_two_stores_are_loaded_alike(tmp_path: Path) -> None:
     first, copy = pyoxigraph.Store(), pyoxigraph.Store(str(tmp_path))
     bulk_load(io.BytesIO(_n_triples(20_000)), first, copy)

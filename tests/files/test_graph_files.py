@@ -111,6 +111,7 @@ def test_an_archive_without_graphs_or_that_is_cut_is_refused(tmp_path: Path) -> 
     assert "the zip file is cut or damaged" in refusal_here(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parser_process
 def test_the_files_of_an_archive_together_may_unpack_to_as_much_as_one_file_may(tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"

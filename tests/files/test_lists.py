@@ -143,6 +143,7 @@ def test_a_malformed_list_is_shown_as_the_nodes_it_is_made_of_and_said_to_be(
     assert "malformed lists" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_list_of_many_members_is_read_in_linear_time(tmp_path: Path) -> None:
     members = " ".join(f"x:m{number}" for number in range(20_000))
     graph = loaded(tmp_path, f"x:a x:p ( {members} ) .")

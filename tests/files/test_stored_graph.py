@@ -147,6 +147,7 @@ def test_a_store_that_somebody_reads_is_removed_when_nobody_does(directory: Path
     assert canonical(third) == canonical(load_files([graph_file]))
 
 
+@pytest.mark.slow
 def test_graphs_share_a_folder_and_never_a_store(tmp_path: Path, directory: Path, graph_file: Path) -> None:
     other = tmp_path / "other.nq"
     other.write_text(N_QUADS, encoding="utf-8")
@@ -297,6 +298,7 @@ class _StopError(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_a_load_that_is_stopped_leaves_what_was_there(directory: Path, tmp_path: Path) -> None:
     def stop(*_: object) -> None:
         raise _StopError
@@ -467,6 +469,7 @@ async def answers(paths: Sequence[Path], seeds: Sequence[str], store: Path | Non
     return [json.dumps(answer.as_json()).encode() for answer in given]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     "name", ["medical.ttl", "films.ttl", pytest.param("medlit.ttl.gz", marks=[pytest.mark.data, pytest.mark.large])]
@@ -487,6 +490,7 @@ _OBJECTS = _TERMS | st.sampled_from(['"1"', '"é"@en-GB', "01", "1.50", "true", 
 _STATEMENTS = st.tuples(_TERMS, st.sampled_from([f"<{EX}p>", f"<{EX}q>", "a"]), _OBJECTS, st.booleans())
 
 
+@pytest.mark.slow
 @given(st.lists(_STATEMENTS, max_size=8))
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_graph_is_stored_as_it_is(tmp_path: Path, statements: list[tuple[str, str, str, bool]]) -> None:

@@ -14,6 +14,8 @@ from tests.examples import examples
 from tests.policy.asking import Finding, drawn_questions, findings, two_clients
 from tests.policy.drawn_graph import drawn_graph
 
+pytestmark = pytest.mark.slow
+
 _QUESTIONS = 12
 """For each graph; `make policy` asks 2,000 in all."""
 

@@ -138,6 +138,11 @@ class PostgresColumn(Column):
 
     database: Database = field(default=None, repr=False)  # type: ignore[assignment]  # a base class has defaults
 
+    @property
+    def is_here(self) -> bool:
+        """A database is a server."""
+        return False
+
     def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
         """Open a gateway over a graph; see `Column.open`."""
         assert not through

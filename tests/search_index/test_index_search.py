@@ -104,6 +104,7 @@ async def test_of_more_than_was_asked_for_the_shortest_are_returned_as_a_part() 
         assert not (await find(index, "star", at_most=100)).truncated
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.one_of(st.text(max_size=40), st.text(string.punctuation + "ANDORT* ", max_size=40)), min_size=1),

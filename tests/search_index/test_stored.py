@@ -240,6 +240,7 @@ def test_one_search_on_the_command_line_stores_the_index_and_the_schema(
     assert len(stored(store, "labels-*.sqlite")) == len(stored(store, "schema.json")) == 1
 
 
+@pytest.mark.slow
 async def test_nodes_without_a_name_are_counted_once_for_all_runs(graph: Path, store: Path) -> None:
     # Each of a sample has a name, so only counting all of them shows that all have one.
     write(

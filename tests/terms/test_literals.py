@@ -264,6 +264,7 @@ def test_a_single_precision_number_has_the_same_json_after_an_engine_made_it_can
     assert exactly(as_the_engine_keeps_it(text, "float").json) == exactly(typed(text, "float"))
 
 
+@pytest.mark.slow
 @given(
     st.one_of(st.text(max_size=20), NUMBERS.map(lambda case: case[0])),
     st.sampled_from([*INTEGERS, *REALS, *DATES, "boolean", "string"]),

@@ -23,7 +23,7 @@ from gateway.settings.section import Section
 from tests.throttling.opened import gateway_at, now
 from tests.throttling.service import Refill, Service, running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 CONTACT = "ops@example.org"
 CLIENTS, CALLS = 8, 25

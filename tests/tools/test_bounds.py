@@ -56,6 +56,7 @@ def bytes_of(written: object) -> int:
     return len(json_text(written).encode())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(100))
 @given(st.lists(TRIPLES, max_size=8), st.lists(TEXTS, max_size=5), TOKENS, IDS, st.booleans(), st.booleans())
 async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(

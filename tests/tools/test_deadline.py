@@ -103,6 +103,7 @@ def session() -> Iterator[Session]:
         runner.run(session.gateway.close())
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(50))
 @given(name=st.sampled_from(list(CALLS)), share=st.floats(0, 1))
 def test_a_call_whose_time_ends_anywhere_is_an_error_or_says_what_it_lacks(

@@ -57,6 +57,7 @@ def test_xml_entities_that_fill_the_memory_are_refused_with_the_file_and_the_lim
     assert "--file-limit memory_megabytes=NUMBER" in text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 def test_packed_json_that_fills_the_memory_is_refused_and_loads_where_more_is_allowed(tmp_path: Path) -> None:
     path = tmp_path / "numbers.jsonld.gz"

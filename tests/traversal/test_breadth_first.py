@@ -163,6 +163,7 @@ def test_a_node_whose_answer_lacks_an_edge_by_which_it_was_reached_is_told_as_no
     assert "lacks an edge" in next(iter(lossy.gaps.entries)).detail
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500))
 @given(graph=graphs(), seeds=several_seeds, hops=st.integers(1, 4), rule=rules, selection=selections)
 @example(graph=star, seeds=["a", "b"], hops=2, rule=HubRule(None, 1), selection=ALL_EDGES)

@@ -17,6 +17,10 @@ from tests.wikidata.readable import labelled, unreadable
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data, pytest.mark.large]
 
+FAR_AT_A_SERVER = ("wd:Q83338", "wd:Q1025401")
+"""Whence servers are asked for three hops. From any other seed that is the same half of the graph, in the same
+queries; this process is asked for it."""
+
 SEEDS = ("wd:Q83338", "wd:Q35", "wd:Q104791", "wd:Q1025401")
 
 
@@ -44,9 +48,14 @@ async def client(engine: Column) -> AsyncIterator[Client]:
         ("wd:Q1025401", [(2, 2), (130, 153), (2_091, 3_892)]),
     ],
 )
-async def test_traversals_of_one_two_and_three_hops(client: Client, seed: str, expected: list[tuple[int, int]]) -> None:
+async def test_traversals_of_one_two_and_three_hops(
+    client: Client, engine: Column, seed: str, expected: list[tuple[int, int]]
+) -> None:
+    if not engine.is_here and seed not in FAR_AT_A_SERVER:
+        expected = expected[:2]
     answers = [
-        await asked(client, "bfs_query", seeds=[seed], max_hops=hops, topology_only=True, limit=1) for hops in (1, 2, 3)
+        await asked(client, "bfs_query", seeds=[seed], max_hops=hops, topology_only=True, limit=1)
+        for hops in range(1, len(expected) + 1)
     ]
     assert not [answer["incomplete"] for answer in answers if not answer["complete"]]
     assert [counts(answer) for answer in answers] == expected

@@ -86,6 +86,7 @@ async def everything(client: Client) -> list[str]:
     return answers
 
 
+@pytest.mark.slow
 async def test_what_is_hidden_reads_as_if_it_were_not_there(
     all_graphs: dict[str, ServedGraph], era: ConnectMode
 ) -> None:

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import pyoxigraph
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import EdgesCapped, QueryRefused
@@ -18,7 +17,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.table import UnexpectedRows
 from tests.columns import Column
-from tests.examples import examples
+from tests.examples import tried_on_each_engine
 from tests.oracle import RDF_TYPE, OracleGraph
 from tests.random_graphs import EDGE_PREDICATES, TRAP_PREDICATES, corpus
 from tests.random_session import Corpus
@@ -28,16 +27,6 @@ Answers = TypeVar("Answers")
 
 ROWS = (10, 100_000)
 """Rows of one query: so few that nodes are read in pages, and more than any has."""
-
-AT_A_SERVER = 70
-"""Examples that an engine behind HTTP is asked; each takes Blazegraph half a second."""
-
-thorough = settings(
-    max_examples=examples(200),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 @dataclass(frozen=True)
@@ -81,7 +70,6 @@ class Session:
         self.column = column
         self.oracle: OracleGraph = Corpus(column).oracle
         self._runner = runner
-        self._asked = 0
         self._stores = {
             (rows, lateral): self._store(rows, lateral) for rows, lateral in itertools.product(ROWS, (False, True))
         }
@@ -92,10 +80,10 @@ class Session:
         )
         return SparqlStore(self.column.transport("random"), self.column.settle("random", profile))
 
-    def is_enough(self) -> bool:
-        """Return whether an engine behind HTTP has answered enough: drawn edges differ, the forms of queries repeat."""
-        self._asked += 1
-        return self.column.name != "in-process" and self._asked > AT_A_SERVER
+    @property
+    def is_here(self) -> bool:
+        """Whether the engine runs in this process."""
+        return self.column.is_here
 
     def as_stored(self, question: Question) -> Question:
         """Return a question with its IRIs as the engine was given them."""
@@ -168,11 +156,8 @@ def session(engine: Column) -> Iterator[Session]:
         session.close()
 
 
-@thorough
-@given(question=questions())
+@tried_on_each_engine(200, at_a_server=30, question=questions())
 def test_all_selected_edges_come_and_no_others(session: Session, question: Question) -> None:
-    if session.is_enough():
-        return
     question = session.as_stored(question)
     answers = session.edges(question)
     assert answers.keys() == set(question.nodes)
@@ -185,11 +170,8 @@ def test_all_selected_edges_come_and_no_others(session: Session, question: Quest
         assert answer.blank_edges == session.blank_triples(node, question.selection)
 
 
-@thorough
-@given(question=questions())
+@tried_on_each_engine(200, at_a_server=30, question=questions())
 def test_a_cap_is_on_the_selected_edges(session: Session, question: Question) -> None:
-    if session.is_enough():
-        return
     question = session.as_stored(question)
     for node, answer in session.edges(question, per_id=question.bound).items():
         expected = session.selected(node, question.selection)
@@ -205,11 +187,8 @@ def test_a_cap_is_on_the_selected_edges(session: Session, question: Question) ->
             assert answer.blank_edges == session.blank_triples(node, question.selection)
 
 
-@thorough
-@given(question=questions())
+@tried_on_each_engine(200, at_a_server=30, question=questions())
 def test_a_degree_counts_the_selected_edges(session: Session, question: Question) -> None:
-    if session.is_enough():
-        return
     question = session.as_stored(question)
     counts = {node: len(session.selected(node, question.selection)) for node in question.nodes}
     assert session.degrees(question) == {
@@ -217,13 +196,10 @@ def test_a_degree_counts_the_selected_edges(session: Session, question: Question
     }
 
 
-@thorough
-@given(question=questions(), places=st.sets(st.integers(0, 99)))
+@tried_on_each_engine(200, at_a_server=30, question=questions(), places=st.sets(st.integers(0, 99)))
 def test_edges_into_a_set_are_those_of_the_selected_predicates(
     session: Session, question: Question, places: set[int]
 ) -> None:
-    if session.is_enough():
-        return
     question = session.as_stored(question)
     near = sorted({end for node in question.nodes for edge in session.oracle.edges_of(node) for end in edge[::2]})
     inside = frozenset(near[place % len(near)] for place in places) if near else frozenset[str]()

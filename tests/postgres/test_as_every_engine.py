@@ -1,11 +1,14 @@
-"""The known answers of all engines, given by PostgreSQL."""
+"""What every engine is asked, of PostgreSQL: known answers, drawn questions, search words, and what a store promises.
+
+The random graphs are without their blank nodes.
+"""
 
 import pytest
 
 from gateway.settings.load import load_profile
 from tests.calls import Json, connected, patient
 from tests.columns import Column
-from tests.test_known_answers import (  # noqa: F401 - pytest collects them here, with this folder's engine
+from tests.every_engine.test_known_answers import (  # noqa: F401 - pytest collects them here, with this folder's engine
     test_an_edge_has_its_confidence_and_source,
     test_every_engine_gives_the_same_answers_to_the_byte,
     test_films_that_two_actors_share,
@@ -15,8 +18,32 @@ from tests.test_known_answers import (  # noqa: F401 - pytest collects them here
     test_two_hops_that_reach_half_of_a_graph_through_its_hubs,
     test_two_hops_that_stop_at_hubs_name_every_hub_with_its_degree,
 )
+from tests.every_engine.test_oracle_agreement import (  # noqa: F401 - pytest collects them here, with this folder's engine
+    session,
+    test_a_traversal_equals_the_oracles,
+    test_an_intersection_equals_the_oracles,
+)
+from tests.every_engine.test_search_words import (  # noqa: F401 - pytest collects it here, with this folder's engine
+    test_a_miss_is_complete_where_every_node_has_a_name,
+    test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does,
+)
+from tests.every_engine.test_store_port import (  # noqa: F401 - pytest collects them here, with this folder's engine
+    expected,
+    seeds,
+    store,
+    test_a_degree_beyond_its_bound_is_a_lower_bound,
+    test_a_node_with_more_edges_than_a_query_may_return_is_read_in_parts,
+    test_a_part_within_the_budget_of_rows_is_marked,
+    test_a_search_finds_the_entities_of_the_files_or_says_that_it_did_not_compare_all,
+    test_an_answer_depends_on_no_order_of_what_is_asked,
+    test_some_edges_of_each_node_are_among_its_edges_and_say_that_there_are_more,
+    test_the_schema_has_the_types_of_the_files,
+    test_whole_answers_are_those_of_the_files,
+    test_without_a_budget_nothing_is_whole_and_no_fault_is_stored,
+)
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data, pytest.mark.server]
+
 
 LARGE: tuple[tuple[str, Json], ...] = (
     ("bfs_query", {"seeds": ["wd:Q286525"], "max_hops": 1}),

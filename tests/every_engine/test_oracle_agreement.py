@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from gateway.answers.models import BfsResult, IntersectionResult
 from gateway.errors import InputError
@@ -13,21 +12,13 @@ from gateway.settings.limits import CacheSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.columns import Column
-from tests.examples import examples
+from tests.examples import tried_on_each_engine
 from tests.oracle import bfs, entity_type, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
 from tests.random_session import Corpus
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000), cache=CacheSettings(megabytes=0))
 """No page, no prefix: every ID is a whole IRI, as the oracle has it. No cache: `cache/test_agreement.py` has it."""
-
-# A question is cheap, the corpus is loaded once, and a slow machine is no failure.
-thorough = settings(
-    max_examples=examples(200),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 @dataclass(frozen=True)
@@ -37,6 +28,11 @@ class Session:
     runner: asyncio.Runner
     gateway: Gateway
     corpus: Corpus
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the engine runs in this process."""
+        return self.corpus.column.is_here
 
     def answer(self, question: Question | IntersectionQuestion) -> BfsResult | IntersectionResult | None:
         """Ask a question; None where it is refused, with advice, because no seed exists."""
@@ -67,8 +63,7 @@ def causes(answer: BfsResult | IntersectionResult) -> set[str]:
     return found
 
 
-@thorough
-@given(question=questions())
+@tried_on_each_engine(200, at_a_server=40, question=questions())
 def test_a_traversal_equals_the_oracles(session: Session, question: Question) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = bfs(oracle, question.seeds, question.max_hops)
@@ -91,8 +86,7 @@ def test_a_traversal_equals_the_oracles(session: Session, question: Question) ->
     assert answer.schema_summary.predicates_found == sorted({predicate for _, predicate, _ in expected.edges})
 
 
-@thorough
-@given(question=intersections())
+@tried_on_each_engine(200, at_a_server=40, question=intersections())
 def test_an_intersection_equals_the_oracles(session: Session, question: IntersectionQuestion) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k)

@@ -265,6 +265,7 @@ async def test_a_large_seed_that_is_in_the_answer_shows_its_self_loop(monkeypatc
     assert {(edge.subject, edge.object) for edge in answer.edges} == {("x:hub", "x:hub"), ("x:small", "x:hub")}
 
 
+@pytest.mark.slow
 def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
     embedded: Column, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -311,6 +311,7 @@ async def test_what_fits_by_words_and_by_parts_is_found_and_told_apart(
     assert unsaid(asked, given_names, answer) == set()
 
 
+@pytest.mark.slow
 async def test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does(engine: Column) -> None:
     names = {iri: sorted(texts) for iri, texts in truth_of("names", engine.files["names"], engine.name).names.items()}
     texts = sorted({text for some in names.values() for text in some})

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example
 from hypothesis import strategies as st
 
 from gateway.answers.models import BfsResult, Subgraph
@@ -16,7 +16,7 @@ from gateway.settings.limits import HubSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.columns import Column
-from tests.examples import examples
+from tests.examples import tried_on_each_engine
 from tests.oracle import Edge, bfs, degree, intersect
 from tests.random_graphs import IntersectionQuestion, Question, corpus, intersections, questions
 from tests.random_session import Corpus
@@ -24,12 +24,6 @@ from tests.small import Watched, over
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
-thorough = settings(
-    max_examples=examples(100),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 limits = st.integers(1, 12)
 
 
@@ -40,6 +34,11 @@ class Session:
     runner: asyncio.Runner
     gateway: Gateway
     corpus: Corpus
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the engine runs in this process."""
+        return self.corpus.column.is_here
 
     def bfs(self, question: Question, **rules: int) -> BfsResult | None:
         """Ask for a neighbourhood; None where no seed exists."""
@@ -84,8 +83,7 @@ def listed(answer: Subgraph, cause: str) -> dict[str, str]:
     return {name: least + number for name, least, number in degrees}
 
 
-@thorough
-@given(question=questions(), max_degree=limits)
+@tried_on_each_engine(100, at_a_server=25, question=questions(), max_degree=limits)
 def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: Question, max_degree: int) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = bfs(oracle, question.seeds, question.max_hops, max_degree)
@@ -102,8 +100,7 @@ def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: 
     assert answer.complete == (not expected.hubs and not expected.blank_node_edges)
 
 
-@thorough
-@given(question=intersections(), max_degree=limits)
+@tried_on_each_engine(100, at_a_server=25, question=intersections(), max_degree=limits)
 def test_an_intersection_around_hubs_equals_the_oracles(
     session: Session, question: IntersectionQuestion, max_degree: int
 ) -> None:
@@ -122,8 +119,7 @@ def test_an_intersection_around_hubs_equals_the_oracles(
     assert all(degree(oracle, hub) > max_degree for hub in listed(answer, "hub_not_expanded"))
 
 
-@thorough
-@given(question=questions(), most=limits)
+@tried_on_each_engine(100, at_a_server=25, question=questions(), most=limits)
 # Nodes beside a capped node that left out the edge between them, which they show themselves four hops later.
 @example(question=Question(corpus()[167], ("https://example.org/random/167/Q0",), 4), most=3)
 @example(question=Question(corpus()[167], ("https://example.org/random/167/3-hydroxy,5~keto!*",), 4), most=4)
@@ -178,8 +174,7 @@ def _distances(answer: BfsResult, edges: set[Edge]) -> dict[str, int]:
     return distance
 
 
-@thorough
-@given(question=intersections())
+@tried_on_each_engine(100, at_a_server=25, question=intersections())
 def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
     session: Session, question: IntersectionQuestion
 ) -> None:
@@ -204,8 +199,9 @@ def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
             assert all(edge in oracle.edges for edge in steps)
 
 
-@thorough
-@given(question=intersections(), most=st.integers(1, 4), max_degree=st.none() | limits)
+@tried_on_each_engine(
+    100, at_a_server=25, question=intersections(), most=st.integers(1, 4), max_degree=st.none() | limits
+)
 def test_every_path_under_a_cap_leads_to_its_seed_over_edges_of_the_graph(
     session: Session, question: IntersectionQuestion, most: int, max_degree: int | None
 ) -> None:

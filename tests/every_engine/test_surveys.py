@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.answers.values import EdgeSurvey
@@ -15,17 +14,13 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.description import FEW_ROWS, ROWS, WITH_EXAMPLES, Surveyor
 from tests.columns import Column
-from tests.examples import examples
+from tests.examples import tried_on_each_engine
 from tests.oracle import OracleGraph, degree
 from tests.random_graphs import corpus
 from tests.random_session import Corpus
 from tests.survey_oracle import edge_counts, in_order, neighbours
 
 NODES = [node for graph in corpus() for node in graph.nodes]
-
-
-AT_A_SERVER = 40
-"""Examples that an engine behind HTTP is asked; each takes Blazegraph more than half a second."""
 
 
 @dataclass
@@ -37,12 +32,11 @@ class Session:
     profile: Profile
     column: Column
     oracle: OracleGraph
-    asked: int = 0
 
-    def is_enough(self) -> bool:
-        """Return whether an engine behind HTTP has answered enough: drawn nodes differ, the forms of queries repeat."""
-        self.asked += 1
-        return self.column.name != "in-process" and self.asked > AT_A_SERVER
+    @property
+    def is_here(self) -> bool:
+        """Whether the engine runs in this process."""
+        return self.column.is_here
 
     def survey(self, nodes: Sequence[str], edges_read: int) -> list[tuple[str, EdgeSurvey]]:
         """Survey nodes, reading so many edges of each at most."""
@@ -62,19 +56,13 @@ def session(engine: Column) -> Iterator[Session]:
         runner.run(store.close())
 
 
-@settings(
-    max_examples=examples(100),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(
+@tried_on_each_engine(
+    100,
+    at_a_server=25,
     nodes=st.lists(st.sampled_from(NODES), min_size=1, max_size=WITH_EXAMPLES + 2, unique=True),
     edges_read=st.integers(1, 12),
 )
 def test_a_survey_equals_the_oracles(session: Session, nodes: list[str], edges_read: int) -> None:
-    if session.is_enough():
-        return
     surveys = session.survey(nodes, edges_read)
     few = len(surveys) > WITH_EXAMPLES
     for node, survey in surveys:
