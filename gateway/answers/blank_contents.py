@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from gateway.answers.filters import FilteredTopology
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller
 from gateway.answers.page import PageNode
@@ -16,6 +17,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import (
     BlankNode,
     Description,
+    Edge,
     EdgeSelection,
     Iri,
     Neighbourhood,
@@ -27,7 +29,6 @@ from gateway.graph.values import (
 from gateway.schema.view import SchemaView
 from gateway.terms.iri import RDF_TYPE, is_blank_node, is_reached_by
 from gateway.terms.prefixes import PrefixMap
-from gateway.traversal.topology import Topology
 
 _LEVELS = 2
 """Blank nodes in each other whose content is shown; of a deeper one the ID is."""
@@ -81,20 +82,21 @@ class BlankContents:
             level = self._blank_ends(level)
         return {node: self._content(node, _LEVELS) for node in first if node in self._facts}
 
-    async def beyond(self, nodes: Collection[Iri], known: Collection[Iri], call: Call) -> Mapping[Iri, Beyond]:
+    async def beyond(
+        self, nodes: Sequence[Iri], known: Collection[Iri], edges: Collection[Edge], call: Call
+    ) -> Mapping[Iri, Beyond]:
         """Return where some blank nodes lead beyond an answer; those that lead nowhere are absent.
 
         Args:
-            nodes: The blank nodes; of very many, none is looked at.
-            known: The nodes of the answer.
+            nodes: The blank nodes.
+            known: Nodes of the answer, whose content it has already.
+            edges: The edges that the answer has of these nodes.
             call: The call that asks.
+
+        Raises:
+            Fault: Their edges could not be read.
         """
-        if len(nodes) > _MOST:
-            return {}
-        try:
-            self._around |= await self._store.edges([*nodes], call, selection=EdgeSelection(), per_id=_EDGES)
-        except Fault:
-            return {node: Beyond({}, {}, cut=True) for node in nodes}
+        self._around |= await self._store.edges(nodes, call, selection=EdgeSelection(), per_id=_EDGES)
         contents = await self.read((end for end in self._blank_ends(nodes) if end not in known), call)
         found = {}
         for node in nodes:
@@ -102,10 +104,12 @@ class BlankContents:
             outgoing: dict[Iri, tuple[Value, ...]] = {}
             incoming: dict[Iri, tuple[Value, ...]] = {}
             for edge in around.edges:
-                if edge.object not in known:
+                if edge in edges:
+                    continue
+                if edge.subject == node:
                     value = contents.get(edge.object, Resource(edge.object))
                     outgoing[edge.predicate] = (*outgoing.get(edge.predicate, ()), value)
-                elif edge.subject not in known:
+                else:
                     incoming[edge.predicate] = (*incoming.get(edge.predicate, ()), Resource(edge.subject))
             found[node] = Beyond(outgoing, incoming, cut=not around.mark.whole or bool(around.left_out))
         return {node: said for node, said in found.items() if said.outgoing or said.incoming or said.cut}
@@ -149,15 +153,24 @@ class BeyondReader:
         self._metadata_builder = metadata_builder
 
     async def read(
-        self, nodes: Iterable[PageNode], topology: Topology, arguments: TraversalArguments, call: Call
+        self, nodes: Iterable[PageNode], left: FilteredTopology, arguments: TraversalArguments, call: Call
     ) -> Mapping[Iri, Beyond]:
-        """Return where some nodes lead outside of the answer."""
-        distances = topology.nodes
+        """Return where some nodes lead by edges that are not in the answer; note on those of which it is not known."""
+        distances = left.whole.nodes
         if not isinstance(arguments, BfsQuery):
             return {}
-        blank = (node.iri for node in nodes if is_blank_node(node.iri))
-        last = [node for node in blank if distances[node] == arguments.max_hops]
-        return await BlankContents(self._store).beyond(last, distances, call) if last else {}
+        last = [node for node in nodes if is_blank_node(node.iri) and distances[node.iri] == arguments.max_hops]
+        if not last:
+            return {}
+        try:
+            if len(last) <= _MOST:
+                iris = [node.iri for node in last]
+                return await BlankContents(self._store).beyond(iris, distances, _edges_of(iris, left), call)
+        except Fault:
+            pass
+        for node in last:
+            node.beyond_left_out = True
+        return {}
 
     async def add(self, nodes: Iterable[PageNode], beyond: Mapping[Iri, Beyond], known: SchemaView, call: Call) -> None:
         """Add to the metadata of nodes where they lead, with names unless all IDs of the answer get them."""
@@ -172,6 +185,14 @@ class BeyondReader:
                 said = beyond[node.iri]
                 content = self._metadata_builder.beyond(said.outgoing, said.incoming, names, cut=said.cut)
                 node.set_metadata(replace(node.metadata, beyond=content))
+
+
+def _edges_of(nodes: Collection[Iri], left: FilteredTopology) -> frozenset[Edge]:
+    """Return the edges of nodes of the last level, which are after all others that edges lead to from there."""
+    wanted = frozenset(nodes)
+    places = (place for place, node in enumerate(left.nodes) if node in wanted)
+    ending = chain.from_iterable(left.edges.ending(place, place + 1) for place in places)
+    return frozenset(left.edges[number] for _, numbers in ending for number in numbers)
 
 
 def _named_ends(properties: Properties) -> Iterator[Iri]:

@@ -86,6 +86,8 @@ class MetadataBuilder:
         for key, values in written.items():
             for value in values:
                 named = _named(value, names)
+                if isinstance(named, Nested) and named.id is not None and len(notation(named)) > left:
+                    named, is_cut = named.id, True
                 left -= len(key) + len(notation(named))
                 if left < 0 and shown:
                     is_cut = True

@@ -29,6 +29,7 @@ Step = Literal[
     "labels_failed",
     "labels_left_out",
     "also_in_failed",
+    "beyond_left_out",
     "also_in_left_out",
     "quotes_left_out",
     "paths_left_out",
@@ -95,6 +96,8 @@ class PageNode(_PageItem[NodeMetadata]):
         survey: What could be followed from it; None where that was not asked for.
         also_in: Its IDs in other graphs of the server, by graph.
         also_in_failed: Whether these could not all be found out.
+        beyond_left_out: Whether it does not say where it leads beyond the answer, to save room or because that could
+            not be read.
     """
 
     iri: Iri
@@ -108,10 +111,17 @@ class PageNode(_PageItem[NodeMetadata]):
     survey: EdgeSurvey | None = None
     also_in: Mapping[str, Sequence[str]] = field(default_factory=dict)
     also_in_failed: bool = False
+    beyond_left_out: bool = False
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""
         self.metadata, self.name, self.size = metadata, None, None
+
+    def drop_beyond(self) -> None:
+        """Leave out where it leads beyond the answer, to save room."""
+        if self.metadata is not None and self.metadata.beyond is not None:
+            self.metadata, self.size = replace(self.metadata, beyond=None), None
+            self.beyond_left_out = True
 
     def make_stub(self, *, with_name: bool) -> None:
         """Drop its metadata, to save room."""

@@ -330,7 +330,7 @@ class Presenter:
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
-            beyond = await self._beyond.read(nodes, topology, question.arguments, call)
+            beyond = await self._beyond.read(nodes, left, question.arguments, call)
         contents = [description.properties for description in described.values()]
         contents += chain.from_iterable((one.outgoing, one.incoming) for one in beyond.values())
         said = map(written_iris.of_properties, contents)

@@ -145,6 +145,7 @@ class Window:
             "precision_failed": sum(item.unrefined and not item.is_reduced for item in items),
             "metadata_failed": sum(item.failed for item in items),
             "also_in_failed": sum(node.also_in_failed and node.metadata is not None for node in self.nodes),
+            "beyond_left_out": sum(node.beyond_left_out and node.metadata is not None for node in self.nodes),
             "paths_left_out": sum(node.paths_left_out for node in self.nodes),
         }
         return {step: count for step, count in steps.items() if count}
@@ -172,9 +173,14 @@ class Window:
     def shrink(self, room: int, *, names_on_stubs: bool) -> None:
         """Leave things out until nodes and edges fit, as far as that goes without leaving out any of them.
 
-        In this order: long texts are shortened, the farthest nodes become stubs, edges lose their metadata.
+        In this order: blank nodes no longer say where they lead beyond the answer, long texts are shortened, the
+        farthest nodes become stubs, edges lose their metadata.
         """
         size = self.size
+        if size > room:
+            for node in self.nodes:
+                node.drop_beyond()
+            size = self.size
         if size > room:
             size = self._shorten(size, room)
         items: list[PageNode | PageEdge] = [*reversed(self.nodes), *reversed(self.edges)]

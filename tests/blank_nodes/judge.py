@@ -222,8 +222,8 @@ class Judge:
     def _beyond(self, node: Node, right: Found) -> set[tuple[str, str]]:
         """Return where a node leads outside of what was found, and what leads to it from there."""
         edges = self._expected.touching.get(node, ())
-        outgoing = {(p, self._name(o)) for s, p, o in edges if s == node and o not in right.distance}
-        return outgoing | {(f"^{p}", self._name(s)) for s, p, o in edges if o == node and s not in right.distance}
+        more = [edge for edge in edges if edge not in right.edges]
+        return {(p, self._name(o)) if s == node else (f"^{p}", self._name(s)) for s, p, o in more}
 
     def _end(self, value: str | Mapping[str, Any]) -> str:
         text = value if isinstance(value, str) else value["_"]
