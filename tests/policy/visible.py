@@ -36,7 +36,11 @@ class Hidden:
 
 
 def visible_triples(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
-    """Return the triples that are left, each once."""
+    """Return the triples that are left, each once; a list has the members that are left."""
+    return _shorter_lists(_left(quads, hidden))
+
+
+def _left(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
     triples = {quad.triple: None for quad in quads if str(quad.graph_name).strip("<>") not in hidden.graphs}
     terms: set[object] = {NamedNode(iri) for iri in (*hidden.types, *hidden.predicates, *hidden.graphs)}
     general = {t.subject: t.object for t in triples if t.predicate.value == f"{RDF}singletonPropertyOf"}
@@ -49,7 +53,7 @@ def visible_triples(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
         more |= set(_about_literals(list(triples), literals))
         if more <= terms:
             left = set(triples) - set(gone)
-            return _shorter_lists([t for t in triples if t in left])
+            return [t for t in triples if t in left]
         terms |= more
 
 
@@ -59,7 +63,7 @@ def visible_at_endpoint(quads: Sequence[Quad], hidden: Hidden) -> list[Triple]:
     stating = {triple.subject for triple in read if triple.predicate.value in STATING}
     return [
         triple
-        for triple in visible_triples(quads, hidden)
+        for triple in _left(quads, hidden)
         if stating.isdisjoint(triple) and not any(isinstance(term, BlankNode | Triple) for term in triple)
     ]
 
