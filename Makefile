@@ -49,7 +49,7 @@ $(TO_RUN): requirements.lock pyproject.toml
 demo: $(TO_RUN) ## Run a model's whole session against the demo graph, over MCP
 	@$(RUN) -m gateway demo
 
-quick: $(STAMP) ## The in-process tests: for every commit, under 90 seconds
+quick: $(STAMP) ## The in-process tests: for every commit; four minutes on two cores
 	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal --hypothesis-profile quick -m "not server and not process and not large and not slow" $(PROGRAM) \
 		$(addprefix --ignore=,$(CHECKED))
 
