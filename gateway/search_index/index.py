@@ -326,5 +326,8 @@ def _info(database: sqlite3.Connection) -> IndexInfo:
     ((untyped,),) = database.execute("SELECT count(*) FROM built.node WHERE NOT kinds_known")
     # Names are numbered by their length.
     longest = database.execute("SELECT length(text) FROM built.name ORDER BY id DESC LIMIT 1").fetchone()
+    if longest == (None,):
+        # The file is damaged.
+        raise WrongFormatError
     long = longest is not None and longest[0] > LONGEST_NAME
     return IndexInfo(facts.get("date", ""), names, entities, facts.get("missing") == "0", untyped == 0, long)
