@@ -111,7 +111,8 @@ class BlankContents:
                     outgoing[edge.predicate] = (*outgoing.get(edge.predicate, ()), value)
                 else:
                     incoming[edge.predicate] = (*incoming.get(edge.predicate, ()), Resource(edge.subject))
-            found[node] = Beyond(outgoing, incoming, cut=not around.mark.whole or bool(around.left_out))
+            is_whole = around.mark.whole and not (around.left_out or around.blank_edges)
+            found[node] = Beyond(outgoing, incoming, cut=not is_whole)
         return {node: said for node, said in found.items() if said.outgoing or said.incoming or said.cut}
 
     def _blank_ends(self, nodes: Iterable[Iri]) -> list[Iri]:

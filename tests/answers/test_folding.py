@@ -91,6 +91,12 @@ async def test_edges_between_nodes_at_the_last_hop_are_beyond_the_answer(tmp_pat
     assert without_ids(answer["edges"]["x:a"]["x:p"]) == {"_": "_:", "beyond": {"x:with": "x:b"}}
 
 
+async def test_an_edge_to_an_expression_that_is_not_read_is_told_beyond_the_answer(tmp_path: Path) -> None:
+    owl = "http://www.w3.org/2002/07/owl#"
+    answer = await ask(f"x:a x:p [ x:v 1 ; x:q [ a <{owl}Restriction> ; <{owl}onProperty> x:r ] ] .", tmp_path)
+    assert without_ids(answer["edges"]["x:a"]["x:p"]) == {"_": "_:", "x:v": 1, "beyond": {"more": True}}
+
+
 async def test_of_very_many_nodes_none_says_where_it_leads_and_they_are_counted(tmp_path: Path) -> None:
     for count, left_out in ((100, None), (101, {"beyond_left_out": 101})):
         many = " , ".join(f"[ x:v {number} ; x:with x:b{number} ]" for number in range(count))
