@@ -33,13 +33,6 @@ NAMES = [
 ]
 
 
-@pytest.fixture(params=["auto", "legacy"])
-def era(request: pytest.FixtureRequest) -> ConnectMode:
-    """Connect in the modern era and by the handshake."""
-    mode: ConnectMode = request.param
-    return mode
-
-
 @pytest.fixture
 async def gateway() -> AsyncIterator[Gateway]:
     async with open_gateway(resources.folder("fixtures") / "medical.ttl") as opened:
