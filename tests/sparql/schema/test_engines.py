@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.data]
 AS_IF_LARGE = OrientationSettings(glance_triples=1_000, enumeration_seconds=0)
 
 
-def call() -> Call:
+def call(seconds: float = 30.0) -> Call:
     """Return room enough."""
-    return Call(Deadline.after(120), 1_000, 1_000_000, 1_000_000)
+    return Call(Deadline.after(seconds), 1_000, 1_000_000, 1_000_000)
 
 
 @pytest.mark.data
@@ -67,7 +67,7 @@ async def test_blazegraph_draws_triples_at_random_where_it_may(engine: Column) -
     transport = engine.transport("medlit")
     flow = FlowControl(profile.endpoint.requests)
     client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
-    allowance = call()
+    allowance = call(120)
     allowance.tally.with_queries = True
     try:
         sample = await Sampler(client, EdgeRule.of(profile.edges), profile).at_random(allowance)

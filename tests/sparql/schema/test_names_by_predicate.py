@@ -14,10 +14,10 @@ from gateway.tools.gateway import Gateway
 from tests.columns import Asked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
+from tests.small import X
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
 
-X = "https://example.org/x/"
 NODES = 9_000
 """Virtuoso sends types and labels first, so that its triples from the 27,000th on are those of the sort key."""
 
