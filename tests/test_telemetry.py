@@ -225,7 +225,7 @@ from mcp import Client
 from gateway.cli.streams import logging_to_stderr
 from gateway.api import open_gateway
 from gateway.server.app import build
-from tests.server.observe.endpoint import switched_endpoint
+from tests.server.test_metrics import switched_endpoint
 
 
 async def main():

@@ -1,4 +1,4 @@
-"""`--all` prints a traversal whole, page after page."""
+"""Subgraphs on the command line, and whole traversals page after page with `--all`."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Names read page by page from every engine are those that are in the files, whatever the size of a page."""
+"""A search in an index of names, whole or in part, by forms of words, and read page by page from every engine."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""What the place of a graph changes in its profile."""
+"""Profiles: what they may say, and what the place of a graph changes in them."""
 
 from collections.abc import Iterator
 from pathlib import Path
