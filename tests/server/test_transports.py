@@ -32,7 +32,7 @@ from gateway.server.stdio import MAX_BYTES, LineSplitter, _Reader, message_of
 from gateway.server.workers.worker import Worker
 from tests.hidden import HIDDEN, hidden_in
 from tests.server.access.clients import SECONDS as CLIENT_SECONDS
-from tests.server.serving_app import Recorder, open_port, serving_app
+from tests.server.access.clients import Recorder, open_port, serving_app
 from tests.servers.loopback import HOST, free_port, listening
 from tests.transport.fake_endpoint import fake_endpoint, of_empty_graph
 

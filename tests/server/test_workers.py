@@ -23,9 +23,8 @@ from gateway.errors import ConfigurationError
 from gateway.server.workers.session_router import ClientAddress, SessionRouter
 from gateway.server.workers.worker import Worker, workers_folder
 from tests.cache.test_shared import answering
-from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, token_file
+from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, Recorder, open_port, serving_app, token_file
 from tests.server.graphs.conftest import connected
-from tests.server.serving_app import Recorder, open_port, serving_app
 from tests.servers.loopback import HOST, free_port, listening
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.servers.valkey import running_valkey

@@ -1,21 +1,25 @@
-"""A server in this process, requests to it, and an issuer of access tokens: its keys, and wrong tokens too."""
+"""Servers in this process, requests to them, and an issuer of access tokens: its keys, and wrong tokens too."""
 
 import asyncio
 import json
+import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import jwt
+import uvicorn
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import GraphSet
+from gateway.server.http_server import HttpServer
 from gateway.server.run import serve_http
 from gateway.settings.serving import HttpSettings, OAuthSettings
 from tests.graphs import fixture
@@ -131,3 +135,37 @@ class Issuer:
             yield OAuthSettings(ISSUER, f"http://{HOST}:{port}/keys", AUDIENCE)
         finally:
             await runner.cleanup()
+
+
+@asynccontextmanager
+async def serving_app(app: ASGIApp, *sockets: socket.socket, **options: Any) -> AsyncIterator[None]:
+    """Serve an application while the block runs."""
+    server = HttpServer(uvicorn.Config(app, log_config=None, lifespan="off", **options))
+    running = asyncio.create_task(server.serve(sockets=list(sockets)))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await running
+
+
+def open_port() -> socket.socket:
+    """Return a socket that listens on a free port of this machine."""
+    return socket.create_server((HOST, 0))
+
+
+class Recorder:
+    """An application that answers every request with an empty body.
+
+    Attributes:
+        scopes: The requests.
+    """
+
+    def __init__(self) -> None:
+        self.scopes: Sequence[Message] = []
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        self.scopes = [*self.scopes, scope]
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})

@@ -1,6 +1,7 @@
-"""The schema that is stored between runs."""
+"""What is stored between runs: the coined prefixes, and the schema."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cache.on_disk import StoredSchema
+from gateway.cache.on_disk import StoredPrefixes, StoredSchema
 from gateway.graph.values import Basis, Schema, Term
+
+DRUG = {"drug_abc": "http://data.example.org/drug/"}
 
 WHOLE = Schema(
     (Term("urn:T", 3, "thing"), Term("urn:U", None)),
@@ -22,20 +25,48 @@ WHOLE = Schema(
 )
 
 
+def test_stored_prefixes_are_loaded_as_they_were_with_those_stored_before(tmp_path: Path) -> None:
+    StoredPrefixes(tmp_path / "graph").save(DRUG)
+    StoredPrefixes(tmp_path / "graph").save({"gene_abc": "http://data.example.org/gene/"})
+    assert StoredPrefixes(tmp_path / "graph").load() == {**DRUG, "gene_abc": "http://data.example.org/gene/"}
+
+
+def test_what_a_stored_prefix_means_does_not_change(tmp_path: Path) -> None:
+    StoredPrefixes(tmp_path).save(DRUG)
+    StoredPrefixes(tmp_path).save({"drug_abc": "http://other.example.org/"})
+    assert StoredPrefixes(tmp_path).load() == DRUG
+
+
 def test_a_stored_schema_is_loaded_as_it_was(tmp_path: Path) -> None:
     StoredSchema(tmp_path / "graph").save(WHOLE)
     assert StoredSchema(tmp_path / "graph").load() == WHOLE
 
 
-def test_nothing_is_loaded_before_anything_was_stored(tmp_path: Path) -> None:
-    assert StoredSchema(tmp_path).load() is None
+@pytest.mark.parametrize(
+    ("stored", "nothing"), [(StoredPrefixes, {}), (StoredSchema, None)], ids=["prefixes", "schema"]
+)
+def test_nothing_is_loaded_before_anything_was_stored(
+    stored: type[StoredPrefixes | StoredSchema], nothing: object, tmp_path: Path
+) -> None:
+    assert stored(tmp_path).load() == nothing
 
 
+@pytest.mark.parametrize(
+    ("stored", "name", "nothing"),
+    [(StoredPrefixes, "prefixes.json", {}), (StoredSchema, "schema.json", None)],
+    ids=["prefixes", "schema"],
+)
 @given(content=st.binary(max_size=200))
-def test_a_file_that_is_something_else_is_ignored(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_file_that_is_something_else_is_ignored(
+    stored: type[StoredPrefixes | StoredSchema],
+    name: str,
+    nothing: object,
+    content: bytes,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     place = tmp_path_factory.mktemp("stored")
-    (place / "schema.json").write_bytes(content)
-    assert StoredSchema(place).load() is None
+    (place / name).write_bytes(content)
+    assert stored(place).load() == nothing
 
 
 @pytest.mark.parametrize("cut", [1, 10, 100])
@@ -46,9 +77,10 @@ def test_a_file_that_is_cut_is_ignored(tmp_path: Path, cut: int) -> None:
     assert StoredSchema(tmp_path).load() is None
 
 
-def test_a_folder_that_cannot_be_written_fails_no_call(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    StoredSchema(tmp_path / "file" / "graph").save(WHOLE)
+def test_a_file_that_is_too_large_is_ignored(tmp_path: Path) -> None:
+    with (tmp_path / "prefixes.json").open("wb") as hollow:
+        hollow.truncate(1 << 40)
+    assert StoredPrefixes(tmp_path).load() == {}
 
 
 def test_a_file_that_is_too_large_or_too_deep_is_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -59,6 +91,14 @@ def test_a_file_that_is_too_large_or_too_deep_is_ignored(tmp_path: Path, caplog:
         hollow.truncate(1 << 40)
     assert StoredSchema(tmp_path).load() is None
     assert "more than 67,108,864 bytes" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "save", [lambda place: StoredPrefixes(place).save(DRUG), lambda place: StoredSchema(place).save(WHOLE)]
+)
+def test_a_folder_that_cannot_be_written_fails_no_call(save: Callable[[Path], None], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    save(tmp_path / "file" / "graph")
 
 
 @pytest.mark.parametrize("read_at", [-1.0, 1e300])
