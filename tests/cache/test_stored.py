@@ -94,7 +94,9 @@ def test_a_file_that_is_too_large_or_too_deep_is_ignored(tmp_path: Path, caplog:
 
 
 @pytest.mark.parametrize(
-    "save", [lambda place: StoredPrefixes(place).save(DRUG), lambda place: StoredSchema(place).save(WHOLE)]
+    "save",
+    [lambda place: StoredPrefixes(place).save(DRUG), lambda place: StoredSchema(place).save(WHOLE)],
+    ids=["prefixes", "schema"],
 )
 def test_a_folder_that_cannot_be_written_fails_no_call(save: Callable[[Path], None], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")

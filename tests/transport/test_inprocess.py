@@ -219,6 +219,16 @@ def gate(threads: str) -> Iterator[threading.Event]:
             thread.join(PATIENCE)
 
 
+def waiting_for(opened: threading.Event) -> Acting:
+    """Return an engine whose queries wait for a gate, and have an empty answer."""
+
+    def act(output: RawIOBase) -> None:
+        opened.wait(PATIENCE)
+        output.write(b"{}")
+
+    return Acting(act)
+
+
 # Answers
 
 
@@ -341,12 +351,7 @@ async def test_a_query_sees_by_itself_that_its_deadline_passed(engine: pyoxigrap
 
 async def test_a_query_that_ends_too_late_does_not_disturb() -> None:
     with gate(THREADS) as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DeadlinePassed, match="time of this call"):
@@ -367,12 +372,7 @@ async def test_nothing_runs_when_no_time_is_left() -> None:
 
 async def test_a_cancelled_query_keeps_its_slot_until_its_thread_has_ended() -> None:
     with gate(THREADS) as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             task = asyncio.create_task(transport.select(SMALL, in_time()))
@@ -389,12 +389,7 @@ async def test_a_cancelled_query_keeps_its_slot_until_its_thread_has_ended() -> 
 
 async def test_a_query_cancelled_while_it_waits_for_a_slot_never_runs() -> None:
     with gate(THREADS) as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             first = asyncio.create_task(transport.select(SMALL, in_time()))
@@ -413,12 +408,7 @@ async def test_a_query_cancelled_while_it_waits_for_a_slot_never_runs() -> None:
 
 async def test_two_queries_run_at_once_and_the_third_waits() -> None:
     with gate(THREADS) as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=2)
         async with asyncio.timeout(PATIENCE):
             tasks = [asyncio.create_task(transport.select(SMALL, in_time())) for _ in range(3)]
@@ -432,12 +422,7 @@ async def test_two_queries_run_at_once_and_the_third_waits() -> None:
 
 def test_a_query_may_outlive_its_event_loop() -> None:
     with gate(THREADS) as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+        acting = waiting_for(opened)
 
         async def leave() -> None:
             task = asyncio.create_task(
