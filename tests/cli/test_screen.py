@@ -18,7 +18,7 @@ from gateway.cli import render
 from gateway.cli.screen import ID, TYPE, IdTable, KeyValues, ProgressBar
 from tests.cli.conftest import FIXTURES, Run
 from tests.cli.test_main import ASKING, only_error
-from tests.hidden import ABSENT, IN_IRIS, IN_LITERALS, NAME, A, B, X, hidden_in, write_hidden_graph
+from tests.hostile import ABSENT, EXAMPLE, IN_IRIS, IN_LITERALS, NAME, A, B, hidden_in, write_hidden_graph
 from tests.servers.loopback import free_port
 
 
@@ -422,7 +422,7 @@ HIDDEN_COMMANDS: Sequence[Sequence[str]] = [
     ["search", "start", "--node-type", f"{NAME}?"],
     ["bfs", NAME],
     ["bfs", ABSENT],
-    ["describe", f"{X}start{IN_IRIS}"],
+    ["describe", f"{EXAMPLE}start{IN_IRIS}"],
     ["bfs", A, f"--option{IN_LITERALS}"],
     ["bfs", A, "--hops", IN_LITERALS],
     [f"command{IN_LITERALS}"],

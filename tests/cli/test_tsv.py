@@ -18,7 +18,7 @@ from gateway.escaping import without_formula
 from tests.cli.conftest import Run
 from tests.cli.test_main import process
 from tests.cli.test_screen import shown
-from tests.hidden import hidden_in
+from tests.hostile import hidden_in
 
 TITLES = {
     "schema": ["kind", "id", "label", "count"],

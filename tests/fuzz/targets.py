@@ -27,7 +27,7 @@ from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.fuzz import hostile
 from tests.fuzz.hostile import CANARY
-from tests.hidden import hidden_in
+from tests.hostile import hidden_in
 
 _CURIE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]*:[A-Za-z0-9._-]+")
 _MOST_OF_A_CURIE: Final = 80

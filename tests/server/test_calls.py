@@ -21,7 +21,7 @@ from gateway.server.client import Disconnect, Origin
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile, ServerSettings
-from tests.hidden import ABSENT, HIDDEN, IN_IRIS, IN_LITERALS, NAME, A, B, X, hidden_in, write_hidden_graph
+from tests.hostile import ABSENT, EXAMPLE, HIDDEN, IN_IRIS, IN_LITERALS, NAME, A, B, hidden_in, write_hidden_graph
 from tests.server.test_stopping import INITIALIZE, READY, SECONDS, Listening, Served, listening, request, served
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint, of_empty_graph, sending
@@ -407,7 +407,7 @@ WRONG: Sequence[tuple[str, dict[str, Any]]] = [
     ("bfs_query", {"seeds": [ABSENT], "max_hops": 1}),
     ("bfs_query", {"seeds": [A], "max_hops": IN_LITERALS}),
     ("bfs_query", {"seeds": [A], "max_hops": 1, "exclude_node_types": [f"{NAME}?"]}),
-    ("describe_entity", {"id": f"{X}start{IN_IRIS}"}),
+    ("describe_entity", {"id": f"{EXAMPLE}start{IN_IRIS}"}),
 ]
 
 

@@ -46,7 +46,7 @@ from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.calls import PATIENT_SERVER
 from tests.cases import await_each
-from tests.hidden import HIDDEN, NAME, A, hidden_in, write_hidden_graph
+from tests.hostile import HIDDEN, NAME, A, hidden_in, write_hidden_graph
 
 pytestmark = pytest.mark.anyio
 

@@ -30,7 +30,7 @@ from gateway.server.http_guard import HttpGuard
 from gateway.server.run import listen
 from gateway.server.stdio import MAX_BYTES, LineSplitter, _Reader, message_of
 from gateway.server.workers.worker import Worker
-from tests.hidden import HIDDEN, hidden_in
+from tests.hostile import HIDDEN, hidden_in
 from tests.server.access.clients import SECONDS as CLIENT_SECONDS
 from tests.server.access.clients import Recorder, open_port, serving_app
 from tests.servers.loopback import HOST, free_port, listening

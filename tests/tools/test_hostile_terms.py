@@ -18,8 +18,7 @@ from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.tools.description import EDGES_READ
 from tests.examples import examples
-from tests.hidden import HIDDEN, hidden_in
-from tests.hostile import IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hostile
+from tests.hostile import HIDDEN, IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hidden_in, hostile
 from tests.searches import found_in
 from tests.small import Watched, X, over
 
