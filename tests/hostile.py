@@ -11,8 +11,10 @@ from tests.small import X, engine
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
 MARK = "OBEY"
 """Stands in all text of these graphs, so that a test sees where it went."""
+
 _SPEECH = st.sampled_from(
     [
         f"{MARK} now",
@@ -69,13 +71,16 @@ HIDDEN = (
     "\ud800\ue000\ufe00\ufe0f\ufeff\ufff9\ufffb\uffff"
     "\U0001bca0\U0001d173\U000e0001\U000e0041\U000e007f\U000e0100\U000f0000\U00100000"  # tags, private use
 )
+
 IN_LITERALS = HIDDEN.replace("\ud800", "").replace("\x00", "")
 IN_IRIS = "\xad\u200b\u200d\u202e\u2066\ufe0f\u061c\u3164"
 NAME = f"start{IN_LITERALS}end \\u202e"
+
 EXAMPLE = "http://example.org/"
 A, B, C = (f"{EXAMPLE}{letter}{IN_IRIS}" for letter in "abc")
 ABSENT = f"{EXAMPLE}absent{IN_IRIS}"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
 _CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
 
 

@@ -261,6 +261,7 @@ def test_a_missing_library_is_named_with_its_extra(
 
 RUN = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
 """What a formula begins with."""
+
 CELLS = st.text(st.sampled_from([*RUN, *" \t\r\n;,\"'a1.e", "\ufeff"]), max_size=12) | st.floats().map(str)
 
 
@@ -371,6 +372,7 @@ def test_a_subgraph_that_is_too_large_is_refused_and_a_notebook_says_so() -> Non
 
 
 __all__ = ["run"]
+
 SEED = "drug:warfarin"
 
 

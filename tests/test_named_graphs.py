@@ -28,6 +28,7 @@ STATING = tuple(
     f"{N}{name}" for name in ("np1#assertion", "np2#assertion", "np3#assertion", "textbook", "leaflet", "notes")
 )
 """The graphs that state something about the world, without those about nanopublications."""
+
 PREFIXES = {
     "": N,
     "v": f"{N}vocabulary/",

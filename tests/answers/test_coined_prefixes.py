@@ -34,6 +34,7 @@ DATA = "http://data.example.org/resources/"
 TERMS = "http://data.example.org/vocabulary#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
 HUB = f"{DATA}hub"
 OTHER = f"{DATA}n1"
 
@@ -322,6 +323,7 @@ TRIPLES = st.lists(st.tuples(IRIS, PREDICATES, IRIS), min_size=1, max_size=40)
 TYPES = st.dictionaries(IRIS, IRIS, max_size=8)
 LABEL_NODE = pyoxigraph.NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 TYPE = pyoxigraph.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+
 thorough = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -28,6 +28,7 @@ from tests.small import PREFIXES, ROOM, Watched, X, engine, over
 pytestmark = pytest.mark.anyio
 
 BARE_KEYS = {"name", "types", "description", "synonyms", "total_mentions", "confidence", "source_documents"}
+
 UNKNOWN = {"unknown": True}
 
 

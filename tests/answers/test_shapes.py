@@ -252,8 +252,10 @@ def _search_page(
 
 
 Json = dict[str, Any]
+
 QUESTIONS = 150
 """To each of the eight graphs."""
+
 BLANK_NODES = "@prefix x: <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n" + "\n".join(
     f"""x:n{number} a x:T ; rdfs:label "name {number}" ; x:p [ x:q x:n{number * 7 % 20} ; x:v {number}, "x:n1" ] ;
         x:p ( [ a x:U ; x:v {number % 3} ; x:r [ x:v {number} ; x:r [ x:q x:n{number * 3 % 20} ] ] ] x:n{number % 4} ) ;
@@ -261,6 +263,7 @@ BLANK_NODES = "@prefix x: <http://x.org/> . @prefix rdfs: <http://www.w3.org/200
     for number in range(20)
 )
 """Blank nodes in each other, in lists, shared, with values that look like IDs."""
+
 FIXTURES: Sequence[tuple[str, str]] = (
     ("medical.ttl", "local"),
     ("films.ttl", "local"),
@@ -272,12 +275,14 @@ FIXTURES: Sequence[tuple[str, str]] = (
     ("blank", "local"),
 )
 """The graphs, and the profiles by which they are read."""
+
 VALIDATORS: Mapping[ShapeName, Mapping[str, jsonschema.Draft202012Validator]] = {
     shape: {
         tool.name: jsonschema.Draft202012Validator(tool.output_schema) for tool in published(None, shape, explain=False)
     }
     for shape in ("compact", "reference")
 }
+
 KEYS = {tool: answer["output"]["properties"].keys() for tool, answer in stored_schemas().items()}
 """The keys of answers in the reference shape."""
 

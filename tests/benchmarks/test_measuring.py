@@ -422,6 +422,7 @@ async def test_an_answer_that_is_cut_is_not_measured(query: str) -> None:
 TWO_HOPS: Final = Question("2 hops", "medlit", "local", (DESMOPRESSIN,), 2)
 FORMATS: Final = {"oxigraph": {"json"}, "fuseki": {"tsv"}, "virtuoso": {"json", "tsv"}}
 """As each engine is asked once it is recognised; one that is not is asked for JSON only."""
+
 SENTINEL: Final = " AS ?end)"
 
 

@@ -17,10 +17,13 @@ from tests.oracle import GENERIC_TYPES, OWL, SCHEMA_TERM_CLASSES
 
 Ends: TypeAlias = tuple[str, str, str]
 """An edge; blank nodes begin with `_:`."""
+
 _TRIES: Final = 40
 """How many pairs of nodes of one colour are tried before two graphs are said to differ."""
+
 _SMALL: Final = 60
 """Edges of an answer that rdflib compares as well."""
+
 POSITION: Final = "urn:x-test:position:"
 CONTENT: Final = "urn:x-test:content"
 
@@ -236,15 +239,19 @@ def _hashed(content: object) -> str:
 
 Expand = Callable[[str], str]
 """Returns the whole IRI of an ID."""
+
 BLANK_NODE: Final = "urn:x-bfsql-blank:node:"
 REACHED_BY: Final = "urn:x-bfsql-blank:reached-by:"
 """How the gateway expands the IDs of blank nodes, and of the types of those without one."""
+
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _TIME: Final = re.compile(r"\s*(?:-?\d{4,}(?:-\d\d){0,2}|--\d.*|\d\d:\d\d.*)(?:T.*)?(?:Z|[+-]\d\d:\d\d)?\s*")
 _OF_AXIOMS: Final = frozenset({f"{OWL}Axiom", f"{OWL}AllDifferent"})
 """Classes of schema terms, too (docs/contract.md, "Entity types", leaves the list open)."""
+
 _UNCOMPARED: Final = "?"
 """What stands for a text whose form or language the gateway chooses."""
+
 _CHARACTERS: Final = 40
 """Of texts, the first are compared."""
 

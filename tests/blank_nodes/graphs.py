@@ -16,6 +16,7 @@ from tests.blank_nodes.oracle import FIRST, NIL, REST, Node, Triple, triples_of
 X: Final = "https://example.org/"
 Object: TypeAlias = URIRef | BNode | Literal
 Fact: TypeAlias = tuple[Node, URIRef, Object]
+
 PREDICATES: Final = [URIRef(f"{X}p/{name}") for name in ("with", "part", "near", "made")]
 SAYS: Final = [URIRef(f"{X}says/{name}") for name in ("amount", "note", "when")]
 TYPES: Final = [URIRef(f"{X}type/{name}") for name in ("Dose", "Event", "Person")]
@@ -437,6 +438,7 @@ KINDS: Final[dict[str, Callable[[random.Random], Iterator[Document]]]] = {
         *(_heads, _containers, _graphs, _documents, _expressions, _evidence, _everything),
     )
 }
+
 FORMATS: Final = ("turtle", "nt", "xml", "json-ld", "trig")
 _SUFFIXES: Final = {"turtle": "ttl", "nt": "nt", "xml": "rdf", "json-ld": "jsonld", "trig": "trig"}
 

@@ -23,11 +23,13 @@ Term: TypeAlias = "URIRef | BNode | Literal | tuple[Term, Term, Term]"
 Triple: TypeAlias = tuple[Term, URIRef, Term]
 Node: TypeAlias = URIRef | BNode
 Array: TypeAlias = "tuple[Term | Array, ...]"
+
 FIRST: Final = URIRef(RDF + "first")
 REST: Final = URIRef(RDF + "rest")
 NIL: Final = URIRef(RDF + "nil")
 TYPE: Final = URIRef(RDF_TYPE)
 MEMBER: Final = URIRef(RDFS + "member")
+
 _NUMBERED: Final = RDF + "_"
 _LIST_TYPES: Final = frozenset(URIRef(RDF + name) for name in ("List", "Seq", "Bag", "Alt"))
 
@@ -189,7 +191,9 @@ def _number(predicate: URIRef) -> int | None:
 
 
 Edge: TypeAlias = tuple[Node, str, Node]
+
 SHACL: Final = "http://www.w3.org/ns/shacl#"
+
 _EVIDENCE: Final = frozenset({RDF + "subject", RDF + "reifies", SINGLETON})
 _OF_EXPRESSIONS: Final = frozenset(
     OWL + name

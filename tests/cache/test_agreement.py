@@ -43,7 +43,9 @@ on_two_servers = pytest.mark.parametrize(
     ["in-process", *(pytest.param(name, marks=pytest.mark.server) for name in ("oxigraph", "fuseki"))],
     indirect=True,
 )
+
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
+
 thorough = settings(
     max_examples=examples(100),
     deadline=None,
@@ -200,6 +202,7 @@ def test_what_earlier_questions_left_behind_changes_no_answer(
 NODES = ("urn:a", "urn:b", "urn:c")
 PREDICATES = ("urn:p", "urn:q", "urn:r")
 BLANK = "_:blank"
+
 Triples = frozenset[tuple[str, str, str]]
 drawn_triples = st.frozensets(
     st.tuples(st.sampled_from(NODES), st.sampled_from(PREDICATES), st.sampled_from((*NODES, BLANK))), max_size=12

@@ -75,6 +75,7 @@ def allowance() -> Call:
 
 
 Primitive = Callable[[CachedStore, Sequence[str]], Awaitable[Mapping[Any, Any]]]
+
 PRIMITIVES: dict[str, Primitive] = {
     "edges": lambda store, ids: store.edges(ids, allowance()),
     "some edges": lambda store, ids: store.edges(ids, allowance(), per_id=2),

@@ -45,6 +45,7 @@ async def test_one_hop_reaches_what_the_profile_calls_neighbours(name: str, tmp_
 
 _PATIENCE = 60.0
 """Seconds for one probe, as in tests/check."""
+
 LOV_GRAPH = "https://lov.linkeddata.es/dataset/lov"
 
 
@@ -198,6 +199,7 @@ async def test_the_profile_of_lov_against_a_server_with_a_graph_in_its_shape(tmp
 ABOUT_THE_GRAPH = ("endpoint", "edges", "types", "roles", "evidence", "names", "values", "search", "identity")
 ABOUT_THE_ANSWERS = {"limits.query_rows", "limits.deadline_seconds"}
 """Tables and settings that state facts; the other limits are the gateway's own choice."""
+
 PUBLIC = [name for name in built_in() if load_profile(name).endpoint.url]
 DESCRIBED = [*PUBLIC, "wikidata-local"]
 

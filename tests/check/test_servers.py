@@ -51,8 +51,10 @@ LINES = [
 ]
 MANY = [f"<{EX}hub> <{EX}p> <{EX}{number}> ." for number in range(10_050)]
 GRAPH = [*LINES, *MANY]
+
 _PATIENCE = 60.0
 """Seconds for one probe: what is slow on a machine that runs other tests is no fault of a server."""
+
 UNTOLD = "the engine does not publish it, and only a query that exceeds it would show it"
 
 
@@ -382,6 +384,7 @@ async def test_blazegraph_with_a_text_index(tmp_path: Path) -> None:
 
 FOUND: Final[Mapping[ColumnName, Sentinel]] = {"rdf4j": "united", "oxigraph": "sorted", "blazegraph": "sorted"}
 """Fuseki and Virtuoso keep the order of a UNION as RDF4J does."""
+
 DRUG = "<https://example.org/medical/drug/warfarin>"
 
 

@@ -33,6 +33,7 @@ ASKING = [
     ["describe", "drug:warfarin", "drug:aspirin"],
     ["intersect", "drug:warfarin", "drug:aspirin"],
 ]
+
 REFERENCE = ("--json", "--shape", "reference")
 
 

@@ -18,6 +18,7 @@ from tests.transport.fake_endpoint import fake_endpoint
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 GRAPH = "".join(f'<urn:n{n}> <{LABEL}> "name {n}" ; <urn:p> <urn:n{(n + 1) % 60}> .\n' for n in range(60))
+
 BY_NAME: Sequence[Sequence[str]] = [
     ["bfs", "name 7"],
     ["bfs", "name 7", "--all"],

@@ -96,6 +96,7 @@ NO_ADDRESS = {
     "NEO4J://127.0.0.1/one/two": "not a URL of the form neo4j://",
 }
 """What is no address of a graph, and what is said of it."""
+
 TAKING_AN_ADDRESS = [
     *(["serve", "-e"], ["serve", "--http", "--port", "0", "-e"], ["explore", "--no-browser", "-e"], ["check"]),
     *(["check", "-e"], ["schema", "-e"], ["search", "x", "-e"], ["bfs", "x:y", "-e"], ["describe", "x:y", "-e"]),

@@ -28,7 +28,9 @@ from tests.soak.verdict import Verdict
 
 EngineName = Literal["files", "postgres", "neo4j"] | ColumnName
 """`files` is the engine of this process as a user opens it: from the files, with the label index."""
+
 ENGINES: Final[Sequence[EngineName]] = ("files", *get_args(ColumnName), "postgres", "neo4j")
+
 _IN_DATABASES: Final = ("names", "random", "medical", "films", "movies", "medlit")
 """Graphs that a database can hold: of another shape than Wikidata's, and with what states evidence left out."""
 

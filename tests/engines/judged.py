@@ -31,6 +31,7 @@ _WORTH: Final[Mapping[Verdict, Worth]] = {
     Verdict.UNTRUE: Worth.WRONG,
     Verdict.CRASHED: Worth.WRONG,
 }
+
 _SHOWN: Final = 10
 """Wrong answers that are shown of one engine; a report has all of them."""
 

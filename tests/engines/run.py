@@ -57,9 +57,11 @@ SHARES: Final = {
     "awkward": 0.15,
 }
 """Which part of the drawn questions is about which graph: those that any machine has, without shared data."""
+
 _OF_ODD_IRIS: Final = 0.25
 _CUT: Final = 2
 """Of the drawn questions each second is asked again while answers are cut."""
+
 _DEADLINE_SECONDS: Final = 60.0
 
 

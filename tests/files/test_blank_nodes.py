@@ -23,11 +23,13 @@ HEADER = f"""@prefix x: <{X}> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix sh: <http://www.w3.org/ns/shacl#> .
 """
+
 PEOPLE = """
 x:ann x:knows [ x:name "Bob" ; x:age 3 ] , [ x:name "Cleo" ; x:home [ x:city x:rome ] ] .
 x:relation x:of [ x:part x:ann ; x:role [ x:kind 1 ] ] , [ x:part x:ann ; x:role [ x:kind 2 ] ] .
 x:twins x:have [ x:name "T" ] , [ x:name "T" ] .
 """
+
 Write = Callable[[str, str], Path]
 
 

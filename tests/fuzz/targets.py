@@ -84,6 +84,7 @@ async def called(client: Client, tool: str, arguments: dict[str, Any]) -> list[s
 
 Round = Callable[[random.Random], Awaitable[list[str]]]
 """One round of a target: returns what went wrong, nothing where all is well."""
+
 _MAX_BYTES: Final = 1 << 24
 _LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
 _TYPE: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

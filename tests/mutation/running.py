@@ -108,6 +108,7 @@ def _difference(before: str, after: str) -> str:
 
 
 Outcome = Literal["killed", "timed out", "survived", "not covered"]
+
 _PYTEST: Final = (
     *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not server and not process and not large"),
     *("--hypothesis-profile", "quick", "--hypothesis-seed", "0"),
@@ -117,6 +118,7 @@ _LEFT_OUT: Final = shutil.ignore_patterns(
 )
 _START_SECONDS: Final = 60.0
 """To start Python and collect the tests, on a machine that runs two mutants at once."""
+
 _SLOWER: Final = 5.0
 """How many times as long as alone the tests may take, beside others."""
 

@@ -128,8 +128,10 @@ def test_a_caller_never_begins_a_second_reading_of_a_graph_that_was_enumerated_i
 
 
 HOUR = 3600.0
+
 EXACT = Schema((Term(f"{X}T", 3),), (), exact=True, version="1", basis=Basis(("enumerated",)), names=())
 PARTIAL = replace(EXACT, exact=False, reason="too large", version="2", basis=Basis(("sampled",)))
+
 results = st.sampled_from([EXACT, PARTIAL, EndpointFault("Down."), deadline_passed()])
 steps = st.one_of(
     st.tuples(st.just("read"), results, results, st.booleans(), st.booleans()),

@@ -213,14 +213,17 @@ async def test_a_call_ends_when_its_connection_is_closed_and_gives_its_place_bac
 
 SEEDS = [f"http://example.org/a{number}" for number in range(40)]
 CALL = {"name": "bfs_query", "arguments": {"seeds": SEEDS, "max_hops": 2}}
+
 MODERN = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+
 AT_ONCE = 4
 """Requests to the endpoint at once, of several batches of one call."""
+
 PROFILE = f"""\
 [prefixes]
 x = "http://example.org/"
@@ -440,6 +443,7 @@ async def test_no_text_of_a_tool_has_a_hidden_character_and_its_json_is_what_the
 PREFIXES = {"x": "https://example.org/x/"}
 ONCE_MORE = RequestSettings(retries=1)
 """A further retry would wait longer and show nothing else."""
+
 PATIENT = Profile(prefixes=PREFIXES, endpoint=EndpointSettings(requests=ONCE_MORE))
 SECRETIVE = Profile(
     prefixes=PREFIXES,

@@ -270,6 +270,7 @@ MEDICAL = resources.folder("fixtures") / "medical.ttl"
 PATIENT = Profile(server=PATIENT_SERVER)
 EXPLORE = PromptReference(type="ref/prompt", name="explore")
 ENTITY = ResourceTemplateReference(type="ref/resource", uri="bfs-ql://entity/{id}")
+
 Reference = PromptReference | ResourceTemplateReference
 
 

@@ -41,6 +41,7 @@ pytestmark = pytest.mark.anyio
 Wire = Literal["stdio", "http"]
 SECONDS = 60
 """How long anything here may take before it counts as hung."""
+
 WARFARIN = {"seeds": ["drug:warfarin"], "max_hops": 2, "topology_only": True}
 
 

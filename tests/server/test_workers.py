@@ -422,6 +422,7 @@ async def test_a_client_cannot_say_itself_who_it_is(tmp_path: Path) -> None:
 HUB: Final = "https://example.org/x/hub"
 HOP: Final = f"VALUES ?s {{ <{HUB}> }}"
 """In the query for the edges of the seed. Each worker reads the schema for itself, with other queries."""
+
 CALL: Final[dict[str, Any]] = {
     "jsonrpc": "2.0",
     "id": 3,

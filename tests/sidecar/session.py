@@ -20,6 +20,7 @@ from tests.servers.loopback import ask
 from tests.sidecar.pair import DEADLINE_SECONDS, Pair
 
 Verdict = Literal["right", "in part", "refused", "WRONG"]
+
 Question = tuple[str, Mapping[str, Any]]
 
 
@@ -75,12 +76,16 @@ SEED_NODE: Final = "drug:warfarin"
 CLIENTS: Final = 6
 _PAUSE_SECONDS: Final = 0.05
 """Between two questions of a client: errors come at once, and would be all that is counted."""
+
 _UNDER_WAY: Final = 3 * CLIENTS
 """Answers after which all clients are in the middle of asking."""
+
 _GRACE_SECONDS: Final = 4.0
 """A call that has no answer so long after its deadline hangs."""
+
 AFTER: Final = 20
 """Questions that are asked once all is said to be well, and must all be answered in full."""
+
 _CLEAR: Final = ("endpoint", "time of this call")
 """What errors are about, if they say what failed."""
 

@@ -40,6 +40,7 @@ SEED = "drug:warfarin"
 NEAR: Question = ("bfs_query", {"seeds": [SEED], "max_hops": 1})
 COMMON: Question = ("intersect_subgraphs", {"seeds": [SEED, "drug:glibenclamide"], "k": 1, "topology_only": True})
 SEVERAL: Question = ("describe_entities", {"ids": [SEED, "drug:glibenclamide", "drug:nope"]})
+
 Json = dict[str, Any]
 
 

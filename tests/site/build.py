@@ -13,6 +13,7 @@ from tests.suites.packages import python_folder
 from tests.suites.programs import Run, run
 
 CONFIGURATION: Final = CHECKOUT / "zensical.toml"
+
 _DOCS: Final = CHECKOUT / "docs"
 _FENCE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")

@@ -25,6 +25,7 @@ PAGES: Final = (
     CHECKOUT / "README.md",
     *(page for folder in ("docs", "deploy") for page in sorted((CHECKOUT / folder).rglob("*.md"))),
 )
+
 _BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INDENTED: Final = re.compile(r"^ {4,}([^\s`].*)$", re.MULTILINE)
 _IN_TEXT: Final = re.compile(r"`(bfsql-gateway +[^`\n]+)`")
@@ -98,11 +99,13 @@ def _configured(entry: Any) -> Iterator[str]:
 
 Servers = Callable[[str], str]
 """Returns the URL of what stands in the place of a host, by the name of the fixture that has it."""
+
 _LEFT_OUT: Final = {
     "bfsql-gateway index": "bfsql-gateway index --endpoint URL",
     "bfsql-gateway completion SHELL": "bfsql-gateway completion bash",
 }
 """Commands of which the text leaves out a part."""
+
 _HOSTS: Final = {
     r"http://127\.0\.0\.1:3030/ds/sparql|\bURL\b": "endpoint",
     r"postgresql://owner@[^/ \"]+/graph": "empty_tables",
@@ -111,6 +114,7 @@ _HOSTS: Final = {
     r"rediss?://[^/ \"]+": "cache",
 }
 """The fixture in the place of what has such a URL."""
+
 _PROGRAMS: Final = {
     "bfsql-gateway": f'exec {sys.executable} -m gateway "$@"',
     # As the client starts the server that it is told of.

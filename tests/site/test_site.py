@@ -52,6 +52,7 @@ def test_the_site_is_built_without_a_fault_and_loads_nothing_from_elsewhere(tmp_
 
 SECONDS: Final = 120
 """How long a command may take before it counts as hung."""
+
 NOT_RUN: Final = {
     "docs/check.md: bfsql-gateway check --profile rhea": "what the profile says holds of Rhea's own server alone",
     "docs/operating.md: OTEL_SERVICE_NAME=bfsql OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf opentelemetry-instrument "
@@ -62,8 +63,10 @@ NOT_RUN: Final = {
     "on loopback; tests/server/access/test_oauth.py has one",
 }
 """Why this test does not run a command."""
+
 LATER: Final = "try again later"
 """What the program says where a server took too long. A reader does so: servers that have just started are slow."""
+
 COMMANDS: Final = list(commands())
 RUN: Final = [command for command in COMMANDS if str(command) not in NOT_RUN]
 

@@ -426,6 +426,7 @@ async def test_an_endpoint_that_answers_nothing_has_failed_and_refused_nothing()
 
 MARKER = b"the marker"
 """Stands for that of the query that is answered."""
+
 LINES = b'?n\t?end\n<http://example.org/a>\t\n\t"' + MARKER + b'"\n'
 IRI = {"type": "uri", "value": "http://example.org/a"}
 END = {"end": {"type": "literal", "value": MARKER.decode()}}

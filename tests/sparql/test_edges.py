@@ -82,6 +82,7 @@ def test_a_row_about_another_node_is_a_fault() -> None:
 
 
 Answers = TypeVar("Answers")
+
 ROWS = (10, 100_000)
 """Rows of one query: so few that nodes are read in pages, and more than any has."""
 

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.anyio
 
 Rows = list[dict[str, dict[str, str]]]
 """As SPARQL JSON has them."""
+
 INTEGER: Final = "http://www.w3.org/2001/XMLSchema#integer"
 TWO_ROWS: Final = "VALUES ?row { 1 2 }"
 COUNTING: Final = " AS ?end) (COUNT(*) AS ?count)"

@@ -113,6 +113,7 @@ def body(rows: object) -> bytes:
 
 WHOLE = body(JSON_ROWS)
 BEGUN = WHOLE[: WHOLE.index(b"]}}") - 4]
+
 FUSEKI = (
     b"\n##  Query cancelled due to timeout during execution   ##"
     b"\n##  ****          Incomplete results           ****   ##\n"

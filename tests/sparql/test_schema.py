@@ -37,6 +37,7 @@ LARGE = "\n".join(
     for number in range(NODES)
 )
 """More triples than the quick reading takes in these tests, which is 100."""
+
 SAMPLED = OrientationSettings(glance_triples=100, enumeration_seconds=0)
 
 

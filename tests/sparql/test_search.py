@@ -33,8 +33,10 @@ x:resistance rdfs:label 'insulin resistance' ; a x:Disease .
 x:resistant rdfs:label 'resistance to insulin'@en ; a x:Disease ; skos:altLabel 'IR' .
 x:glucose dct:title 'glucose' ; a x:Drug .
 """
+
 INDEX_FIRST = SearchSettings(index="virtuoso")
 """An index that is looked for first; all names are compared where it is not there."""
+
 Reply = Callable[[str], Fault | None]
 
 
@@ -361,8 +363,10 @@ async def test_an_engine_that_reads_a_pattern_otherwise_is_not_believed() -> Non
 
 LUCENE_SPECIAL = set('+-&|!(){}[]^"~*?:\\/ \t\n\r\u3000')
 """What ends a term of Lucene's classic syntax, or means something in it."""
+
 WRITERS = [lucene_query, virtuoso_query, blazegraph_query]
 HOSTILE = ["AND", "and or not", 'a" OR "b', "a) uri:*", "x* ?y", "~2", "[a TO z]", "\\", "'", "?x . } #", "a\x00b"]
+
 texts = st.text(max_size=40) | st.sampled_from(HOSTILE)
 
 

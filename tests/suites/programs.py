@@ -61,6 +61,7 @@ def run(command: Sequence[str | Path], folder: Path, environment: Mapping[str, s
 
 Revision = Literal["2025-11-25", "2026-07-28"]
 REVISIONS: Final[tuple[Revision, ...]] = ("2025-11-25", "2026-07-28")
+
 _EXPECTED: Final = Path(__file__).with_name("conformance.toml")
 _NAME: Final = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 _BAD: Final = frozenset({"FAILURE", "WARNING"})

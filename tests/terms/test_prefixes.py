@@ -256,6 +256,7 @@ def test_a_name_behind_an_id_is_left_out_unless_it_holds_another_id(text: str, a
 
 DRUG = "http://data.example.org/vocabulary/drug/"
 OFTEN = 10
+
 # Long enough that a prefix pays, and of few parts, so that namespaces nest and names meet.
 STEMS = st.sampled_from(
     [

@@ -39,7 +39,9 @@ IRI = st.one_of(
     st.lists(FRAGMENTS, max_size=5).map(lambda parts: "a:" + "".join(parts)),
     st.from_regex(r"[a-z]{1,4}:(//)?[!-~\u00a0-\uffef]{0,12}", fullmatch=True),
 ).filter(is_iri)
+
 ONE_STRING_TOKEN = re.compile(r'"(?:[^"\\\n\r]|\\[tbnrf"\'\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*"')
+
 ENGINE = pyoxigraph.Store()
 
 

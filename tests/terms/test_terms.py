@@ -30,6 +30,7 @@ from tests.tables import decoded
 
 ANY_CHARACTER = st.characters(exclude_categories=())
 ANY_TEXT = st.text(ANY_CHARACTER, max_size=30)
+
 # SPARQL 1.1, 19.8, IRIREF; RFC 3987 leaves out the controls of Latin-1 and the two non-characters as well.
 DELIMITERS = set('<>"{}|^`\\')
 

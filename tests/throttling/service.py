@@ -35,10 +35,13 @@ from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
 
 _Arguments = TypeVarTuple("_Arguments")
 _Result = TypeVar("_Result")
+
 _A_MOMENT = 0.0002
 """Real seconds that are waited for what nobody knows of, such as the end of a connection."""
+
 _LOST = 0.5
 """Real seconds after which what is on its way is given up; nothing takes so long on loopback."""
+
 _Ready = list[tuple[selectors.SelectorKey, int]]
 
 
@@ -118,9 +121,12 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 Refill = Literal["at one go", "evenly"]
 """As the service's source has it, whose buckets are never in debt; or as its documentation reads, with debts."""
+
 Refusal = tuple[int, bytes, dict[str, str]]
+
 _EPOCH = 1_800_000_000.0
 """Seconds since 1970 when the loop's time was 0, for the instants that it names."""
+
 _TIMED_OUT = b"SPARQL-QUERY: queryStr=...\njava.util.concurrent.TimeoutException\n"
 
 

@@ -57,6 +57,7 @@ def test_what_is_no_number_of_an_id_or_a_name_is_refused_as_text(number: object)
 
 
 ONE_OF_MANY = re.compile(r"(?<![\d,])1 (?:more )?(?!is\b|was\b|has\b|this\b)\w+s\b|(?:^|: )1 (?:more )?\w+ are\b")
+
 WITH_NUMBERS = [
     function
     for _, function in inspect.getmembers(messages, inspect.isfunction)

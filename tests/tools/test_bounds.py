@@ -30,8 +30,10 @@ pytestmark = pytest.mark.anyio
 
 LEAST = 16_000
 """Bytes that an answer may have though `max_tokens` is less: one node and what is said about it."""
+
 ERROR = 2_000
 """Characters of an error."""
+
 TOKENS = st.sampled_from([200, 400, 1_000, 8_000])
 IDS = st.lists(
     st.one_of(

@@ -34,7 +34,9 @@ x:stream a x:River ; skos:altLabel 'Dée' .
 x:long a x:Person ; rdfs:label 'Eve of Essex' .
 x:colon a x:Film ; rdfs:label 'Ann: the film' .
 """
+
 Ask = Callable[[Gateway, str], Awaitable[Answer]]
+
 ASKED: list[Ask] = [
     lambda gateway, text: gateway.bfs_query([text], 1),
     lambda gateway, text: gateway.intersect_subgraphs([text, "x:dee"], 1),

@@ -124,6 +124,7 @@ MAX_BYTES = 1 << 30
 SMALL = "SELECT ?value { <http://example.org/7> ?p ?value }"
 ENDLESS = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }"
 """60 to the power of 6 rows, one after the other."""
+
 Body = Callable[[RawIOBase], None]
 
 

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.anyio
 
 QUERY = "SELECT ?x { ?x ?p ?o }"
 NOW = "Sat, 21 Nov 2026 10:00:00 GMT"
+
 # Real texts: Blazegraph 2.1.5, Fuseki 6.2.0 and Virtuoso 7.2.5.1 as run for this project; QLever and the Wikidata query
 # service from their sources.
 TRACE = b"\tat com.bigdata.rdf.sail.webapp.BigdataServlet.submitApiTask(BigdataServlet.java:292)\n" * 40

@@ -29,6 +29,7 @@ NODES = [f"urn:n{number}" for number in range(8)]
 OUTSIDE = ["urn:outside", "urn:n0outside"]
 PREDICATES = ["urn:p", "urn:q", "urn:n3"]
 IN_TIME = Deadline.after(3_600.0)
+
 orders = st.lists(st.sampled_from(NODES), unique=True)
 edges = st.builds(Edge, *map(st.sampled_from, (NODES + OUTSIDE, PREDICATES, NODES + OUTSIDE)))
 edge_lists = st.lists(edges, unique=True, max_size=40)

@@ -97,6 +97,7 @@ def main() -> None:
 
 
 FILE: Final = SOURCES / "tests" / "examples.json"
+
 _DRUGS: Final = ["drug:metformin", "drug:warfarin"]
 _BLANK: Final = ["a:blankObject", "a:blankDeep", "a:manyBlanks"]
 _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [

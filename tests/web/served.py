@@ -34,6 +34,7 @@ NAME: Final = (
     "\u202e gnp.exe " + "long " * 2_000
 )
 """More than 10,000 characters."""
+
 HUB_EDGES: Final = 400
 
 

@@ -325,6 +325,7 @@ ROBIN_WILLIAMS: Final = "wd:Q83338"
 DENMARK, NIELS_BOHR = "wd:Q35", "wd:Q7085"
 SHOWN: Final = ("light", "dark")
 """The screenshots that the documentation has."""
+
 MANY: Final = 2_000
 MOST_PAGES: Final = 40
 

@@ -27,6 +27,7 @@ from tests.suites.packages import node_in, npm_modules, python_folder
 
 Command = Callable[[Path, int, Path], Sequence[str | Path]]
 """Returns the command that serves a file of N-Triples at a port, with a folder for the server's own files."""
+
 Fill = Callable[[int, Path], None]
 """Lets a server that has started at a port load a file."""
 
@@ -79,6 +80,7 @@ def _answers(endpoint: str, is_filled: bool) -> bool:
 
 COMUNICA_VERSION: Final = "4.5.0"
 COMUNICA_PATH: Final = "sparql"
+
 _COMUNICA_PACKAGES: Final = Path(__file__).parents[1] / "packages" / "comunica"
 _COMUNICA_SCRIPT: Final = "@comunica/query-sparql-file/bin/http.js"
 _COMUNICA_LOOPBACK: Final = Path(__file__).with_name("loopback.cjs")
@@ -113,6 +115,7 @@ CORESE: Final = Release(
     17,
 )
 CORESE_PATH: Final = "sparql"
+
 _CORESE_LAUNCHER: Final = Path(__file__).with_name("CoreseServer.java")
 
 
@@ -175,7 +178,9 @@ ONTOP: Final = Libraries(
 ONTOP_VERSION: Final = "5.1.2 (H2 2.2.224)"
 ONTOP_PATH: Final = "sparql"
 ONTOP_SETTINGS: Final = '`edges.evidence_nodes = false`, `evidence.ways = "refused"`'
+
 _BLANK_TYPE: Final = re.compile(rf"^\S+ <{re.escape(RDF)}type> _:")
+
 _ONTOP_LAUNCHER: Final = Path(__file__).with_name("OntopServer.java")
 
 
@@ -210,6 +215,7 @@ def ontop_settled(profile: Profile) -> Profile:
 
 RDFLIB_ENDPOINT_VERSION: Final = "0.6.3"
 RDFLIB_ENDPOINT_PATH: Final = ""
+
 _RDFLIB_ENDPOINT_LOCK: Final = Path(__file__).parents[1] / "packages" / "rdflib-endpoint.lock"
 
 
@@ -231,6 +237,7 @@ TOMCAT: Final = Libraries(
     "920dd68f0fa41cd22ecbc5d8100fa119d91b99ab302122dcf9802a46094b2c8a",
     17,
 )
+
 _TOMCAT_LAUNCHER: Final = Path(__file__).with_name("TomcatServer.java")
 
 

@@ -27,6 +27,7 @@ from tests.servers.loopback import HOST, free_port, listening
 
 SECONDS: Final = 30
 """How long anything here may take before it counts as hung."""
+
 INITIALIZE: Final[dict[str, Any]] = {
     "jsonrpc": "2.0",
     "id": 1,

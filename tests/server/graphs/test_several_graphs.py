@@ -341,6 +341,7 @@ def test_a_client_sees_the_graphs_of_its_token_in_the_order_of_the_operator() ->
 SECONDS = 240
 """How long anything here may take before it counts as hung; wd50k is parsed meanwhile."""
 REFERENCES = {"medlit": "medlit.ttl.gz", "movies": "movies.ttl.gz", "wd50k": "wd50k.nt.gz"}
+
 QUESTIONS: list[tuple[str, str, dict[str, Any], tuple[int, int]]] = [
     ("medlit", "bfs_query", {"seeds": ["RxNorm:3251"], "max_hops": 2}, (84, 99)),
     ("medlit", "intersect_subgraphs", {"seeds": ["RxNorm:3251", "MeSH:D003480"], "k": 2}, (70, 97)),
@@ -432,6 +433,7 @@ IDENTITY = IdentitySettings(
     formatters={"https://authors.example.org/terms/shelfMark": "https://library.example.org/item/$1"},
 )
 UNKNOWN = "atlas"
+
 CALLS: Sequence[tuple[str, dict[str, Any]]] = [
     ("describe_schema", {}),
     ("search_entities", {"query": "Joyce"}),
