@@ -22,7 +22,7 @@ from gateway.terms.iri import DC, DCT, FOAF, OBO_IN_OWL, RDF, RDFS, SCHEMA, SKOS
 from gateway.terms.prefixes import PrefixMap
 from tests.schema.state_tables import state_table
 from tests.suites.clients.library import libraries
-from tests.suites.conformance import REVISIONS, expected
+from tests.suites.programs import REVISIONS, expected
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = tuple(sorted((ROOT / "docs").glob("*.md")))

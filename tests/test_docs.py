@@ -38,7 +38,7 @@ from gateway.telemetry.record import Record
 from gateway.tools.gateway import Gateway
 from gateway.traversal.gaps import CAUSES
 from tests import generated_docs
-from tests.site.assembled import pages_in_navigation
+from tests.site.build import pages_in_navigation
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from rdflib import BNode, Literal, URIRef
 
+from tests.graphs import FIXTURES, asserted, fixture
 from tests.oracle import OWL, RDF, RDF_TYPE, RDFS, OracleGraph, bfs, degree, entity_type, intersect
 from tests.random_graphs import (
     BASE,
@@ -420,3 +421,9 @@ def test_every_kind_of_question_is_drawn(kind: Callable[[Question], bool]) -> No
 )
 def test_every_kind_of_intersection_is_drawn(kind: Callable[[IntersectionQuestion], bool]) -> None:
     find(intersections(), kind, settings=GENERATE)
+
+
+def test_what_engines_of_rdf_1_1_are_given_is_the_same_in_each_run() -> None:
+    # Else every run would load all graphs again.
+    for name in FIXTURES:
+        assert [*asserted(fixture(name))] == [*asserted(fixture(name))]

@@ -26,8 +26,7 @@ from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
 from gateway import resources
 from gateway.server.access.tokens import hashed, new_token
-from tests.server.access.clients import ACCEPT, INITIALIZE, bearer
-from tests.server.access.issuer import Issuer
+from tests.server.access.clients import ACCEPT, INITIALIZE, Issuer, bearer
 from tests.servers.loopback import HOST, free_port, listening
 
 _ISSUE: Final = "18.2"

@@ -1,34 +1,55 @@
-"""What the benchmarks measure, and how they report it."""
+"""What the benchmarks measure, of which gateways, and how they report it."""
 
 import asyncio
 import io
 import json
+import os
 import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
+from mcp import Client
 from rich.console import Console
+from typing_extensions import is_protocol
 
-from benchmarks.contenders.asking import PlainClient
+from benchmarks import driver
+from benchmarks.contenders.asking import PlainClient, plain_client
 from benchmarks.contenders.bare import resend
 from benchmarks.contenders.base import NO_ANSWER, Run, Size, WrongAnswerError
+from benchmarks.contenders.ours import Ours, size_of
 from benchmarks.contenders.reading import Header, RowReader, header_of
+from benchmarks.contenders.trivial_server import NAME
 from benchmarks.delay import DelayingProxy
+from benchmarks.driver import digest
 from benchmarks.latencies import Latencies
 from benchmarks.loop_hold import LONG, Holds, timed_loop
 from benchmarks.measure import Sample, Samples, area_under_curve, interleaved, median_difference, median_ratio
+from benchmarks.parts.fairness import mixed
+from benchmarks.questions import DESMOPRESSIN, WD, WDT, Question
+from benchmarks.random_graphs import HUBS
 from benchmarks.recall import COLUMNS, lines_of
-from benchmarks.recording import Recording, Request
+from benchmarks.recording import Recording, RecordingTransport, Request
 from benchmarks.report import Line, Measurement, Report, show
+from benchmarks.served import served
 from benchmarks.variants import TARGETS, VARIANTS, one_typo, other_order, plural, prefix
 from gateway.errors import EndpointFault
-from gateway.transport.base import Format
+from gateway.transport import base
+from gateway.transport.base import Format, TimeoutPolicy
+from gateway.transport.http import Http
+from tests.cases import check_each
+from tests.columns import Column
+from tests.servers.cache import CHECKOUT
 from tests.servers.loopback import HOST
+from tests.servers.oxigraph import running_oxigraph
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.anyio
-
 
 RIGHT = Size(3, 2)
 
@@ -396,3 +417,136 @@ async def test_an_answer_that_is_cut_is_not_measured(query: str) -> None:
     seen = recorded(query)
     with pytest.raises(EndpointFault):
         await RowReader(Server(lost=1), seen).read(seen.requests[0])
+
+
+TWO_HOPS: Final = Question("2 hops", "medlit", "local", (DESMOPRESSIN,), 2)
+FORMATS: Final = {"oxigraph": {"json"}, "fuseki": {"tsv"}, "virtuoso": {"json", "tsv"}}
+"""As each engine is asked once it is recognised; one that is not is asked for JSON only."""
+
+SENTINEL: Final = " AS ?end)"
+
+
+def test_a_recording_transport_has_all_that_the_gateway_looks_for_in_the_one_behind_it() -> None:
+    http = Http("http://127.0.0.1:9/sparql", max_bytes=1)
+    recording = RecordingTransport(http)
+    protocols = [one for one in vars(base).values() if isinstance(one, type) and is_protocol(one)]
+    capabilities = [one for one in protocols if getattr(one, "_is_runtime_protocol", False) and isinstance(http, one)]
+    assert len(capabilities) >= 3
+    check_each(capabilities, lambda one: _check_is(recording, one))
+
+
+def _check_is(transport: object, protocol: type) -> None:
+    assert isinstance(transport, protocol)
+
+
+def test_how_the_time_left_is_sent_reaches_the_transport_behind() -> None:
+    http = Http("http://127.0.0.1:9/sparql", max_bytes=1)
+    RecordingTransport(http).timeout_policy = TimeoutPolicy(timeout_parameter="timeout")
+    assert http.timeout_policy.timeout_parameter == "timeout"
+
+
+@pytest.mark.server
+@pytest.mark.data
+@pytest.mark.anyio
+@pytest.mark.parametrize("engine", list(FORMATS), indirect=True)
+async def test_the_engine_is_recognised_behind_a_recording_and_the_bare_client_reads_the_same_answers(
+    engine: Column,
+) -> None:
+    graphs = engine.settle("medlit", Ours.at(engine.url("medlit"), "local").profile).endpoint.named_graphs
+    ours = Ours.at(engine.url("medlit"), "local", graphs)
+    try:
+        with ours.wire.recording() as seen:
+            size = size_of(await ours.topology(TWO_HOPS))
+    finally:
+        await ours.close()
+    assert size.edges > 0
+    assert {request.wanted for request in seen.requests} == FORMATS[engine.name]
+    assert all(SENTINEL in request.query for request in seen.requests)
+    async with plain_client(engine.url("medlit")) as client:
+        assert await resend(client, seen, 4, in_steps=True) == NO_ANSWER
+    assert seen.rows >= size.edges
+
+
+EDGES = [(f"{WD}Q{s}", f"{WDT}P{p}", f"{WD}Q{o}") for s, p, o in ((1, 10, 2), (3, 10, 1), (2, 11, 4), (4, 10, 5))]
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("driver")
+    graph: Path = folder / "small.nt"
+    graph.write_text("".join(f"<{s}> <{p}> <{o}> .\n" for s, p, o in EDGES), encoding="utf-8")
+    try:
+        with running_oxigraph([graph], workdir=folder) as server:
+            yield server.endpoint
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+def asked(endpoint: str, folder: Path, *questions: Mapping[str, Any]) -> subprocess.CompletedProcess[str]:
+    # Our own interpreter and module.
+    return subprocess.run(  # noqa: S603
+        [sys.executable, "-P", driver.__file__, endpoint],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        input="".join(f"{json.dumps(question)}\n" for question in questions),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.server
+def test_a_driver_answers_each_line_with_the_size_of_the_answer_and_its_time(endpoint: str) -> None:
+    question = {"seeds": [f"{WD}Q1"], "hops": 2}
+    done = asked(endpoint, CHECKOUT, *({"kind": kind, **question} for kind in ("answer", "topology", "edges")))
+    answers = [*map(json.loads, done.stdout.splitlines())]
+    assert [(one["nodes"], one["edges"], one["complete"]) for one in answers] == [(4, 3, True)] * 3
+    assert answers[2]["digest"] == digest(EDGES[:3])
+    assert min(one["seconds"] for one in answers) > 0
+
+
+@pytest.mark.process
+def test_a_driver_refuses_to_measure_the_gateway_of_another_folder(tmp_path: Path) -> None:
+    done = asked("http://127.0.0.1:9/", tmp_path)
+    assert done.returncode == 1
+    assert "not that of" in done.stderr
+
+
+@pytest.mark.server
+async def test_a_timed_server_answers_and_tells_how_long_its_loop_was_held(tmp_path: Path) -> None:
+    graph = HUBS.write(tmp_path / "hubs.nt")
+    async with served("benchmarks.timed_server", "--graph", str(graph)) as server:
+        met = await mixed(server, 1, 0.1)
+        assert len(met.light.seconds) >= 4
+        assert len(met.heavy.seconds) >= 1
+        assert met.errors == 0
+        holds = await server.holds()
+        assert holds.passes > 10
+        assert 0 < holds.longest <= holds.total
+        assert (await server.holds()).passes < holds.passes
+        assert server.cpu_seconds() > 0
+        assert server.resident_bytes() > 1_000_000
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("how", [(), ("--low-level",)])
+async def test_a_trivial_server_returns_its_answer(tmp_path: Path, how: tuple[str, ...]) -> None:
+    file = tmp_path / "answer.json"
+    file.write_text(json.dumps({"nodes": {"a": 1}}), encoding="utf-8")
+    async with (
+        served("benchmarks.contenders.trivial_server", str(file), *how) as server,
+        Client(server.url, mode="legacy") as client,
+    ):
+        latencies = Latencies()
+        with latencies.timed():
+            answer = await client.call_tool(NAME, {"question": ""})
+        assert answer.structured_content == {"nodes": {"a": 1}}
+        assert len(latencies.seconds) == 1
+
+
+@pytest.mark.server
+async def test_a_server_that_does_not_start_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="ended with code"):
+        async with served("benchmarks.no_such_module"):
+            pass

@@ -15,9 +15,8 @@ from typing import Final
 
 from gateway.errors import ConfigurationError
 from tests.blank_nodes.graphs import KIND_COUNT, drawn
-from tests.blank_nodes.judge import Report
+from tests.blank_nodes.judge import Report, judged
 from tests.blank_nodes.oracle import Expected, expected_of, read_file
-from tests.blank_nodes.run import judged
 
 _SHOWN: Final = 3
 """Findings of one graph that are printed."""

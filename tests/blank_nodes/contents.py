@@ -1,18 +1,241 @@
-"""What a node says by itself, in one form for the oracle and for answers, and the shapes that are compared."""
+"""What a node says by itself, in one form for oracle and answers, and which blank nodes of the two are the same."""
 
+import hashlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from rdflib import BNode, Literal, URIRef
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib.compare import isomorphic
 
 from gateway.export.subgraph import Subgraph
-from tests.blank_nodes.lists import Array, Node, Term
-from tests.blank_nodes.matching import Ends, Shape
-from tests.blank_nodes.oracle import Edge, Expected
+from tests.blank_nodes.oracle import Array, Edge, Expected, Node, Term
 from tests.oracle import GENERIC_TYPES, OWL, SCHEMA_TERM_CLASSES
+
+Ends: TypeAlias = tuple[str, str, str]
+"""An edge; blank nodes begin with `_:`."""
+
+_TRIES: Final = 40
+"""How many pairs of nodes of one colour are tried before two graphs are said to differ."""
+
+_SMALL: Final = 60
+"""Edges of an answer that rdflib compares as well."""
+
+POSITION: Final = "urn:x-test:position:"
+CONTENT: Final = "urn:x-test:content"
+
+
+@dataclass
+class Shape:
+    """A graph in which blank nodes are known by what they say.
+
+    Attributes:
+        edges: The edges, each with its positions.
+        contents: What each node says by itself; the same for the same content.
+    """
+
+    edges: dict[Ends, frozenset[str]] = field(default_factory=dict)
+    contents: dict[str, Hashable] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> set[str]:
+        """All nodes."""
+        return {*self.contents, *(end for edge in self.edges for end in (edge[0], edge[2]))}
+
+    def within(self, nodes: Iterable[str]) -> "Shape":
+        """Return the part of it with these nodes only."""
+        kept = set(nodes)
+        edges = {edge: at for edge, at in self.edges.items() if edge[0] in kept and edge[2] in kept}
+        return Shape(edges, {node: said for node, said in self.contents.items() if node in kept})
+
+
+def is_blank(node: str) -> bool:
+    """Return whether a node is blank."""
+    return node.startswith("_:")
+
+
+def matched(one: Shape, other: Shape) -> dict[str, str] | None:
+    """Return the blank nodes of another graph by those of the first, None where the two are not isomorphic."""
+    if len(one.edges) != len(other.edges) or len(one.contents) != len(other.contents):
+        return None
+    return _matched(_Side(one), _Side(other), {}, {}, [_TRIES])
+
+
+def unlike(one: Shape, other: Shape) -> str:
+    """Say what the first has that the other has not, and the reverse, by the colours that blank nodes end with."""
+    left, right = (_readable(shape) for shape in (one, other))
+    missing, added = left - right, right - left
+    if not missing and not added:
+        return "the same edges, put together in another way"
+    shown = [f"missing {edge} x{count}" for edge, count in list(missing.items())[:3]]
+    shown += [f"not expected {edge} x{count}" for edge, count in list(added.items())[:3]]
+    return f"{missing.total()} missing, {added.total()} not expected: {'; '.join(shown)}"
+
+
+def differences(expected: Shape, answered: Shape, same: Mapping[str, str] | None) -> str:
+    """Say how an answer differs from what was expected, or nothing.
+
+    Args:
+        expected: What was expected, with nodes of the oracle.
+        answered: What was answered.
+        same: The blank nodes of answers by those of the oracle; without it, the two need to be isomorphic.
+    """
+    if same is None:
+        return "" if are_isomorphic(expected, answered) else unlike(expected, answered)
+    named = _renamed(expected, same)
+    if named.edges == answered.edges and named.nodes == answered.nodes:
+        return ""
+    missing, added = set(named.edges) - set(answered.edges), set(answered.edges) - set(named.edges)
+    moved = {edge for edge in named.edges if answered.edges.get(edge, named.edges[edge]) != named.edges[edge]}
+    parts = [f"{len(missing)} edges missing {sorted(missing)[:2]}"] if missing else []
+    parts += [f"{len(added)} edges not expected {sorted(added)[:2]}"] if added else []
+    if moved:
+        edge = min(moved)
+        told = f"{edge} {sorted(answered.edges[edge])}, not {sorted(named.edges[edge])}"
+        parts.append(f"{len(moved)} edges with another position: {told}")
+    if gone := named.nodes - answered.nodes:
+        parts.append(f"{len(gone)} nodes missing {sorted(gone)[:2]}")
+    if more := answered.nodes - named.nodes:
+        parts.append(f"{len(more)} nodes not expected {sorted(more)[:2]}")
+    return "; ".join(parts)
+
+
+def are_isomorphic(one: Shape, other: Shape) -> bool:
+    """Return whether two graphs are the same but for the names of blank nodes; small ones are asked of rdflib, too."""
+    are_same = matched(one, other) is not None
+    if len(one.edges) <= _SMALL and len(other.edges) <= _SMALL:
+        by_rdflib = isomorphic(as_rdflib(one), as_rdflib(other))
+        if by_rdflib != are_same:
+            raise AssertionError(f"rdflib says {by_rdflib}: {one}, {other}")
+    return are_same
+
+
+def as_rdflib(shape: Shape) -> Graph:
+    """Return a graph for rdflib, positions as further triples of each edge."""
+    graph = Graph()
+
+    def term(node: str) -> URIRef | BNode:
+        return BNode(node[2:]) if is_blank(node) else URIRef(node)
+
+    for (s, p, o), positions in shape.edges.items():
+        graph.add((term(s), URIRef(p), term(o)))
+        for position in positions:
+            graph.add((term(s), URIRef(f"{POSITION}{position}:{p}"), term(o)))
+    for node, said in shape.contents.items():
+        graph.add((term(node), URIRef(CONTENT), Literal(_hashed(said))))
+    return graph
+
+
+class _Side:
+    """One of two graphs that are compared."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.blank = {node for node in shape.nodes if is_blank(node)}
+        self.fixed: Counter[object] = Counter()
+        self.links: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        self.contents = {node: _hashed(said) for node, said in shape.contents.items()}
+        self.edges = {edge: tuple(sorted(at)) for edge, at in shape.edges.items()}
+        for (s, p, o), at in self.edges.items():
+            if s not in self.blank and o not in self.blank:
+                self.fixed[s, p, o, at] += 1
+            if s in self.blank:
+                self.links[s].append((f">{p} {at}", o))
+            if o in self.blank:
+                self.links[o].append((f"<{p} {at}", s))
+        for node, said in self.contents.items():
+            if node not in self.blank:
+                self.fixed[node, said] += 1
+
+    def colours(self, marked: Mapping[str, str]) -> dict[str, str]:
+        """Return a colour for each blank node, the same for all that nothing tells apart."""
+        colours = {node: _hashed((self.contents.get(node), marked.get(node))) for node in self.blank}
+        known = 0
+        while (now := len(set(colours.values()))) > known:
+            known = now
+            colours = {
+                node: _hashed((colours[node], sorted((said, colours.get(end, end)) for said, end in self.links[node])))
+                for node in self.blank
+            }
+        return colours
+
+    def classes(self, colours: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return the nodes of each colour."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for node, colour in colours.items():
+            found[colour].append(node)
+        return found
+
+
+def _matched(
+    one: _Side, other: _Side, marks: dict[str, str], other_marks: dict[str, str], tries: list[int]
+) -> dict[str, str] | None:
+    """Refine both until each colour has one node; where several are alike, take two of them for one and go on."""
+    classes, others = one.classes(one.colours(marks)), other.classes(other.colours(other_marks))
+    if {colour: len(nodes) for colour, nodes in classes.items()} != {
+        colour: len(nodes) for colour, nodes in others.items()
+    }:
+        return None
+    several = [colour for colour, nodes in classes.items() if len(nodes) > 1]
+    if not several:
+        same = {nodes[0]: others[colour][0] for colour, nodes in classes.items()}
+        return same if one.fixed == other.fixed and _is_same(one, other, same) else None
+    marks, other_marks = dict(marks), dict(other_marks)
+    # All of one colour that have no links among themselves or to others alike are told apart at once.
+    alone = [colour for colour in several if _has_fixed_links(one, classes[colour], classes)]
+    for colour in alone:
+        for number, (node, answered) in enumerate(zip(classes[colour], others[colour], strict=True)):
+            marks[node] = other_marks[answered] = f"{colour} {number}"
+    if alone:
+        return _matched(one, other, marks, other_marks, tries)
+    chosen = min(several, key=lambda colour: len(classes[colour]))
+    node = classes[chosen][0]
+    for answered in others[chosen]:
+        if tries[0] <= 0:
+            return None
+        with_one, with_other = marks | {node: chosen}, other_marks | {answered: chosen}
+        found = _matched(one, other, with_one, with_other, tries)
+        if found is not None:
+            return found
+        tries[0] -= 1
+    return None
+
+
+def _has_fixed_links(side: _Side, nodes: Iterable[str], classes: Mapping[str, list[str]]) -> bool:
+    """Return whether nodes have links to nodes only that are told apart: then any of them is as good as any other."""
+    several = {node for members in classes.values() if len(members) > 1 for node in members}
+    return not any(end in several for node in nodes for _, end in side.links[node])
+
+
+def _is_same(one: _Side, other: _Side, same: Mapping[str, str]) -> bool:
+    named = {(same.get(s, s), p, same.get(o, o)): at for (s, p, o), at in one.edges.items()}
+    return named == other.edges
+
+
+def _renamed(shape: Shape, same: Mapping[str, str]) -> Shape:
+    def name(node: str) -> str:
+        return same.get(node, node)
+
+    edges = {(name(s), p, name(o)): at for (s, p, o), at in shape.edges.items()}
+    return Shape(edges, {name(node): said for node, said in shape.contents.items()})
+
+
+def _readable(shape: Shape) -> Counter[str]:
+    """Return the edges and contents of a graph, each blank node as what it says, and what leads to it."""
+
+    def name(node: str) -> str:
+        return f"_:{shape.contents.get(node, '')}" if is_blank(node) else node
+
+    found = Counter(f"{name(s)} {p} {name(o)} {sorted(at)}" for (s, p, o), at in shape.edges.items())
+    found.update(f"{node if not is_blank(node) else '_:'} {said}" for node, said in shape.contents.items())
+    return found
+
+
+def _hashed(content: object) -> str:
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:24]
+
 
 Expand = Callable[[str], str]
 """Returns the whole IRI of an ID."""

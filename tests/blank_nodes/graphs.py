@@ -1,19 +1,443 @@
-"""Draws small graphs with blank nodes and lists of every kind, each by its number, and writes them to files."""
+"""Draws small graphs with blank nodes and lists, each kind of use by its number, and writes them to files."""
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias, cast
 
 import pyoxigraph
 from rdflib import BNode, Dataset, Graph, Literal, URIRef
-from rdflib.namespace import XSD
+from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from tests.blank_nodes.kinds import KINDS, Document, Fact
-from tests.blank_nodes.lists import Triple
-from tests.blank_nodes.oracle import triples_of
+from tests.blank_nodes.oracle import FIRST, NIL, REST, Node, Triple, triples_of
+
+X: Final = "https://example.org/"
+Object: TypeAlias = URIRef | BNode | Literal
+Fact: TypeAlias = tuple[Node, URIRef, Object]
+
+PREDICATES: Final = [URIRef(f"{X}p/{name}") for name in ("with", "part", "near", "made")]
+SAYS: Final = [URIRef(f"{X}says/{name}") for name in ("amount", "note", "when")]
+TYPES: Final = [URIRef(f"{X}type/{name}") for name in ("Dose", "Event", "Person")]
+LISTS: Final = [URIRef(f"{X}list/{name}") for name in ("steps", "order")]
+WORDS: Final = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "jetty")
+
+
+@dataclass
+class Document:
+    """One file.
+
+    Attributes:
+        facts: Its triples, by the named graph that they are in; of the default graph, by nothing.
+    """
+
+    facts: dict[URIRef | None, list[Fact]] = field(default_factory=dict)
+
+
+@dataclass
+class _Maker:
+    """Collects facts."""
+
+    dice: random.Random
+    facts: list[Fact] = field(default_factory=list)
+    blanks: int = 0
+
+    def blank(self) -> BNode:
+        self.blanks += 1
+        return BNode(f"b{self.blanks}")
+
+    def iri(self) -> URIRef:
+        return URIRef(f"{X}n{self.dice.randrange(8)}")
+
+    def add(self, s: Node, p: URIRef, o: Object) -> None:
+        self.facts.append((s, p, o))
+
+    def literal(self) -> Literal:
+        dice = self.dice
+        return dice.choice(
+            (
+                Literal(dice.choice(WORDS)),
+                Literal(str(dice.randrange(5)), datatype=XSD.integer),
+                Literal(f"0{dice.randrange(3)}", datatype=XSD.integer, normalize=False),
+                Literal(f"{dice.randrange(5)}.5", datatype=XSD.decimal),
+                Literal(dice.choice(WORDS), lang=dice.choice(("en", "de"))),
+                Literal(dice.choice(("true", "false")), datatype=XSD.boolean),
+                Literal(f'{dice.choice(WORDS)} "quoted"\nline \\ end'),
+            )
+        )
+
+    def describe(self, node: Node, share: float = 0.5) -> None:
+        dice = self.dice
+        if dice.random() < share:
+            self.add(node, RDF.type, dice.choice(TYPES))
+        if dice.random() < share:
+            self.add(node, RDFS.label, Literal(f"{dice.choice(WORDS)} {dice.choice(WORDS)}"))
+        if dice.random() < share:
+            self.add(node, dice.choice(SAYS), self.literal())
+
+    def named(self) -> None:
+        """Give the IRIs names and edges among themselves."""
+        for number in range(8):
+            self.describe(URIRef(f"{X}n{number}"), 0.4)
+        for _ in range(3):
+            self.add(self.iri(), self.dice.choice(PREDICATES), self.iri())
+
+    def items(self, members: Sequence[Object], head: Node | None = None) -> Node:
+        """Add a list and return its head."""
+        if not members:
+            return NIL
+        cells: list[Node] = [head or self.blank(), *(self.blank() for _ in members[1:])]
+        for place, (cell, member) in enumerate(zip(cells, members, strict=True), 1):
+            self.add(cell, FIRST, member)
+            self.add(cell, REST, cells[place] if place < len(cells) else NIL)
+        return cells[0]
+
+    def member(self, depth: int = 0) -> Object:
+        """Draw a member of a list."""
+        roll = self.dice.random()
+        if roll < 0.4:
+            return self.iri()
+        if roll < 0.6:
+            return self.literal()
+        if roll < 0.8 or depth > 2:
+            node = self.blank()
+            self.describe(node)
+            self.add(node, self.dice.choice(PREDICATES), self.iri())
+            return node
+        return self.items([self.member(depth + 1) for _ in range(self.dice.randrange(4))])
+
+    @property
+    def document(self) -> Document:
+        return Document({None: self.facts})
+
+
+def _nests(dice: random.Random) -> Iterator[Document]:
+    """Blank nodes in each other, up to five deep."""
+    make = _Maker(dice)
+    make.named()
+
+    def fill(node: Node, depth: int) -> None:
+        for _ in range(dice.randint(1, 3)):
+            inner = make.blank()
+            make.add(node, dice.choice(PREDICATES), inner)
+            make.describe(inner)
+            if depth < 4 and dice.random() < 0.6:
+                fill(inner, depth + 1)
+            if dice.random() < 0.4:
+                make.add(inner, dice.choice(PREDICATES), make.iri())
+
+    for _ in range(3):
+        fill(make.iri(), 0)
+    yield make.document
+
+
+def _chain(dice: random.Random) -> Iterator[Document]:
+    """A chain of up to thirty blank nodes that say nothing, between two IRIs."""
+    make = _Maker(dice)
+    make.named()
+    node: Node = make.iri()
+    for _ in range(dice.randint(5, 30)):
+        following = make.blank()
+        make.add(node, PREDICATES[0], following)
+        node = following
+    make.add(node, PREDICATES[0], make.iri())
+    yield make.document
+
+
+def _cycles(dice: random.Random) -> Iterator[Document]:
+    """Rings of blank nodes, one of which an IRI leads to, and a pair that differs only as a whole: 6 and 3 + 3."""
+    make = _Maker(dice)
+    make.named()
+    for size in (dice.randint(1, 6), 3, 3, 6):
+        ring = [make.blank() for _ in range(size)]
+        for place, node in enumerate(ring):
+            make.add(node, PREDICATES[1], ring[(place + 1) % size])
+        make.add(make.iri(), PREDICATES[2], ring[0])
+        if dice.random() < 0.5:
+            make.describe(dice.choice(ring), 1)
+    yield make.document
+
+
+def _siblings(dice: random.Random) -> Iterator[Document]:
+    """Blank nodes of equal content, alone and with equal nodes below them."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(3):
+        owner, value, predicate = make.iri(), Literal(dice.choice(WORDS)), dice.choice(PREDICATES)
+        below = dice.random() < 0.5
+        for _ in range(dice.randint(2, 5)):
+            node = make.blank()
+            make.add(owner, predicate, node)
+            make.add(node, SAYS[1], value)
+            if below:
+                inner = make.blank()
+                make.add(node, PREDICATES[0], inner)
+                make.add(inner, SAYS[0], Literal(1))
+    yield make.document
+
+
+def _relations(dice: random.Random) -> Iterator[Document]:
+    """Relations of several ends, without an owner or with one."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(8):
+        node = make.blank()
+        make.describe(node, 0.7)
+        for predicate in dice.sample(PREDICATES, dice.randint(1, 4)):
+            make.add(node, predicate, make.iri())
+        if dice.random() < 0.5:
+            make.add(make.iri(), dice.choice(PREDICATES), node)
+    yield make.document
+
+
+def _broken(dice: random.Random) -> Iterator[Document]:
+    """Lists that are malformed, in every way."""
+    make = _Maker(dice)
+    make.named()
+    for way in range(10):
+        cells = cast("list[BNode]", [make.blank() for _ in range(dice.randint(2, 4))])
+        for place, cell in enumerate(cells):
+            make.add(cell, FIRST, make.iri() if way % 2 else make.member(3))
+            make.add(cell, REST, cells[place + 1] if place + 1 < len(cells) else NIL)
+        make.add(make.iri(), LISTS[way % 2], cells[0])
+        _break(make, cells, way)
+    yield make.document
+
+
+def _break(make: _Maker, cells: Sequence[BNode], way: int) -> None:
+    last, middle = cells[-1], cells[1]
+    match way:
+        case 0:
+            make.add(middle, FIRST, URIRef(f"{X}second"))
+        case 1:
+            make.add(middle, REST, make.items([make.iri()]))
+        case 2:
+            make.facts.remove((last, REST, NIL))
+        case 3:
+            make.facts.remove((last, REST, NIL))
+            make.add(last, REST, cells[0])
+        case 4:
+            make.facts.remove((last, REST, NIL))
+            make.add(last, REST, make.iri())
+        case 5:
+            make.facts[:] = [fact for fact in make.facts if fact[:2] != (last, FIRST)]
+        case 6:
+            make.add(middle, SAYS[1], Literal("a cell that says more"))
+        case 7:
+            make.add(make.iri(), LISTS[1], middle)
+        case 8:
+            make.facts.remove((last, REST, NIL))
+            make.add(last, REST, Literal("the end"))
+        case _:
+            make.add(last, RDF["_1"], make.iri())
+
+
+def _in_themselves(dice: random.Random) -> Iterator[Document]:
+    """Lists and containers that are their own members."""
+    make = _Maker(dice)
+    make.named()
+    own, one, other, seq = make.blank(), make.blank(), make.blank(), make.blank()
+    make.items([own, make.iri()], own)
+    make.items([make.iri(), other], one)
+    make.items([one], other)
+    make.add(seq, RDF.type, RDF.Seq)
+    make.add(seq, RDF["_1"], seq)
+    for node in (own, one, seq):
+        make.add(make.iri(), LISTS[0], node)
+    make.add(make.iri(), LISTS[1], make.items([make.iri(), own]))
+    yield make.document
+
+
+def _lists(dice: random.Random) -> Iterator[Document]:
+    """Lists of nodes, of literals and of both, in each other, empty ones, members twice."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(8):
+        members = [make.member() for _ in range(dice.randrange(6))]
+        if members and dice.random() < 0.4:
+            members.append(members[0] if isinstance(members[0], URIRef) else make.iri())
+        make.add(make.iri(), dice.choice(LISTS), make.items(members))
+    yield make.document
+
+
+def _nodes_in_lists(dice: random.Random) -> Iterator[Document]:
+    """Lists of nodes alone, members twice and beside plain edges of the same ends."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(8):
+        owner, predicate = make.iri(), dice.choice(LISTS)
+        members = [make.iri() for _ in range(dice.randint(1, 30))]
+        make.add(owner, predicate, make.items(members))
+        if dice.random() < 0.4:
+            make.add(owner, predicate, members[0])
+    yield make.document
+
+
+def _shared(dice: random.Random) -> Iterator[Document]:
+    """Lists with several owners, some of them lists."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(4):
+        head = make.items([make.member(3) for _ in range(dice.randint(1, 4))])
+        for _ in range(2):
+            make.add(make.iri(), dice.choice(LISTS), head)
+        if dice.random() < 0.5:
+            make.add(make.iri(), dice.choice(LISTS), make.items([head, make.iri()]))
+        owner = make.blank()
+        make.add(owner, dice.choice(LISTS), head)
+        make.add(make.iri(), PREDICATES[0], owner)
+    yield make.document
+
+
+def _heads(dice: random.Random) -> Iterator[Document]:
+    """Lists whose head is a node: an IRI, one that says more, one without an owner."""
+    make = _Maker(dice)
+    make.named()
+    for number in range(4):
+        members = [make.member(3) for _ in range(dice.randint(1, 4))]
+        head = make.items([*members, make.iri()], URIRef(f"{X}list{number}"))
+        make.add(make.iri(), dice.choice(LISTS), head)
+        if dice.random() < 0.5:
+            make.add(head, RDF.type, RDF.List)
+        other = make.items([make.iri(), make.member(3)])
+        make.describe(other, 1)
+        if dice.random() < 0.5:
+            make.add(make.iri(), dice.choice(LISTS), other)
+        make.items([make.iri(), make.iri()])
+        make.add(make.iri(), dice.choice(LISTS), make.items([head, other]))
+    yield make.document
+
+
+def _containers(dice: random.Random) -> Iterator[Document]:
+    """Containers, blank and with an IRI, in lists and with lists in them."""
+    make = _Maker(dice)
+    make.named()
+    for number in range(8):
+        node: Node = make.blank() if number % 3 else URIRef(f"{X}bag{number}")
+        make.add(node, RDF.type, dice.choice((RDF.Seq, RDF.Bag, RDF.Alt)))
+        for place in range(1, dice.randint(2, 12)):
+            make.add(node, RDF[f"_{place}"], make.member(2))
+        if number % 4 != 1:
+            make.add(make.iri(), dice.choice(LISTS), node)
+        if number % 4 == 2:
+            make.add(make.iri(), dice.choice(LISTS), make.items([node, make.iri()]))
+        if number % 4 == 3:
+            make.add(node, SAYS[0], make.literal())
+    yield make.document
+
+
+def _graphs(dice: random.Random) -> Iterator[Document]:
+    """Blank nodes and lists over several named graphs."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(4):
+        node = make.blank()
+        make.describe(node)
+        make.add(make.iri(), dice.choice(PREDICATES), node)
+        make.add(node, dice.choice(PREDICATES), make.iri())
+        make.add(node, dice.choice(LISTS), make.items([make.member(3) for _ in range(3)]))
+    names = [None, URIRef(f"{X}graph/1"), URIRef(f"{X}graph/2")]
+    document = Document({name: [] for name in names})
+    for fact in make.facts:
+        for name in dice.sample(names, dice.choice((1, 1, 2))):
+            document.facts[name].append(fact)
+    yield document
+
+
+def _documents(dice: random.Random) -> Iterator[Document]:
+    """Several files with equal labels for other nodes, and equal nodes."""
+    same = random.Random(dice.randrange(1000))  # noqa: S311 - not for security
+    for _ in range(dice.randint(2, 4)):
+        yield from _relations(dice if dice.random() < 0.6 else random.Random(same.randrange(2)))  # noqa: S311
+
+
+def _expressions(dice: random.Random) -> Iterator[Document]:
+    """Class expressions, property paths and chains among other blank nodes."""
+    make = _Maker(dice)
+    make.named()
+    classes = [URIRef(f"{X}class/{name}") for name in "ABCDE"]
+    for cls in classes:
+        make.add(cls, RDF.type, OWL.Class)
+        make.describe(cls, 0.3)
+        restriction = make.blank()
+        make.add(restriction, RDF.type, OWL.Restriction)
+        make.add(restriction, OWL.onProperty, dice.choice(PREDICATES))
+        make.add(restriction, OWL.someValuesFrom, dice.choice(classes))
+        make.add(cls, dice.choice((RDFS.subClassOf, OWL.equivalentClass)), restriction)
+    make.add(classes[0], OWL.unionOf, make.items(classes[1:3]))
+    both = make.blank()
+    make.add(both, OWL.intersectionOf, make.items([classes[3], restriction_of(make)]))
+    make.add(classes[1], RDFS.subClassOf, both)
+    make.add(PREDICATES[0], OWL.propertyChainAxiom, make.items(PREDICATES[1:3]))
+    valued, individual = restriction_of(make), make.blank()
+    make.add(valued, OWL.hasValue, individual)
+    make.describe(individual, 1)
+    make.add(make.iri(), PREDICATES[1], individual)
+    make.add(make.iri(), RDF.type, restriction_of(make))
+    disjoint = make.blank()
+    make.add(disjoint, RDF.type, OWL.AllDisjointClasses)
+    make.add(disjoint, OWL.members, make.items(classes))
+    make.add(make.iri(), LISTS[0], make.items([restriction_of(make), make.iri()]))
+    for _ in range(3):
+        node = make.blank()
+        make.describe(node)
+        make.add(make.iri(), dice.choice(PREDICATES), node)
+        make.add(node, dice.choice(PREDICATES), dice.choice(classes))
+    yield make.document
+
+
+def restriction_of(make: _Maker) -> BNode:
+    """Add a restriction and return it."""
+    node = make.blank()
+    make.add(node, OWL.onProperty, PREDICATES[0])
+    return node
+
+
+def _evidence(dice: random.Random) -> Iterator[Document]:
+    """Blank statements about edges between nodes of any kind."""
+    make = _Maker(dice)
+    make.named()
+    for _ in range(6):
+        node = make.blank()
+        make.describe(node)
+        edge: Fact = (make.iri(), dice.choice(PREDICATES), node)
+        make.add(*edge)
+        statement = make.blank()
+        make.add(statement, RDF.type, RDF.Statement)
+        for part, term in zip((RDF.subject, RDF.predicate, RDF.object), edge, strict=True):
+            make.add(statement, part, term)
+        make.add(statement, SAYS[1], make.literal())
+        if dice.random() < 0.5:
+            source = make.blank()
+            make.add(statement, PREDICATES[3], source)
+            make.describe(source, 1)
+        if dice.random() < 0.5:
+            make.add(make.iri(), PREDICATES[2], statement)
+    yield make.document
+
+
+def _everything(dice: random.Random) -> Iterator[Document]:
+    """All of it in one file."""
+    facts: list[Fact] = []
+    for place, kind in enumerate((_nests, _siblings, _lists, _heads, _containers, _expressions, _evidence, _broken)):
+        for document in kind(dice):
+            facts += (_moved(fact, place) for some in document.facts.values() for fact in some)
+    yield Document({None: facts})
+
+
+def _moved(fact: Fact, place: int) -> Fact:
+    s, p, o = (BNode(f"k{place}{term}") if isinstance(term, BNode) else term for term in fact)
+    return cast("Fact", (s, p, o))
+
+
+KINDS: Final[dict[str, Callable[[random.Random], Iterator[Document]]]] = {
+    made.__name__.removeprefix("_"): made
+    for made in (
+        *(_nests, _chain, _cycles, _siblings, _relations, _broken, _in_themselves, _lists, _nodes_in_lists, _shared),
+        *(_heads, _containers, _graphs, _documents, _expressions, _evidence, _everything),
+    )
+}
 
 FORMATS: Final = ("turtle", "nt", "xml", "json-ld", "trig")
 _SUFFIXES: Final = {"turtle": "ttl", "nt": "nt", "xml": "rdf", "json-ld": "jsonld", "trig": "trig"}

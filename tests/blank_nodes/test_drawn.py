@@ -10,9 +10,8 @@ from rdflib import BNode
 from gateway.api import open_gateway
 from gateway.export.subgraph import Subgraph
 from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
-from tests.blank_nodes.judge import Judge, Report, room
+from tests.blank_nodes.judge import Judge, Report, judged, room
 from tests.blank_nodes.oracle import bfs, expected_of
-from tests.blank_nodes.run import judged
 
 _QUESTIONS = 3
 """About each graph; `python -m tests.blank_nodes` asks more."""

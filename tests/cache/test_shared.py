@@ -1,4 +1,4 @@
-"""Answers that processes share in a Valkey: two gateways in the place of two processes."""
+"""Answers that processes share in a Valkey, as bytes and back: two gateways in the place of two processes."""
 
 import asyncio
 import os
@@ -13,11 +13,34 @@ from typing import Any, Final
 import pyoxigraph
 import pytest
 from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.api import open_gateway
+from gateway.cache import shared_codec
 from gateway.cache.shared_values import SharedValues
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, EndpointFault
+from gateway.graph.counts import EdgeCount, EdgeCounts
+from gateway.graph.values import (
+    Assertion,
+    BlankNode,
+    Degree,
+    Description,
+    DirectSubclasses,
+    Edge,
+    Evidence,
+    Existence,
+    Identities,
+    Mark,
+    Neighbourhood,
+    NodeFacts,
+    NoValue,
+    Quantity,
+    Reach,
+    Resource,
+)
 from gateway.settings.limits import SharedCacheServer
+from gateway.terms.literals import Literal
 from gateway.tools.gateway import Gateway
 from tests.servers.loopback import HOST
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
@@ -25,7 +48,7 @@ from tests.servers.valkey import ValkeyServer, running_valkey
 from tests.small import PREFIXES, engine
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
 
-pytestmark = [pytest.mark.anyio, pytest.mark.server]
+pytestmark = pytest.mark.anyio
 
 GRAPH: Final = " ".join(
     f"x:hub x:p x:n{number} . x:n{number} x:q x:m{number} ; x:size {number} ." for number in range(9)
@@ -76,6 +99,7 @@ async def asked(endpoint: FakeEndpoint, gateway: Gateway, **given: Any) -> tuple
     return answer, len(endpoint.queries) - before
 
 
+@pytest.mark.server
 async def test_what_one_process_has_read_another_does_not_ask_for_again(valkey: ValkeyServer) -> None:
     async with two_gateways(valkey.url) as (endpoint, first, second):
         one, queries = await asked(endpoint, first)
@@ -83,6 +107,7 @@ async def test_what_one_process_has_read_another_does_not_ask_for_again(valkey: 
         assert await asked(endpoint, second) == (one, 0)
 
 
+@pytest.mark.server
 async def test_processes_share_nothing_if_only_one_found_out_the_engine(valkey: ValkeyServer) -> None:
     # The other cannot see which answers the engine cut: this one must not take them for whole.
     is_broken = True
@@ -106,6 +131,7 @@ async def test_processes_share_nothing_if_only_one_found_out_the_engine(valkey: 
         assert (one, queries > 0) == (other, True)
 
 
+@pytest.mark.server
 async def test_pages_of_one_answer_come_from_either(valkey: ValkeyServer) -> None:
     async with two_gateways(valkey.url) as (endpoint, first, second):
         page, _ = await asked(endpoint, first, limit=5)
@@ -123,6 +149,7 @@ async def test_pages_of_one_answer_come_from_either(valkey: ValkeyServer) -> Non
         assert queries <= 2
 
 
+@pytest.mark.server
 async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +173,7 @@ async def test_both_go_on_while_the_server_is_away_and_use_it_when_it_is_back(
                 assert (await asked(endpoint, second))[0] == whole
 
 
+@pytest.mark.server
 async def test_calls_go_on_while_the_server_is_stopped_and_use_it_when_it_goes_on(
     valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +189,7 @@ async def test_calls_go_on_while_the_server_is_stopped_and_use_it_when_it_goes_o
         assert await asked(endpoint, second) == (whole, 0)
 
 
+@pytest.mark.server
 async def test_what_one_process_forgets_no_process_uses(valkey: ValkeyServer) -> None:
     async with two_gateways(valkey.url) as (endpoint, first, second):
         await asked(endpoint, first)
@@ -170,6 +199,7 @@ async def test_what_one_process_forgets_no_process_uses(valkey: ValkeyServer) ->
         assert (await asked(endpoint, second))[1] == 0
 
 
+@pytest.mark.server
 async def test_what_was_asked_for_before_others_forgot_is_not_used_after_it(valkey: ValkeyServer) -> None:
     old, new = (SharedValues(SharedCacheServer(valkey.url), "x:") for _ in range(2))
     try:
@@ -187,6 +217,7 @@ async def test_what_was_asked_for_before_others_forgot_is_not_used_after_it(valk
         await asyncio.gather(old.close(), new.close())
 
 
+@pytest.mark.server
 async def test_a_server_that_lost_what_was_forgotten_brings_nothing_back(valkey: ValkeyServer) -> None:
     import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
 
@@ -203,6 +234,7 @@ async def test_a_server_that_lost_what_was_forgotten_brings_nothing_back(valkey:
         await values.close()
 
 
+@pytest.mark.server
 async def test_what_is_no_answer_is_asked_of_the_graph(valkey: ValkeyServer) -> None:
     import redis  # noqa: PLC0415 - a client of our own beside that of the gateway
 
@@ -217,6 +249,7 @@ async def test_what_is_no_answer_is_asked_of_the_graph(valkey: ValkeyServer) -> 
         assert (answer, queries > 0) == (whole, True)
 
 
+@pytest.mark.server
 async def test_no_value_is_read_beyond_the_longest_of_ours(
     valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +272,7 @@ async def test_no_value_is_read_beyond_the_longest_of_ours(
     assert 0 < sent < len(keys) * LARGEST * 2
 
 
+@pytest.mark.server
 async def test_a_server_that_never_answers_costs_no_more_than_its_time(caplog: pytest.LogCaptureFixture) -> None:
     # Connections wait in the backlog, and nobody accepts them.
     with socket.create_server((HOST, 0)) as silent:
@@ -248,6 +282,7 @@ async def test_a_server_that_never_answers_costs_no_more_than_its_time(caplog: p
     assert caplog.text.count("the shared cache is away") <= 2
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "url",
     [
@@ -271,6 +306,7 @@ def _forged(content: bytes, name: bytes) -> bytes:
     return blake2b(name + b"\n" + value, digest_size=16, key=blake2b(b"", digest_size=32).digest()).digest() + value
 
 
+@pytest.mark.server
 async def test_whoever_reaches_the_server_without_the_secret_forges_no_answer(
     valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,3 +323,73 @@ async def test_whoever_reaches_the_server_without_the_secret_forges_no_answer(
                 client.set(key, _forged(content, key))
         answer, queries = await asked(endpoint, second)
     assert (answer, queries > 0) == (whole, True)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+IRIS = st.lists(TEXT, max_size=4).map(tuple)
+LITERALS = st.builds(Literal, TEXT, TEXT, TEXT)
+QUANTITIES = st.builds(Quantity, st.builds(Literal, TEXT, TEXT), TEXT)
+LEAVES = LITERALS | QUANTITIES | st.builds(Resource, TEXT) | st.builds(NoValue, st.booleans())
+PROPERTIES = st.recursive(
+    st.dictionaries(TEXT, st.lists(LEAVES, max_size=3).map(tuple), max_size=3),
+    lambda inner: st.dictionaries(
+        TEXT, st.lists(LEAVES | st.builds(BlankNode, inner, st.booleans()), max_size=3).map(tuple), max_size=3
+    ),
+    max_leaves=5,
+)
+COUNTS = st.builds(EdgeCount, TEXT, st.booleans(), st.integers(0, 9), IRIS)
+ANSWERS = st.one_of(
+    st.builds(
+        Neighbourhood, st.lists(st.builds(Edge, TEXT, TEXT, TEXT), max_size=5).map(tuple), st.integers(0, 99)
+    ).map(lambda answer: (shared_codec.EDGES, answer)),
+    st.builds(Degree, st.integers(0, 10**9), st.booleans()).map(lambda answer: (shared_codec.DEGREES, answer)),
+    st.builds(EdgeCounts, st.lists(COUNTS, max_size=3).map(tuple), st.integers(0, 9)).map(
+        lambda answer: (shared_codec.COUNTS, answer)
+    ),
+    st.builds(NodeFacts, IRIS, TEXT, description=TEXT, left_out=st.integers(0, 9)).map(
+        lambda answer: (shared_codec.FACTS, answer)
+    ),
+    st.builds(Existence, st.booleans()).map(lambda answer: (shared_codec.EXISTENCE, answer)),
+    st.builds(DirectSubclasses, IRIS).map(lambda answer: (shared_codec.SUBCLASSES, answer)),
+    st.builds(Identities, IRIS).map(lambda answer: (shared_codec.IDENTITIES, answer)),
+    st.builds(Reach, st.dictionaries(TEXT, st.integers(0, 5), max_size=4)).map(
+        lambda answer: (shared_codec.REACH, answer)
+    ),
+    st.builds(Description, PROPERTIES, left_out=st.integers(0, 9)).map(
+        lambda answer: (shared_codec.DESCRIPTIONS, answer)
+    ),
+    st.builds(
+        Evidence, st.lists(st.builds(Assertion, PROPERTIES, IRIS), max_size=2).map(tuple), left_out=st.integers(0, 9)
+    ).map(lambda answer: (shared_codec.EVIDENCE, answer)),
+)
+
+
+@given(ANSWERS)
+def test_what_is_read_is_what_was_written(drawn: tuple[object, object]) -> None:
+    kind, answer = drawn
+    content = kind.write(answer)  # type: ignore[attr-defined]
+    assert isinstance(content, bytes)
+    assert kind.read(content) == answer  # type: ignore[attr-defined]
+
+
+@given(st.binary(max_size=60) | ANSWERS.map(lambda drawn: drawn[0].write(drawn[1])))
+def test_other_bytes_are_no_answer_or_a_whole_one(content: bytes) -> None:
+    for kind in (
+        shared_codec.EDGES,
+        shared_codec.FACTS,
+        shared_codec.DESCRIPTIONS,
+        shared_codec.EVIDENCE,
+        shared_codec.COUNTS,
+        shared_codec.REACH,
+    ):
+        read = kind.read(content)
+        assert read is None or read.mark.whole
+
+
+def test_answers_that_are_not_whole_or_hold_hashes_of_this_process_are_not_written() -> None:
+    fault = Mark(EndpointFault("Gone."))
+    assert shared_codec.EDGES.write(Neighbourhood(mark=fault)) is None
+    assert shared_codec.EDGES.write(Neighbourhood(left_out=frozenset({1}))) is None
+    assert shared_codec.DESCRIPTIONS.write(Description(mark=fault)) is None
+    assert shared_codec.DESCRIPTIONS.write(Description(refined=False)) is None
+    assert shared_codec.EVIDENCE.write(Evidence(mark=fault)) is None

@@ -1,12 +1,12 @@
-"""Every field that a check claims of a real server, against how that server was started and what it was given."""
+"""Every field that a check claims of a real server, against how that server was started, with and without its name."""
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyoxigraph
 import pytest
@@ -15,16 +15,27 @@ from gateway import resources
 from gateway.api import open_gateway
 from gateway.check.check import check_endpoint, check_graph
 from gateway.check.report import Report
-from gateway.settings.endpoint import EndpointSettings
+from gateway.errors import GatewayError
+from gateway.settings.endpoint import EndpointSettings, Sentinel
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import connect
 from gateway.stores.loaded import load
+from gateway.tools.gateway import Gateway
+from tests.columns import Column, ColumnName
+from tests.faults.catalogue import BY_SENTINEL
+from tests.faults.injected import InjectedFault
+from tests.faults.proxy import each, fault_proxy
+from tests.faults.reply import Answer
+from tests.servers.blazegraph import running_blazegraph
 from tests.servers.command import fuseki_command
 from tests.servers.fuseki import running_fuseki
 from tests.servers.loopback import HOST, free_port
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.process import running
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.servers.virtuoso import running_virtuoso
+
+pytestmark = pytest.mark.anyio
 
 EX = "http://example.org/"
 WORDS = ("warfarin", "aspirin", "metformin", "glibenclamide", "amiodarone", "fluconazole")
@@ -99,9 +110,6 @@ def snippet(report: Report) -> Profile:
 def agrees_everywhere(report: Report) -> bool:
     """Tell whether the edges and types of three nodes and the number of triples were compared, and are the same."""
     return report.agrees and [one.not_compared for one in report.comparisons] == [""] * 7
-
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.server
@@ -298,3 +306,122 @@ async def test_a_graph_in_this_process() -> None:
         "blank_nodes": "none",
     }
     assert (report.comparisons, report.settings, report.warnings) == ((), "", ())
+
+
+def written(folder: Path, name: str, lines: list[str]) -> Path:
+    path = folder / f"{name}.nt"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@pytest.mark.server
+async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
+    graphs = {"urn:check": [written(tmp_path, "graph", GRAPH)], "urn:other": [written(tmp_path, "other", LINES)]}
+    try:
+        with running_virtuoso(graphs, workdir=tmp_path) as server:
+            found = await checked(server.endpoint, Profile(endpoint=EndpointSettings(graphs=("urn:check",))))
+            both = await checked(server.endpoint, Profile(endpoint=EndpointSettings(graphs=("urn:check", "urn:other"))))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    values = found.values()
+    assert str(values.pop("version")).startswith("07.20.")
+    # Two of one's own, and those that Virtuoso itself keeps.
+    assert int(values.pop("named_graphs")) >= 2
+    assert values == {
+        "engine": "virtuoso",
+        "post": True,
+        "get": True,
+        "row_cap": 10_000,
+        "sentinel": "united",
+        "format": "TSV",
+        "time_limit": None,
+        "deadline": "none is sent",
+        "lateral": False,
+        "rdf_1_2": False,
+        # Its text index is filled by rules that this server was not given.
+        "text_search": None,
+        "union_default_graph": True,
+        "triples": len(GRAPH),
+        "blank_nodes": "none",
+    }
+    assert agrees_everywhere(found.report)
+    profile = snippet(found.report)
+    assert profile.limits.query_rows == 9_000
+    assert profile.endpoint == EndpointSettings(url=found.url, engine="virtuoso", lateral=False, graphs=("urn:check",))
+    # A triple that is in both graphs is one.
+    assert both.values()["triples"] == len(GRAPH)
+    assert agrees_everywhere(both.report)
+
+
+@pytest.mark.server
+async def test_blazegraph_with_a_text_index(tmp_path: Path) -> None:
+    try:
+        with running_blazegraph({"check": [written(tmp_path, "graph", GRAPH)]}, workdir=tmp_path) as server:
+            found = await checked(server.endpoint("check"))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert found.values() == {
+        "engine": "blazegraph",
+        "version": "2.1.5",
+        "post": True,
+        "get": True,
+        "row_cap": "at least 50001",
+        "sentinel": "sorted",
+        "format": "JSON",
+        "time_limit": None,
+        "deadline": "header X-BIGDATA-MAX-QUERY-MILLIS, in milliseconds",
+        "lateral": False,
+        "rdf_1_2": False,
+        "text_search": "bds:search",
+        "named_graphs": 0,
+        "union_default_graph": None,
+        "triples": len(GRAPH),
+        "blank_nodes": "none",
+    }
+    assert agrees_everywhere(found.report)
+    assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="blazegraph", lateral=False)
+
+
+FOUND: Final[Mapping[ColumnName, Sentinel]] = {"rdf4j": "united", "oxigraph": "sorted", "blazegraph": "sorted"}
+"""Fuseki and Virtuoso keep the order of a UNION as RDF4J does."""
+
+DRUG = "<https://example.org/medical/drug/warfarin>"
+
+
+def nameless(answer: Answer) -> Answer:
+    """Return rows with no header but their type, and nothing for what is no answer to a query."""
+    # Blazegraph writes its description of itself as rows, too.
+    if answer.results is None or b"http://www.bigdata.com/" in answer.body:
+        return Answer(b"no query", 400, {"Content-Type": "text/plain"})
+    return Answer(answer.body, 200, {"Content-Type": answer.headers["Content-Type"]})
+
+
+def without_names(fault: InjectedFault | None = None) -> InjectedFault:
+    """Return the fault that an engine is not named, and another one if given."""
+    spoil = fault.spoil if fault is not None else nameless
+    return InjectedFault("nameless", "any proxy", lambda answer: spoil(nameless(answer)))
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("engine", list(FOUND), indirect=True)
+async def test_no_answer_that_was_cut_is_complete_though_nothing_names_the_engine(engine: Column) -> None:
+    settings = engine.settle("medical", Profile())
+    async with fault_proxy(engine.url("medical"), each(without_names())) as proxy:
+        found = await checked(proxy.url(), settings)
+        assert found.report.claims.engine.value is None
+        assert found.report.claims.sentinel.value == FOUND[engine.name]
+        async with open_gateway(endpoint=proxy.url(), profile=settings) as gateway:
+            whole = await gateway.bfs_query([DRUG], 2, topology_only=True)
+            assert (whole.complete, whole.levels) == (True, [1, 15, 18])
+            for fault in BY_SENTINEL:
+                gateway.forget()
+                await proxy.begin(each(without_names(fault)))
+                assert not (await _answered(gateway))
+
+
+async def _answered(gateway: Gateway) -> bool:
+    """Tell whether the drug and its neighbours come, and are said to be all."""
+    try:
+        return (await gateway.bfs_query([DRUG], 2, topology_only=True)).complete
+    except GatewayError:
+        return False

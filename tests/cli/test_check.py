@@ -1,4 +1,4 @@
-"""The command `check`: what it prints, and how it ends."""
+"""The command `check`: what it prints, and how it ends; and the command `profiles`."""
 
 import asyncio
 import json
@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
+from gateway.settings.load import built_in, load_profile
 from gateway.settings.profile import Profile
 from tests.check.pretender import TRIPLES, Pretender
 from tests.cli.conftest import Run
 from tests.servers.loopback import free_port
 from tests.transport.fake_endpoint import Handler, answering, fake_endpoint
-
-pytestmark = pytest.mark.slow
 
 FUSEKI = {"Fuseki-Request-Id": "1"}
 
@@ -59,6 +58,7 @@ SORTING = '[endpoint]\nsentinel = "sorted"'
 """What pretends to be Fuseki does not keep the order of a UNION."""
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(FUSEKI)) as url:
         ran = run("check", url, "--profile", quick(tmp_path, SORTING))
@@ -72,6 +72,7 @@ def test_an_endpoint_is_shown_as_a_table_with_a_snippet_to_copy(run: Run, tmp_pa
     assert (profile.endpoint.url, profile.endpoint.engine) == (url, "fuseki")
 
 
+@pytest.mark.slow
 def test_json_is_one_object_on_one_line(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(FUSEKI)) as url:
         ran = run("check", url, "--json", "-p", quick(tmp_path))
@@ -86,12 +87,14 @@ def test_json_is_one_object_on_one_line(run: Run, tmp_path: Path) -> None:
     assert "null" not in ran.out
 
 
+@pytest.mark.slow
 def test_the_endpoint_may_stand_in_the_profile(run: Run, tmp_path: Path) -> None:
     with serving(Pretender()) as url:
         ran = run("check", "--json", "-p", quick(tmp_path, f'[endpoint]\nurl = "{url}"'))
     assert json.loads(ran.out)["checked"] == url
 
 
+@pytest.mark.slow
 def test_what_holds_of_a_profile_is_one_table_and_what_does_not_ends_with_status_1(run: Run, tmp_path: Path) -> None:
     text = '[roles]\nname = ["http://www.w3.org/2000/01/rdf-schema#label"]\nsource = ["http://example.org/source"]'
     with serving(Pretender(FUSEKI)) as url:
@@ -106,6 +109,7 @@ def test_what_holds_of_a_profile_is_one_table_and_what_does_not_ends_with_status
     assert held["roles.source"]["holds"] is False
 
 
+@pytest.mark.slow
 def test_answers_that_differ_end_with_status_1_and_are_shown(run: Run, tmp_path: Path) -> None:
     def forge(query: str, answer: dict[str, Any]) -> None:
         if "BIND(<" in query:
@@ -117,6 +121,7 @@ def test_answers_that_differ_end_with_status_1_and_are_shown(run: Run, tmp_path:
     assert "only this gateway has http://example.org/" in " ".join(ran.out.split())
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_not_there_is_one_error_with_status_2(run: Run) -> None:
     ran = run("check", f"http://127.0.0.1:{free_port()}/sparql")
     assert (ran.status, ran.out) == (2, "")
@@ -125,6 +130,7 @@ def test_an_endpoint_that_is_not_there_is_one_error_with_status_2(run: Run) -> N
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_web_page_is_one_error_with_status_2(run: Run) -> None:
     with serving(answering(b"<html>hello</html>", content_type="text/html")) as url:
         ran = run("check", url)
@@ -133,6 +139,7 @@ def test_a_web_page_is_one_error_with_status_2(run: Run) -> None:
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
@@ -150,6 +157,7 @@ def test_a_wrong_command_line_is_one_error_with_status_2(run: Run, argv: list[st
     assert "secret" not in ran.err
 
 
+@pytest.mark.slow
 def test_a_graph_file_is_checked_too_as_far_as_that_goes(run: Run, films: Path) -> None:
     ran = run("check", "--graph", films)
     assert (ran.status, ran.err) == (0, "")
@@ -158,6 +166,7 @@ def test_a_graph_file_is_checked_too_as_far_as_that_goes(run: Run, films: Path) 
     assert "For the profile" not in ran.out
 
 
+@pytest.mark.slow
 def test_credentials_go_to_both_clients_and_to_no_output(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +187,7 @@ def test_credentials_go_to_both_clients_and_to_no_output(
     assert "the same as SPARQLWrapper" in ran.out
 
 
+@pytest.mark.slow
 def test_what_an_endpoint_writes_cannot_take_over_a_terminal(run: Run, tmp_path: Path) -> None:
     server = {"Server": "Virtuoso/7.2.\u009b1m"}
     with serving(Pretender(server)) as url:
@@ -186,6 +196,7 @@ def test_what_an_endpoint_writes_cannot_take_over_a_terminal(run: Run, tmp_path:
     assert not any(ord(character) < 32 and character != "\n" for character in ran.out)
 
 
+@pytest.mark.slow
 def test_what_a_check_found_is_used_without_being_pasted(run: Run, tmp_path: Path) -> None:
     with serving(Pretender(refused=("NOT EXISTS",))) as url:
         asked = ("bfs", "http://example.org/a", "--json", "-e", url, "--store", tmp_path)
@@ -197,3 +208,30 @@ def test_what_a_check_found_is_used_without_being_pasted(run: Run, tmp_path: Pat
     assert found["complete"] is True
     assert found["edge_count"] == 3
     assert "no evidence is read there" in after.err
+
+
+def test_a_person_sees_each_public_endpoint_with_its_graph_and_whether_it_was_tried(run: Run) -> None:
+    ran = run("profiles")
+    assert ran.status == 0
+    shown = ran.out
+    for name in built_in():
+        assert name in shown
+        assert load_profile(name).endpoint.url in shown
+    assert "Bgee: gene expression in animals" in " ".join(shown.split())
+    assert "Without an endpoint: bfsql-neo4j, bfsql-postgres, demo, fuseki, local, wikidata-local." in shown
+
+
+def test_a_program_gets_every_profile_with_its_sources_on_one_line(run: Run) -> None:
+    ran = run("profiles", "--json")
+    [line] = ran.out.splitlines()
+    profiles = {each["name"]: each for each in json.loads(line)["profiles"]}
+    assert sorted(profiles) == built_in()
+    mesh, local = profiles["mesh"], profiles["local"]
+    assert (mesh["endpoint"], mesh["tried"]) == (load_profile("mesh").endpoint.url, False)
+    assert "roles.synonym" in mesh["unchecked"]
+    assert mesh["sources"]["limits.query_rows"].startswith("https://hhs.github.io/")
+    assert (local["endpoint"], local["tried"], local["description"], local["unchecked"]) == (None, None, None, [])
+
+
+def test_no_endpoint_is_asked_and_no_project_file_is_read(run: Run) -> None:
+    assert run("profiles", "--endpoint", "http://127.0.0.1:1/sparql").status == 2

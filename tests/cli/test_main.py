@@ -1,3 +1,5 @@
+"""Whole sessions at the command line, in this process: what each command prints, and how it ends."""
+
 import asyncio
 import importlib.metadata
 import json
@@ -15,6 +17,7 @@ import pytest
 from gateway import expand
 from gateway.answers.models import Answer
 from gateway.api import Gateway, open_gateway
+from gateway.arguments import BY_TOOL
 from gateway.cli import tool_call
 from gateway.cli.main import main
 from gateway.escaping import json_text
@@ -30,7 +33,6 @@ ASKING = [
     ["describe", "drug:warfarin", "drug:aspirin"],
     ["intersect", "drug:warfarin", "drug:aspirin"],
 ]
-
 
 REFERENCE = ("--json", "--shape", "reference")
 
@@ -440,3 +442,15 @@ def test_lines_of_a_log_begin_with_the_time_wherever_it_was_asked_for(run: Run, 
 
 def test_help_lists_the_exit_statuses(run: Run) -> None:
     assert "The exit status is 0" in run("--help").out
+
+
+@pytest.mark.server
+def test_the_demo_plays_every_tool_over_mcp_and_shows_its_answers() -> None:
+    played = subprocess.run(
+        [sys.executable, "-m", "gateway", "demo"], capture_output=True, text=True, timeout=120, check=True
+    )
+    for tool in BY_TOOL.keys() - {"describe_entity"}:
+        assert f"{tool}(" in played.stdout
+    assert "INTERACTS_WITH \u2192 drug:aspirin" in played.stdout
+    assert "6 nodes, 9 edges, complete" in played.stdout
+    assert "Traceback" not in played.stderr

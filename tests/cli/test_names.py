@@ -1,14 +1,20 @@
-"""Commands with a name in the place of an ID, on files that were never opened before."""
+"""What one command stores for the next: names, coined prefixes and indexes, of what a profile shows."""
 
-from collections.abc import Sequence
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from gateway.cli.graph_source import GraphSource, needs_of
 from gateway.cli.options import CommonOptions
-from tests.cli.conftest import Run
-from tests.search_index.many_names import ManyNames, over_names
+from tests.cases import check_each
+from tests.cli.conftest import FIXTURES, Run
+from tests.search_index.small_indexes import ManyNames, over_names
+from tests.search_index.test_indexed_store import answering
+from tests.transport.fake_endpoint import fake_endpoint
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 GRAPH = "".join(f'<urn:n{n}> <{LABEL}> "name {n}" ; <urn:p> <urn:n{(n + 1) % 60}> .\n' for n in range(60))
@@ -109,3 +115,180 @@ def test_a_stored_graph_is_in_memory_while_that_is_read_of_it_which_a_command_wa
     tool: str, arguments: dict[str, object], needed: str
 ) -> None:
     assert needs_of(tool, arguments) == needed
+
+
+DATA = "http://data.example.org/resources/"
+
+
+@pytest.fixture
+def bare_graph(tmp_path: Path) -> str:
+    """Write a graph without prefixes."""
+    lines = [
+        line
+        for number in range(12)
+        for line in (
+            f"<{DATA}hub> <{DATA}has> <{DATA}n{number}> .",
+            f'<{DATA}n{number}> <{LABEL}> "Node {number}" .',
+        )
+    ]
+    (tmp_path / "graph.nt").write_text("\n".join(lines), encoding="utf-8")
+    return str(tmp_path / "graph.nt")
+
+
+def test_an_id_that_one_command_prints_is_an_argument_of_the_next(run: Run, bare_graph: str) -> None:
+    found = run("search", "node", "-g", bare_graph).out
+    short = next(word for word in found.split() if word.endswith(":n7"))
+    name = short.partition(":")[0]
+    assert f"{name}: stands for {DATA}" in found
+    described = run("describe", short, "-g", bare_graph).out
+    assert f"{DATA}n7" in described
+    assert f"{name}: stands for {DATA}" in described
+    traversal = run("bfs", short, "--hops", "2", "-g", bare_graph).out
+    assert f"{name}:n11" in traversal
+    assert f"{name}: stands for {DATA}" in traversal
+
+
+def test_the_store_has_them_where_one_is_given(run: Run, bare_graph: str, tmp_path: Path) -> None:
+    store = ["--store", str(tmp_path / "store")]
+    answer = json.loads(run("bfs", f"{DATA}hub", "--hops", "1", "-g", bare_graph, *store, "--json").out)
+    assert [*answer["prefixes"].values()] == [DATA]
+    (name,) = answer["prefixes"]
+    stored = [json.loads(path.read_bytes()) for path in (tmp_path / "store").rglob("prefixes.json")]
+    assert stored == [answer["prefixes"]]
+    assert f"{DATA}n7" in run("describe", f"{name}:n7", "-g", bare_graph, *store).out
+
+
+def test_a_declared_prefix_leaves_nothing_to_coin(run: Run, bare_graph: str) -> None:
+    assert "stands for" not in run("bfs", "r:hub", "--hops", "1", "-g", bare_graph, "--prefix", f"r={DATA}").out
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """Serve a small graph while the test runs."""
+    loop = asyncio.new_event_loop()
+    started: list[str] = []
+    ready = threading.Event()
+    over = asyncio.Event()
+
+    async def serve() -> None:
+        async with fake_endpoint(answering) as endpoint:
+            started.append(endpoint.url)
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert ready.wait(60)
+    yield started[0]
+    loop.call_soon_threadsafe(over.set)
+    thread.join(60)
+    loop.close()
+
+
+def test_index_reports_its_content_and_its_folder(run: Run, url: str, tmp_path: Path) -> None:
+    ran = run("index", "--endpoint", url, "--store", tmp_path)
+    assert ran.status == 0
+    assert "77 names of 42 entities" in ran.out
+    assert str(tmp_path) in ran.out.replace("\n", "")
+    (place,) = tmp_path.iterdir()
+    assert (place / "labels.sqlite").exists()
+
+
+def test_refresh_rebuilds_the_index(run: Run, url: str, tmp_path: Path) -> None:
+    run("index", "--endpoint", url, "--store", tmp_path)
+    (index,) = tmp_path.glob("*/labels.sqlite")
+    before = index.stat().st_ino
+    ran = run("refresh", "--endpoint", url, "--store", tmp_path)
+    assert ran.status == 0
+    assert index.stat().st_ino != before
+    assert "predicates." in ran.out
+    assert (index.parent / "schema.json").exists()
+
+
+def test_an_index_is_stored_in_the_users_cache(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert run("index", "--endpoint", url).status == 0
+    assert list(tmp_path.glob("bfsql-gateway/*/labels.sqlite"))
+    assert "local label index of" in run("search", "warfrin", "--endpoint", url).out
+
+
+@pytest.mark.parametrize("command", ["index", "refresh"])
+def test_without_an_endpoint_there_is_nothing_to_read(run: Run, command: str) -> None:
+    ran = run(command)
+    assert (ran.status, ran.out) == (2, "")
+    assert "--endpoint URL" in ran.err
+
+
+def test_an_endpoint_that_is_gone_is_an_error_that_says_how_to_resume(run: Run, tmp_path: Path) -> None:
+    ran = run("index", "--endpoint", "http://127.0.0.1:9/sparql", "--store", tmp_path)
+    assert ran.status == 2
+    assert "continues from there" in ran.err
+
+
+FILMS = FIXTURES / "films.ttl"
+X = "https://example.org/films"
+
+
+@pytest.fixture
+def hiding(tmp_path: Path) -> Path:
+    path = tmp_path / "hiding.toml"
+    path.write_text(
+        f'[prefixes]\nf = "{X}/"\n[hidden]\npredicates = ["f:actedIn"]\nliterals = ["f:released"]\n', encoding="utf-8"
+    )
+    return path
+
+
+COMMANDS = [
+    ["schema", "--all"],
+    ["search", "Ripley"],
+    ["search", "acted"],
+    ["bfs", f"{X}/film/Alien", "--max-hops", "2"],
+    ["describe", f"{X}/film/Alien"],
+    ["intersect", f"{X}/film/Alien", f"{X}/film/Aliens", "-k", "2"],
+]
+
+
+@pytest.mark.slow
+def test_no_command_shows_what_a_profile_hides(run: Run, tmp_path: Path, hiding: Path) -> None:
+    def words(command: list[str], *options: str | Path) -> set[str]:
+        ran = run(*command, "--graph", FILMS, "--json", *options)
+        shown = ran.out + ran.err
+        asked = " ".join(command)
+        return {word for word in ("actedIn", "Ripley", "1979", "released") if word in shown and word not in asked}
+
+    def check(command: list[str]) -> None:
+        store = ("--store", tmp_path / "store")
+        seen.update(words(command, *store))
+        for _ in range(2):
+            assert not words(command, *store, "--profile", hiding)
+        assert not words(command, "--profile", hiding)
+
+    seen: set[str] = set()
+    check_each(COMMANDS, check)
+    # Without the policy they show all of it.
+    assert seen == {"actedIn", "Ripley", "1979", "released"}
+
+
+def test_a_check_of_a_graph_counts_what_is_left(run: Run, hiding: Path) -> None:
+    whole, left = (
+        run("check", "--graph", FILMS, "--json"),
+        run("check", "--graph", FILMS, "--json", "--profile", hiding),
+    )
+    assert whole.status == left.status == 0
+    assert whole.out != left.out
+
+
+def test_an_endpoint_that_does_not_answer_is_reported_without_what_is_hidden(run: Run, hiding: Path) -> None:
+    for command in (["schema"], ["index"], ["refresh"]):
+        ran = run(*command, "--endpoint", "http://127.0.0.1:9/sparql", "--profile", hiding)
+        assert ran.status == 2
+        assert "the connection was refused" in " ".join(ran.err.split())
+        assert "actedIn" not in ran.err
+
+
+def test_an_endpoint_is_not_checked_by_a_profile_that_hides_something(run: Run, hiding: Path) -> None:
+    ran = run("check", "--endpoint", "http://127.0.0.1:9/sparql", "--profile", hiding)
+    assert ran.status == 2
+    assert "the profile hides a part of it" in ran.err

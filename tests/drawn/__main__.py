@@ -12,10 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from tests.drawn.engines import ENGINES, EngineName, engine_with, opened
 from tests.drawn.judging import Truth
 from tests.drawn.questions import Question
-from tests.drawn.run import Report, ask_all, drawn, truth_of
+from tests.drawn.run import ENGINES, EngineName, Report, ask_all, drawn, engine_with, opened, truth_of
 
 _SHARES: Final = {
     "names": 0.2,

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from tests.engines.catalogue import ENGINES
 from tests.engines.engine import Engine
-from tests.engines.judged import EngineReport, fallen
+from tests.engines.judged import EngineReport, fallen, write_table
 from tests.engines.run import ask
-from tests.engines.table import write
 from tests.servers.loaded import LoadError
 from tests.servers.maven import ChecksumMismatchError
 from tests.servers.oxigraph import OxigraphLoadError
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json is not None:
         options.json.write_text(json.dumps({**run, "engines": [one.as_json() for one in reports]}), encoding="utf-8")
     if options.table is not None:
-        write(options.table, options.engines, reports, run)
+        write_table(options.table, options.engines, reports, run)
     if options.against is not None:
         for line in fallen(reports, json.loads(options.against.read_text(encoding="utf-8"))):
             sys.stdout.write(f"{line}\n")

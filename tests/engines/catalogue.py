@@ -8,9 +8,8 @@ from typing import Final
 
 from tests.columns import ColumnName, files_for, started
 from tests.engines.engine import Engine
-from tests.engines.servers import comunica, corese, old_fuseki, ontop, rdflib_endpoint
-from tests.engines.servers.one_graph import Command, Fill, serving
-from tests.engines.servers.tomcat import TOMCAT, serving_under_tomcat
+from tests.engines.servers import fetched
+from tests.engines.servers.fetched import TOMCAT, Command, Fill, serving, serving_under_tomcat
 from tests.graphs import asserted_files
 from tests.servers.maven import BLAZEGRAPH, RDF4J
 
@@ -33,9 +32,15 @@ _ALL: Final = (
     _of_the_tests("virtuoso", "7 (Debian)", "`ServerPort`"),
     _of_the_tests("blazegraph", BLAZEGRAPH.version, "`jetty.host`"),
     _of_the_tests("rdf4j", f"{RDF4J.version} (Jetty)", "`--host`"),
-    _of_one_graph("fuseki-3.17", old_fuseki.RELEASE.version, "`--localhost`", old_fuseki.command, old_fuseki.PATH),
     _of_one_graph(
-        "rdflib-endpoint", rdflib_endpoint.VERSION, "`--host`", rdflib_endpoint.command, rdflib_endpoint.PATH
+        "fuseki-3.17", fetched.OLD_FUSEKI.version, "`--localhost`", fetched.old_fuseki, fetched.OLD_FUSEKI_PATH
+    ),
+    _of_one_graph(
+        "rdflib-endpoint",
+        fetched.RDFLIB_ENDPOINT_VERSION,
+        "`--host`",
+        fetched.rdflib_endpoint,
+        fetched.RDFLIB_ENDPOINT_PATH,
     ),
     Engine(
         "rdf4j-tomcat",
@@ -46,24 +51,30 @@ _ALL: Final = (
     ),
     _of_one_graph(
         "corese",
-        corese.RELEASE.version,
+        fetched.CORESE.version,
         "a launcher of 20 lines, which serves its resources in its own Jetty",
-        corese.command,
-        corese.PATH,
-        corese.fill,
+        fetched.corese,
+        fetched.CORESE_PATH,
+        fetched.fill_corese,
     ),
     _of_one_graph(
         "comunica",
-        comunica.VERSION,
+        fetched.COMUNICA_VERSION,
         "a script that Node loads first, which gives each `listen` the address",
-        comunica.command,
-        comunica.PATH,
+        fetched.comunica,
+        fetched.COMUNICA_PATH,
     ),
     replace(
-        _of_one_graph("ontop", ontop.VERSION, "the HTTP handler, which is the tests' own", ontop.command, ontop.PATH),
-        files=ontop.files,
-        settled=ontop.settled,
-        settings=ontop.SETTINGS,
+        _of_one_graph(
+            "ontop",
+            fetched.ONTOP_VERSION,
+            "the HTTP handler, which is the tests' own",
+            fetched.ontop,
+            fetched.ONTOP_PATH,
+        ),
+        files=fetched.ontop_files,
+        settled=fetched.ontop_settled,
+        settings=fetched.ONTOP_SETTINGS,
         evidence=False,
         # A table and a mapping for each of a hundred predicates makes each query a union of a thousand.
         graphs=("names", "medical", "films"),

@@ -1,6 +1,7 @@
-"""Asking one engine all questions, a graph at a time."""
+"""Asking one engine all questions, a graph at a time, a quarter of the answers cut between two rows."""
 
 import asyncio
+import random
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -18,10 +19,32 @@ from tests.drawn.judging import Truth
 from tests.drawn.questions import Question, profile_for
 from tests.drawn.run import AT_ONCE, asked, drawn, truth_of
 from tests.engines import odd_iris
-from tests.engines.cuts import quarter_cut
 from tests.engines.engine import Engine
 from tests.engines.judged import EngineReport, Judged, Part
+from tests.faults.catalogue import BY_SENTINEL
+from tests.faults.injected import InjectedFault
 from tests.faults.proxy import each, fault_proxy
+from tests.faults.reply import Answer, Reply
+
+SHARE: Final = 0.25
+"""Of the answers that have rows."""
+
+
+def quarter_cut(seed: str) -> InjectedFault:
+    """Return what happens to every answer: to a quarter of those with rows, one of the cuts.
+
+    Args:
+        seed: What is drawn from it: which answers, and which cut.
+    """
+    dice = random.Random(seed)  # noqa: S311 - not a secret
+
+    def spoil(answer: Answer) -> Reply | None:
+        if not answer.rows or dice.random() >= SHARE:
+            return None
+        return dice.choice(BY_SENTINEL).spoil(answer)
+
+    return InjectedFault("quarter-cut", "a proxy with a cap of its own", spoil, detectable=False, by_sentinel=True)
+
 
 SHARES: Final = {
     "names": 0.15,

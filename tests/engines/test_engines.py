@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.drawn.questions import Question
-from tests.engines import odd_iris, table
+from tests.engines import odd_iris
 from tests.engines.__main__ import main
 from tests.engines.catalogue import ENGINES
-from tests.engines.cuts import SHARE, quarter_cut
-from tests.engines.judged import EngineReport, Judged, Part, Worth, fallen
-from tests.engines.run import ask
+from tests.engines.judged import EngineReport, Judged, Part, Worth, fallen, named, write_table
+from tests.engines.run import SHARE, ask, quarter_cut
 from tests.faults.reply import Answer
 from tests.generated_docs import ROOT
 from tests.servers.loopback import HOST, free_port, listens_elsewhere
@@ -52,7 +51,7 @@ def test_cut_answers_of_an_engine_with_a_sentinel_are_told() -> None:
 
 
 def test_the_table_of_the_documentation_has_the_engines_of_the_harness() -> None:
-    assert table.names(PAGE) == list(ENGINES)
+    assert named(PAGE) == list(ENGINES)
 
 
 def test_a_run_writes_its_table_and_nothing_else(tmp_path: Path) -> None:
@@ -62,7 +61,7 @@ def test_a_run_writes_its_table_and_nothing_else(tmp_path: Path) -> None:
     report = EngineReport(
         engines[1].name, "fuseki", answers(Verdict.RIGHT, Verdict.MARKED, Verdict.WRONG, Verdict.UNTRUE)
     )
-    table.write(page, engines, [report], {"questions": 4, "seed": 1})
+    write_table(page, engines, [report], {"questions": 4, "seed": 1})
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!-- engines -->\n")
     assert text.endswith("<!-- end of engines -->\nafter\n")
@@ -71,7 +70,7 @@ def test_a_run_writes_its_table_and_nothing_else(tmp_path: Path) -> None:
     assert (
         f"| `{engines[1].name}` | {engines[1].version} | fuseki | 1 / 1 / 0 / 2 | - | - | {engines[1].bound} |" in text
     )
-    assert table.names(page) == [engine.name for engine in engines]
+    assert named(page) == [engine.name for engine in engines]
 
 
 @pytest.mark.parametrize(

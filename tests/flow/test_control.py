@@ -1,12 +1,39 @@
+"""Which requests go to an endpoint, and when: limits, breakers, retries, and a quota that machines share."""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
 
 import anyio
 import pytest
+import redis
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gateway.errors import Throttled
-from gateway.flow.control import BatchSize, FlowControl
+from gateway.errors import (
+    BrokenAnswer,
+    DeadlinePassed,
+    EndpointFault,
+    Fault,
+    GaveUp,
+    NetworkFault,
+    QueryRefused,
+    QuotaSpent,
+    Resting,
+    Throttled,
+)
+from gateway.flow.breaker import Breaker
+from gateway.flow.control import BatchSize, FlowControl, RetryPolicy
+from gateway.flow.quota import Quota
+from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, read_state, strictest, written
+from gateway.flow.shared_quota import SharedQuota
 from gateway.graph.call import Call, Deadline
-from gateway.settings.endpoint import RequestSettings
+from gateway.settings.endpoint import QuotaSettings, RequestSettings
+from gateway.settings.limits import SharedCacheServer
+from tests.servers.loopback import free_port
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.servers.valkey import ValkeyServer, running_valkey
 
 pytestmark = pytest.mark.anyio
 
@@ -194,3 +221,256 @@ async def test_requests_start_no_closer_together_than_the_operator_wants() -> No
         async with flow.turn(Deadline(30.0, time)):
             starts.append(time.now)
     assert starts == [0.0, 0.5, 1.0]
+
+
+DOWN = NetworkFault("The endpoint could not be reached.")
+SOON = Deadline(60.0, lambda: 0.0)
+"""It never comes: its clock stands still."""
+
+
+class Endpoint:
+    """An endpoint that is down or not, and counts probes."""
+
+    def __init__(self) -> None:
+        self.down = True
+        self.probes = 0
+
+    async def probe(self, _deadline: Deadline) -> None:
+        """Answer, or not."""
+        self.probes += 1
+        if self.down:
+            raise DOWN
+
+
+async def test_it_asks_again_after_the_rest_and_only_then() -> None:
+    now = 0.0
+    endpoint = Endpoint()
+    breaker = Breaker(2, 15.0, lambda: now)
+    for _ in range(2):
+        await breaker.admit(endpoint.probe, SOON)
+        breaker.failed(DOWN)
+    for _ in range(3):
+        with pytest.raises(Resting, match=r"could not be reached.*2 times.*15 s"):
+            await breaker.admit(endpoint.probe, SOON)
+    assert endpoint.probes == 1
+    now = 15.0
+    endpoint.down = False
+    await breaker.admit(endpoint.probe, SOON)
+    await breaker.admit(endpoint.probe, SOON)
+    assert endpoint.probes == 2
+
+
+async def test_an_answer_forgives_the_failures_before_it() -> None:
+    endpoint = Endpoint()
+    breaker = Breaker(2, 15.0)
+    for _ in range(5):
+        breaker.failed(EndpointFault("Odd."))
+        breaker.answered()
+        await breaker.admit(endpoint.probe, SOON)
+    assert endpoint.probes == 0
+
+
+async def test_a_hanging_endpoint_counts_as_one_that_fails_and_a_refused_query_does_not() -> None:
+    endpoint = Endpoint()
+    breaker = Breaker(2, 15.0)
+    breaker.failed(DeadlinePassed("Over."))
+    breaker.failed(QueryRefused("No."))
+    await breaker.admit(endpoint.probe, SOON)
+    breaker.failed(DeadlinePassed("Over."))
+    with pytest.raises(Resting):
+        await breaker.admit(endpoint.probe, SOON)
+
+
+class Now:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        """Return the seconds that have passed."""
+        return self.seconds
+
+
+@pytest.mark.parametrize("server", ["the endpoint", "the Wikibase API"])
+async def test_a_probe_that_is_not_answered_in_its_time_is_reported_as_silence_and_not_as_the_end_of_the_call(
+    server: str,
+) -> None:
+    now = Now()
+
+    async def hang(deadline: Deadline) -> None:
+        now.seconds = deadline.at
+        deadline.check()
+
+    breaker = Breaker(1, 15.0, now, server=server)
+    breaker.failed(DOWN)
+    with pytest.raises(DeadlinePassed):
+        await breaker.admit(hang, Deadline(now.seconds + 1.0, now))
+    with pytest.raises(Resting) as caught:
+        await breaker.admit(hang, Deadline(now.seconds + 30.0, now))
+    assert caught.value.wrong.startswith(f"The{server[3:]} did not answer a harmless request within 3 s. It failed")
+
+
+POLICY = RetryPolicy(retries=10, first_pause=0.2)
+
+
+def deadline(seconds: float = 60.0) -> Deadline:
+    return Deadline(seconds, lambda: 0.0)
+
+
+@pytest.mark.parametrize(("attempt", "longest"), [(1, 0.2), (2, 0.4), (3, 0.8), (6, 5.0), (9, 5.0)])
+def test_pauses_grow_to_five_seconds_with_full_jitter(attempt: int, longest: float) -> None:
+    pauses = [POLICY.pause_after(NetworkFault("Reset."), attempt, deadline()) for _ in range(300)]
+    assert all(pause is not None and 0 <= pause <= longest for pause in pauses)
+    assert min(pause or 0.0 for pause in pauses) < longest / 4
+    assert max(pause or 0.0 for pause in pauses) > longest * 3 / 4
+
+
+def test_a_retry_after_is_taken_as_it_is() -> None:
+    assert POLICY.pause_after(Throttled("Fewer.", retry_after=17.5), 1, deadline()) == 17.5
+    assert POLICY.pause_after(Throttled("Fewer.", retry_after=0.0), 1, deadline()) == 0.0
+
+
+@pytest.mark.parametrize("left", [0.0, 17.0, 17.5])
+def test_a_pause_as_long_as_the_call_is_not_worth_waiting_for(left: float) -> None:
+    assert POLICY.pause_after(Throttled("Fewer.", retry_after=17.5), 1, deadline(left)) is None
+
+
+def test_a_request_is_sent_again_as_often_as_the_profile_says() -> None:
+    policy = RetryPolicy(retries=2, first_pause=0.2)
+    fault = BrokenAnswer("Broke off.")
+    assert [policy.pause_after(fault, attempt, deadline()) is None for attempt in (1, 2, 3)] == [False, False, True]
+    assert RetryPolicy(retries=0, first_pause=0.2).pause_after(fault, 1, deadline()) is None
+
+
+@pytest.mark.parametrize("fault", [QueryRefused("No."), GaveUp("Too slow.")])
+def test_a_fault_that_stays_is_no_reason_to_send_again(fault: Fault) -> None:
+    assert POLICY.pause_after(fault, 1, deadline()) is None
+
+
+SETTINGS: Final = QuotaSettings(
+    query_seconds_per_minute=60, query_seconds_burst=120, errors_per_minute=3, errors_burst=6, time_limit_seconds=60
+)
+CLIENT: Final = "quota-0123456789abcdef"
+NOW: Final = 1_000_000.0
+
+
+@pytest.fixture(scope="module")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyServer]:
+    try:
+        with running_valkey(tmp_path_factory.mktemp("quota")) as server:
+            yield server
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@dataclass
+class Machine:
+    """One machine that counts; its clock of rests after failures goes on when it is told to."""
+
+    url: str
+    client: str = CLIENT
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.quota = Quota(SETTINGS, storage=self._storage, clock=lambda: NOW)
+
+    def _storage(self, state: QuotaState) -> QuotaStorage:
+        return SharedQuota(SharedCacheServer(self.url), self.client, MemoryStorage(state), lambda: self.now)
+
+    @property
+    def wait(self) -> float:
+        """Seconds until it may send a request."""
+        return self.quota.seconds_to_wait()
+
+    def use_up(self) -> None:
+        """Count as many errors as a client may save up."""
+        for _ in range(6):
+            self.quota.charge_error()
+
+
+@pytest.mark.server
+async def test_what_one_machine_used_up_the_other_waits_for(valkey: ValkeyServer) -> None:
+    one, other = Machine(valkey.url, "a"), Machine(valkey.url, "a")
+    assert other.wait == 0
+    one.use_up()
+    assert one.wait == other.wait > 0
+    with pytest.raises(QuotaSpent):
+        other.quota.check(Deadline.after(1))
+
+
+@pytest.mark.server
+async def test_a_machine_counts_alone_while_the_server_is_away_and_as_strictly_as_both_when_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    port = free_port()
+    try:
+        with running_valkey(tmp_path, port) as server:
+            one, other = Machine(server.url), Machine(server.url)
+            one.quota.charge_error()
+            assert other.wait == 0
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    one.use_up()
+    assert one.wait > 0
+    assert other.wait == 0
+    with running_valkey(tmp_path, port) as server:
+        Machine(server.url).quota.charge_error()
+        one.now = 60
+        one.quota.charge_error()
+        assert Machine(server.url).wait == one.wait > 0
+    alone = "this machine counts alone what it asks of the endpoint"
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        alone,
+        alone,
+        "the quota of the endpoint is shared between machines again",
+    ]
+
+
+@pytest.mark.server
+async def test_a_lock_of_a_process_that_died_blocks_nobody(valkey: ValkeyServer) -> None:
+    with redis.Redis.from_url(valkey.url) as client:
+        client.set("bfsql:b:lock", "of a process that died", px=60_000)
+    one = Machine(valkey.url, "b")
+    one.use_up()
+    assert one.wait > 0
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("content", ["", "{}", "[]", "null", '{"at": "now"}', "9" * 5_000, "[" * 5_000])
+async def test_what_is_no_state_is_as_if_nothing_were_there(valkey: ValkeyServer, content: str) -> None:
+    with redis.Redis.from_url(valkey.url) as client:
+        client.set("bfsql:c", content)
+    one = Machine(valkey.url, "c")
+    assert one.wait == 0
+    one.use_up()
+    assert Machine(valkey.url, "c").wait > 0
+
+
+figures = st.floats(-1e9, 1e9, allow_nan=False)
+states = st.builds(
+    QuotaState,
+    at=figures,
+    query_seconds=figures,
+    errors=figures,
+    closed_until=figures,
+    banned=st.booleans(),
+    overloads=st.integers(0, 10),
+    given_up=st.lists(figures, max_size=4).map(sorted),
+)
+
+
+@given(states)
+def test_a_state_is_read_as_it_was_written(state: QuotaState) -> None:
+    assert read_state(written(state)) == state
+
+
+@given(states, states)
+def test_of_two_states_the_strictest_grants_no_more_than_either(one: QuotaState, other: QuotaState) -> None:
+    both = strictest(one, other)
+    for each in (one, other):
+        assert both.query_seconds <= each.query_seconds
+        assert both.errors <= each.errors
+        assert both.closed_until >= each.closed_until
+        assert set(both.given_up) >= set(each.given_up)
+    assert strictest(other, one) == both

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.flow.limiters import EVERY, LONG_SECONDS, PRESENT_SECONDS, LeastServedLimiter
 from gateway.graph.call import Requester
 from tests.examples import examples
-from tests.throttling.virtual_time import VirtualTimeLoop
+from tests.throttling.service import VirtualTimeLoop
 
 pytestmark = pytest.mark.anyio
 

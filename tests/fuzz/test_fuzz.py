@@ -10,8 +10,7 @@ from mcp.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from tests.fuzz.hostile import CANARY
-from tests.fuzz.shown import wrong_with, wrong_with_texts
-from tests.fuzz.targets import TARGETS
+from tests.fuzz.targets import TARGETS, wrong_with, wrong_with_texts
 
 pytestmark = pytest.mark.anyio
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from tests.mutation.mutants import TARGETS, Mutant, draw
-from tests.mutation.running import BrokenCheckoutError, Outcome, copied, covering, outcome
+from tests.mutation.running import TARGETS, BrokenCheckoutError, Mutant, Outcome, copied, covering, draw, outcome
 
 _HERE: Final = Path(__file__).resolve().parents[2]
 

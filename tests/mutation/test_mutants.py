@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("mutmut")
 
 from tests.mutation.__main__ import summary
-from tests.mutation.mutants import draw
+from tests.mutation.running import draw
 
 CODE = '''\
 """A file."""

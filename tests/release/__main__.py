@@ -3,8 +3,7 @@
 import subprocess
 import sys
 
-from tests.release import bundle, registry
-from tests.release.version import ROOT
+from tests.release.files import ROOT, build_bundle, write_entry
 from tests.servers.unavailable import ServerUnavailable
 
 
@@ -16,10 +15,10 @@ def main() -> None:
     target.mkdir(exist_ok=True)
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(target)], cwd=ROOT, check=True)  # noqa: S603 - our own command
     try:
-        written = bundle.build(target)
+        written = build_bundle(target)
     except (ServerUnavailable, subprocess.CalledProcessError) as error:
         sys.exit(str(getattr(error, "stderr", error)))
-    registry.write(sys.argv[1], written, target)
+    write_entry(sys.argv[1], written, target)
     for path in sorted(target.iterdir()):
         sys.stdout.write(f"{path.stat().st_size:>10,}  {path.relative_to(ROOT)}\n")
 

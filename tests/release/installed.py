@@ -15,7 +15,7 @@ from email.parser import Parser
 from pathlib import Path
 from typing import Final
 
-from tests.release.version import ROOT
+from tests.release.files import ROOT
 
 _QUESTION: Final = ("search", "warfarin", "--quiet")
 _TIMEOUT_S: Final = 600

@@ -14,8 +14,7 @@ import pytest
 from gateway import PROGRAM
 from gateway.cli.main import _command
 from gateway.server.tools import STORED
-from tests.release import bundle, registry
-from tests.release.version import CONTAINERFILE, MANIFEST, ROOT, project_version, repeated
+from tests.release.files import CONTAINERFILE, MANIFEST, ROOT, build_bundle, project_version, registry_entry, repeated
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 WORKFLOW: Final = ROOT / ".github" / "workflows" / "release.yml"
@@ -45,7 +44,7 @@ def test_the_manifest_names_the_tools_and_a_command_of_the_program() -> None:
 def test_the_entry_of_the_registry_has_what_its_schema_wants(tmp_path: Path) -> None:
     file = tmp_path / "x.mcpb"
     file.write_bytes(b"x")
-    entry = registry.entry("Example/bfsql-gateway", file)
+    entry = registry_entry("Example/bfsql-gateway", file)
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
     assert len(entry["description"]) <= LONGEST_DESCRIPTION
     assert {package["registryType"] for package in entry["packages"]} == {"pypi", "oci", "mcpb"}
@@ -59,7 +58,7 @@ def test_the_entry_of_the_registry_has_what_its_schema_wants(tmp_path: Path) -> 
 @pytest.mark.server
 def test_the_bundle_holds_a_program_that_runs(tmp_path: Path) -> None:
     try:
-        file = bundle.build(tmp_path)
+        file = build_bundle(tmp_path)
     except ServerUnavailable as error:
         skip_or_fail(error)
     folder = tmp_path / "unpacked"

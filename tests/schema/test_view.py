@@ -1,6 +1,6 @@
-"""Which type a node shows (docs/contract.md, "Entity types")."""
+"""Which type a node shows (docs/contract.md, "Entity types"), and filters that mean the subclasses of a type."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +16,8 @@ from gateway.terms.iri import GENERIC_TYPES, SCHEMA_TERM_CLASSES
 from gateway.terms.prefixes import PrefixMap
 from tests.small import PREFIXES, ROOM, Watched, X, engine, metadata, over
 
+pytestmark = pytest.mark.anyio
+
 MAP = PrefixMap(PREFIXES)
 GRAPH = """
 x:a a x:Common, x:Rare, x:Middle . x:b a x:Common, x:Middle . x:c a x:Common . x:d a x:Alike, x:Zebra .
@@ -23,8 +25,6 @@ x:thing a owl:Thing . x:individual a owl:NamedIndividual, owl:Thing . x:resource
 x:more a owl:Thing, owl:NamedIndividual, x:Common . x:bare x:p 1 . x:Class a rdfs:Class, owl:Class .
 x:Mixed a owl:Class, x:Rank . x:property a rdf:Property . x:anonymous a [ a owl:Restriction ] .
 """
-
-pytestmark = pytest.mark.anyio
 
 
 async def shown(turtle: str, ids: Sequence[str], profile: Profile | None = None) -> list[str]:
@@ -266,3 +266,76 @@ def test_the_lookups_for_a_node_grow_with_its_types_and_not_with_their_square(sh
     in_order = chooser.all_of(NodeFacts(tuple(types)))
     assert in_order[0] == types[0]
     assert Counted.lookups < 50 * len(types)
+
+
+SUBCLASS_OF = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
+WITH_SUBCLASSES = Profile(size=ROOM, types=TypeSettings(subclass_of=(SUBCLASS_OF,)))
+PLACES = """
+x:Town rdfs:subClassOf x:Place . x:Port rdfs:subClassOf x:Town . x:River rdfs:subClassOf x:Water .
+x:a a x:Port ; rdfs:label 'Alpha' ; x:p x:b , x:c .
+x:b a x:Town ; rdfs:label 'Beta' . x:c a x:River ; rdfs:label 'Gamma' .
+"""
+
+
+async def full(types: list[str], profile: Profile = WITH_SUBCLASSES) -> set[str]:
+    """Return the nodes that come in full where these types are asked for."""
+    async with over(PLACES, profile) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, node_types=types)
+    return {node.id for node in answer.nodes if node.metadata is not None}
+
+
+async def test_a_filter_by_a_type_means_its_subclasses_and_theirs() -> None:
+    async with over(PLACES + "x:z a x:Place .", WITH_SUBCLASSES) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, node_types=["Place"])
+    assert {node.id for node in answer.nodes if node.metadata is not None} == {"x:a", "x:b"}
+
+
+async def test_without_the_profiles_word_it_means_the_type_alone() -> None:
+    assert await full(["Town"], Profile(size=ROOM)) == {"x:b"}
+    assert await full(["Town"]) == {"x:a", "x:b"}
+
+
+async def test_what_is_excluded_is_excluded_with_its_subclasses() -> None:
+    async with over(PLACES, WITH_SUBCLASSES) as gateway:
+        answer = await gateway.bfs_query(["x:c"], 2, exclude_node_types=["Town"])
+    assert [node.id for node in answer.nodes] == ["x:c"]
+
+
+async def test_a_search_by_a_type_finds_what_has_a_subclass_of_it() -> None:
+    async with over(PLACES, WITH_SUBCLASSES) as gateway:
+        answer = await gateway.search_entities("alpha", ["Town"])
+    assert [hit.id for hit in answer.result] == ["x:a"]
+
+
+async def test_subclasses_that_cannot_be_read_are_reported() -> None:
+    async def hook(query: str) -> None:
+        if "?class" in query:
+            raise EndpointFault("Down.")
+
+    async with over(Watched(engine(PLACES), hook), WITH_SUBCLASSES) as gateway:
+        answer = await gateway.bfs_query(["x:a"], 1, node_types=["Town"])
+        search = await gateway.search_entities("alpha", ["Town"])
+    assert answer.warnings is not None
+    assert any("subclasses of x:Town" in warning for warning in answer.warnings)
+    assert search.result == []
+    assert not search.complete
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.integers(0, 8), st.integers(0, 8), max_size=9), st.integers(0, 8))
+async def test_any_graph_of_classes_is_followed_down_to_its_end(above: Mapping[int, int], asked: int) -> None:
+    turtle = "".join(f"x:C{one} rdfs:subClassOf x:C{other} . " for one, other in above.items())
+    turtle += "".join(f"x:n{number} a x:C{number} ; x:p x:n0 . " for number in range(9))
+    expected = {number for number in range(9) if asked in _upwards(number, above)}
+    async with over(turtle, WITH_SUBCLASSES) as gateway:
+        answer = await gateway.bfs_query(["x:n0"], 1, node_types=[f"C{asked}"])
+    assert {node.id for node in answer.nodes if node.metadata is not None} == {f"x:n{number}" for number in expected}
+
+
+def _upwards(start: int, above: Mapping[int, int]) -> set[int]:
+    """Return a class and all above it."""
+    seen = {start}
+    while start in above and above[start] not in seen:
+        start = above[start]
+        seen.add(start)
+    return seen

@@ -1,4 +1,4 @@
-"""Label indexes of small graphs, without an engine, and searches in them."""
+"""Label indexes of small graphs, without an engine, and a graph whose index takes as long as a test wants."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -10,8 +10,16 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.store import EntityTypes, Name, NameReader, NamesPage
 from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.search_index.index import LabelIndex, build_index
+from gateway.search_index.indexed_store import IndexedStore
 from gateway.search_index.partial_index import Allowance, read_names
+from gateway.search_index.sources import InProcessIndexSource
 from gateway.search_index.sqlite_worker import SqliteWorker
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
+from gateway.transport.inprocess import InProcess
+from tests.small import PREFIXES, X, engine
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -103,3 +111,29 @@ async def find(index: LabelIndex, text: str, *types: Iri, at_most: int = 100) ->
 async def found(index: LabelIndex, text: str, *types: Iri) -> set[Iri]:
     """Return the entities that a search finds."""
     return {hit.iri for hit in (await find(index, text, *types)).hits}
+
+
+class ManyNames(Listed):
+    """`Ann Ley` and `Dee`, and the names of so many other entities that searches do not wait for the index.
+
+    Attributes:
+        seen: To be set once somebody has seen a progress; no page of names comes before.
+    """
+
+    def __init__(self) -> None:
+        others: dict[str, list[str]] = {f"urn:other:{number}": [f"other {number}"] for number in range(20_001)}
+        super().__init__({**others, f"{X}ann": ["Ann Ley"], f"{X}dee": ["Dee"]}, page_size=30_000)
+        self.seen = asyncio.Event()
+
+    async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
+        """Return a page, once progress was seen."""
+        await self.seen.wait()
+        return await super().page(predicate, after, call)
+
+
+def over_names(graph: str, names: ManyNames, profile: Profile | None = None) -> Gateway:
+    """Open a gateway over a graph in Turtle whose names are still to be read."""
+    profile = profile or Profile()
+    below = SparqlStore(InProcess(engine(graph), max_bytes=1 << 24), profile)
+    store = IndexedStore(below, InProcessIndexSource(names, allowance, patience=0))
+    return Gateway(store, profile, PrefixMap(PREFIXES))

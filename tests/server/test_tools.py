@@ -1,14 +1,18 @@
-"""The six tools as a client sees them, in both protocol eras."""
+"""The six tools as a client sees them, in both protocol eras, and notifications that they changed."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, cast
 
+import anyio
 import jsonschema
 import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
+from mcp.server.subscriptions import InMemorySubscriptionBus
+from mcp_types import NotificationParams
 
 from gateway import resources
 from gateway.answers.models import SchemaBasis, SchemaResult
@@ -16,6 +20,8 @@ from gateway.api import open_gateway
 from gateway.arguments import BY_TOOL
 from gateway.server import tools as texts
 from gateway.server.app import build
+from gateway.server.client import Context
+from gateway.server.resources import ChangeNotifier
 from gateway.server.tools import compact_schema, generated_schemas, published, stored_schemas
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
 from gateway.tools.gateway import Gateway
@@ -31,13 +37,6 @@ NAMES = [
     "describe_entities",
     "intersect_subgraphs",
 ]
-
-
-@pytest.fixture(params=["auto", "legacy"])
-def era(request: pytest.FixtureRequest) -> ConnectMode:
-    """Connect in the modern era and by the handshake."""
-    mode: ConnectMode = request.param
-    return mode
 
 
 @pytest.fixture
@@ -374,3 +373,31 @@ def test_a_schema_with_long_names_is_not_injected_in_part() -> None:
     schema = _schema(20, 30)
     schema.entity_types = [f"http://example.org/{'x' * 80}/{number}" for number in range(20)]
     assert texts.description("bfs_query", schema, "compact") == texts.description("bfs_query", None, "compact")
+
+
+class Session:
+    """A session that counts notifications, or whose client has disconnected."""
+
+    def __init__(self, *, is_gone: bool) -> None:
+        self._is_gone = is_gone
+        self.notified = 0
+
+    async def send_tool_list_changed(self) -> None:
+        """Hear of it."""
+        await asyncio.sleep(0)
+        if self._is_gone:
+            raise anyio.ClosedResourceError
+        self.notified += 1
+
+
+async def test_a_disconnected_client_does_not_stop_two_notifications_at_once() -> None:
+    notifier = ChangeNotifier(InMemorySubscriptionBus())
+    gone, there = Session(is_gone=True), Session(is_gone=False)
+    before = asyncio.all_tasks()
+    for session in (gone, there):
+        context: Any = type("Its", (), {"session": session})
+        await notifier.add(cast("Context", context), NotificationParams())
+    notifier.tools_changed()
+    notifier.tools_changed()
+    await asyncio.gather(*(asyncio.all_tasks() - before))
+    assert there.notified == 2

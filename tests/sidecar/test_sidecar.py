@@ -1,17 +1,22 @@
-"""The short form of `make sidecar`."""
+"""The short form of `make sidecar`, and its verdicts: an answer that is changed in any part is found."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway import resources
+from gateway.api import open_gateway
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.sidecar.__main__ import is_good
-from tests.sidecar.session import run_session
+from tests.sidecar.session import Question, Verdict, run_session, verdict
 
-pytestmark = [pytest.mark.anyio, pytest.mark.server]
+pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.server
 async def test_either_half_recovers_from_the_death_of_the_other_and_no_answer_is_wrong(tmp_path: Path) -> None:
     graph = resources.folder("fixtures") / "medical.ttl"
     said: list[str] = []
@@ -29,3 +34,72 @@ async def test_either_half_recovers_from_the_death_of_the_other_and_no_answer_is
         "SIGSTOP of Fuseki": True,
         "kill -9 of the gateway": False,
     }
+
+
+SEED = "drug:warfarin"
+NEAR: Question = ("bfs_query", {"seeds": [SEED], "max_hops": 1})
+COMMON: Question = ("intersect_subgraphs", {"seeds": [SEED, "drug:glibenclamide"], "k": 1, "topology_only": True})
+SEVERAL: Question = ("describe_entities", {"ids": [SEED, "drug:glibenclamide", "drug:nope"]})
+
+Json = dict[str, Any]
+
+
+def without(key: str) -> Callable[[Json], object]:
+    return lambda answer: answer[key].pop()
+
+
+def another(key: str, field: str) -> Callable[[Json], object]:
+    return lambda answer: answer[key][-1].update({field: "drug:other"})
+
+
+def in_part(answer: Json) -> None:
+    answer["complete"] = False
+    answer["edges"].pop()
+
+
+def in_part_with_a_stranger(answer: Json) -> None:
+    in_part(answer)
+    answer["nodes"][-1]["id"] = "drug:other"
+
+
+def degraded(answer: Json) -> None:
+    answer["degraded"] = {"metadata_failed": 1}
+    del answer["nodes"][-1]["metadata"]
+
+
+def degraded_without_an_edge(answer: Json) -> None:
+    degraded(answer)
+    answer["edges"].pop()
+
+
+def denied(answer: Json) -> None:
+    answer["not_found"].append(answer["result"].pop()["id"])
+
+
+CASES: list[tuple[Question, Callable[[Json], object], Verdict]] = [
+    *((question, lambda _: None, "right") for question in (NEAR, COMMON, SEVERAL)),
+    *((question, without(key), "WRONG") for question in (NEAR, COMMON) for key in ("nodes", "edges")),
+    (NEAR, another("nodes", "entity_type"), "WRONG"),
+    (NEAR, another("edges", "object"), "WRONG"),
+    (COMMON, another("nodes", "id"), "WRONG"),
+    (NEAR, in_part, "in part"),
+    (NEAR, in_part_with_a_stranger, "WRONG"),
+    (NEAR, degraded, "in part"),
+    (NEAR, degraded_without_an_edge, "WRONG"),
+    (SEVERAL, without("result"), "WRONG"),
+    (SEVERAL, without("not_found"), "WRONG"),
+    (SEVERAL, another("result", "entity_type"), "WRONG"),
+    (SEVERAL, another("result", "metadata"), "WRONG"),
+    (SEVERAL, denied, "WRONG"),
+]
+
+
+@pytest.mark.parametrize(("question", "change", "deserved"), CASES)
+async def test_each_answer_gets_the_verdict_that_it_deserves(
+    question: Question, change: Callable[[Json], object], deserved: Verdict
+) -> None:
+    async with open_gateway(resources.folder("fixtures") / "medical.ttl") as oracle:
+        tool, arguments = question
+        answer = deepcopy((await oracle.call(tool, arguments)).as_json())
+        change(answer)
+        assert await verdict(question, answer, oracle) == deserved

@@ -1,13 +1,16 @@
-"""What one question does about faults: again, smaller limits, or not at all while the endpoint is down."""
+"""What one question does about faults, in which format it is asked, and what it does where the URL refuses it."""
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import anyio
 import pytest
+from aiohttp import web
 
+from gateway.api import open_gateway
 from gateway.errors import (
     AnswerCut,
     BrokenAnswer,
@@ -16,18 +19,29 @@ from gateway.errors import (
     Fault,
     GaveUp,
     NetworkFault,
+    NoQueryEndpoint,
     QueryRefused,
+    QueryTooLong,
     Resting,
+    ServerFailed,
     Throttled,
+    WrongFormat,
 )
 from gateway.flow.breaker import FAILURES_BEFORE_REST
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, Spend, unpaid
-from gateway.settings.endpoint import EndpointSettings, RequestSettings
+from gateway.settings.endpoint import EndpointSettings, EngineName, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.engines import EngineDetector
+from gateway.sparql.learned import FormatChoice
+from gateway.sparql.probes import LateralProbe
 from gateway.sparql.table import Overflow
+from gateway.transport.base import Format
+from gateway.transport.http import Http
+from tests.transport.fake_endpoint import ALIVE, PAGES, FakeEndpoint, Handler, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
 
@@ -244,3 +258,302 @@ async def test_a_call_that_ends_during_the_probe_says_nothing_about_the_endpoint
     with pytest.raises(DeadlinePassed):
         await asking.rows("existing", Call(Deadline.after(1.0, lambda: now), 10, 1_000, 1_000), NODES)
     assert len((await asking.rows("existing", call(), NODES)).whole()) == 1
+
+
+NOBODY = b'{"head":{"vars":["n"]},"results":{"bindings":[]}}'
+
+
+async def answer(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer as an endpoint over an empty graph does."""
+    query = str((await request.post()).get("query", "")) or request.query.get("query", "")
+    return await answering(ALIVE if "?alive" in query else NOBODY)(request)
+
+
+async def failing(_: web.BaseRequest) -> web.StreamResponse:
+    """Answer as a server does that has broken down."""
+    return web.Response(status=500)
+
+
+def client_of(endpoint: FakeEndpoint) -> tuple[SparqlClient, Http]:
+    http = Http(endpoint.url, max_bytes=100_000, flow=FlowControl(RequestSettings(retries=0)))
+    return SparqlClient(http, Profile(endpoint=EndpointSettings(sentinel="none")), http.flow), http
+
+
+async def existing(client: SparqlClient, nodes: int = 1, requests: int = 10) -> int:
+    """Ask which nodes exist; return how many requests the call paid for."""
+    call = Call(Deadline.after(20), requests, 1_000, 1_000)
+    await client.rows("existing", call, {"nodes": [f"http://example.org/{n}" for n in range(nodes)]})
+    return call.sent
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+async def test_a_page_is_no_endpoint_and_a_model_reads_no_address(page: Handler) -> None:
+    async with fake_endpoint(page) as there, open_gateway(endpoint=there.url) as gateway:
+        with pytest.raises(NoQueryEndpoint) as caught:
+            await gateway.bfs_query(["http://example.org/a"], 1)
+    assert str(caught.value).endswith("find the query endpoint with `bfsql-gateway check`.")
+    assert "127.0.0.1" not in str(caught.value)
+
+
+async def test_queries_at_once_are_sent_in_all_ways_once_with_one_short_query_more_and_later_ones_in_one() -> None:
+    async with fake_endpoint(PAGES["404"]) as there:
+        asking, http = client_of(there)
+        asked = [existing(asking) for _ in range(4)]
+        faults = await asyncio.gather(*asked, return_exceptions=True)
+        with pytest.raises(NoQueryEndpoint):
+            await existing(asking)
+        await http.close()
+    assert all(isinstance(fault, NoQueryEndpoint) for fault in faults)
+    ways = [request.way for request in there.received]
+    assert (ways.count("post"), ways.count("direct"), ways.count("get")) == (4 + 1 + 1, 1, 1)
+
+
+async def test_a_long_query_finds_out_that_only_get_works_and_is_too_long_for_it() -> None:
+    async def by_get(request: web.BaseRequest) -> web.StreamResponse:
+        return await (answer if request.method == "GET" else PAGES["405"])(request)
+
+    async with fake_endpoint(by_get) as there:
+        asking, http = client_of(there)
+        with pytest.raises(QueryTooLong):
+            await existing(asking, nodes=2_000)
+        assert await existing(asking) == 1
+        await http.close()
+
+
+async def test_a_refusal_that_passes_is_met_by_asking_again_and_paid() -> None:
+    refusals = [True, True, True, False, False, True, False]
+
+    async def refusing(request: web.BaseRequest) -> web.StreamResponse:
+        return await (PAGES["404"] if refusals.pop(0) else answer)(request)
+
+    async with fake_endpoint(refusing) as there:
+        asking, http = client_of(there)
+        # In all three ways, and once more after a short query.
+        assert await existing(asking) == 4
+        # It is known to be an endpoint, so no short query is sent before.
+        assert await existing(asking) == 2
+        await http.close()
+    assert len(there.received) == 7
+
+
+async def test_a_short_query_that_fails_for_a_while_is_sent_again_after_the_next_refusal() -> None:
+    refusal = PAGES["404"]
+    answers = [refusal, refusal, refusal, failing, refusal, answer, answer]
+
+    async def recovering(request: web.BaseRequest) -> web.StreamResponse:
+        return await answers.pop(0)(request)
+
+    async with fake_endpoint(recovering) as there:
+        asking, http = client_of(there)
+        with pytest.raises(NoQueryEndpoint):
+            await existing(asking)
+        assert await existing(asking) == 2
+        await http.close()
+    assert not answers
+
+
+async def test_a_call_that_pays_for_one_request_sends_no_second() -> None:
+    async def refusing(request: web.BaseRequest) -> web.StreamResponse:
+        return await (PAGES["404"] if len(there.received) == 1 else answer)(request)
+
+    async with fake_endpoint(refusing) as there:
+        asking, http = client_of(there)
+        with pytest.raises(Fault, match="requests"):
+            await existing(asking, requests=1)
+        await http.close()
+
+
+def failing_at(text: str, body: str) -> Handler:
+    """Return an endpoint that answers queries with a text by an error of its own, as engines do that parse badly."""
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        query = str((await request.post()).get("query", ""))
+        return web.Response(status=500, text=body) if text in query else await answer(request)
+
+    return handle
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("Parse error at LATERAL\n\tat fr.inria.Parser.parse(Parser.java:1)", "'Parse error at LATERAL'"),
+        ("\u202e" + "x" * 500, "characters)"),
+        ("<html>Internal Server Error</html>", "refuses this query."),
+        ("cannot connect to http://db.internal/", "refuses this query."),
+        ("SPARQL-QUERY: queryStr=SELECT ?n WHERE { VALUES ?n }", "refuses this query."),
+        ("java.lang.NullPointerException", "refuses this query."),
+        ("", "refuses this query."),
+    ],
+)
+async def test_an_error_of_an_endpoint_that_answers_others_is_a_refusal_in_its_words(body: str, said: str) -> None:
+    async with fake_endpoint(failing_at("?n", body)) as there:
+        asking, http = client_of(there)
+        with pytest.raises(QueryRefused) as caught:
+            await existing(asking)
+        await http.close()
+    assert said in caught.value.wrong
+    assert "seeds" not in str(caught.value)
+    assert not {"\u202e", "internal", "java"} & {*caught.value.wrong.split("."), *caught.value.wrong}
+
+
+async def test_refusals_close_nothing_and_are_not_probed_again_and_again() -> None:
+    async with fake_endpoint(failing_at("?n", "Parse error")) as there:
+        asking, http = client_of(there)
+        for _ in range(12):
+            with pytest.raises(QueryRefused):
+                await existing(asking)
+        await http.close()
+    assert len(there.received) == 12 + 1
+
+
+async def test_lateral_is_probed_once_where_an_engine_answers_it_by_an_error() -> None:
+    async with fake_endpoint(failing_at("LATERAL", "Parse error")) as there:
+        asking, http = client_of(there)
+        probe = LateralProbe(asking, Profile().endpoint)
+        for _ in range(5):
+            assert not await probe.is_supported(Call(Deadline.after(20), 10, 1_000, 1_000))
+        await http.close()
+    assert len(there.received) == 1 + 1
+
+
+async def test_an_endpoint_that_answers_nothing_has_failed_and_refused_nothing() -> None:
+    async with fake_endpoint(failing) as there:
+        asking, http = client_of(there)
+        with pytest.raises(ServerFailed):
+            await existing(asking)
+        await http.close()
+
+
+MARKER = b"the marker"
+"""Stands for that of the query that is answered."""
+
+LINES = b'?n\t?end\n<http://example.org/a>\t\n\t"' + MARKER + b'"\n'
+IRI = {"type": "uri", "value": "http://example.org/a"}
+END = {"end": {"type": "literal", "value": MARKER.decode()}}
+IN_JSON = json.dumps({"head": {"vars": ["n", "end"]}, "results": {"bindings": [{"n": IRI}, END]}}).encode()
+
+
+@dataclass
+class InTwoFormats:
+    """A transport that gives one answer in TSV and one in JSON, and remembers what it was asked for."""
+
+    lines: bytes | Exception = LINES
+    in_json: bytes | Exception = IN_JSON
+    asked: list[Format] = field(default_factory=list)
+
+    async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+        """Answer a query in JSON."""
+        return await self.select_in("json", query, deadline, spend)
+
+    async def select_in(self, wanted: Format, query: str, _deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
+        """Answer a query in a format."""
+        await anyio.lowlevel.checkpoint()
+        self.asked.append(wanted)
+        answer = self.lines if wanted == "tsv" else self.in_json
+        if isinstance(answer, Exception):
+            raise answer
+        return answer.replace(MARKER, "".join(re.findall(r'BIND\("(.+?)" AS \?end\)', query)).encode())
+
+    async def close(self) -> None:
+        """Let go of nothing."""
+
+
+def client_in(transport: InTwoFormats, engine: EngineName = "fuseki", wanted: str = "auto") -> SparqlClient:
+    endpoint = EndpointSettings.model_validate({
+        "engine": engine, "format": wanted, "sentinel": "united", "requests": RequestSettings(retries=0)
+    })  # fmt: skip
+    profile = Profile(endpoint=endpoint)
+    flow = FlowControl(endpoint.requests)
+    return SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
+
+
+async def test_an_answer_in_tsv_is_read_as_the_one_in_json() -> None:
+    transport = InTwoFormats()
+    for wanted in ("tsv", "json"):
+        rows = (await client_in(transport, wanted=wanted).rows("existing", call(), NODES)).whole()
+        assert rows.iris("n") == ["http://example.org/a"]
+    assert transport.asked == ["tsv", "json"]
+
+
+async def test_where_no_last_row_proves_the_end_of_an_answer_it_is_asked_for_in_json() -> None:
+    body = json.dumps({"head": {"vars": ["alive"]}, "results": {"bindings": []}}).encode()
+    transport = InTwoFormats(in_json=body)
+    await client_in(transport, wanted="tsv").rows("alive", call(), {})
+    assert transport.asked == ["json"]
+
+
+async def test_what_ends_behind_a_line_is_a_cut_without_the_row_that_proves_the_end() -> None:
+    _, is_cut = (
+        await client_in(InTwoFormats(LINES.removesuffix(b'\t"' + MARKER + b'"\n'))).rows("existing", call(), NODES)
+    ).part()
+    assert is_cut
+
+
+ODD = b"?n\t?end\n<http://example.org/a>\tNaN\n"
+
+
+@pytest.mark.parametrize("lines", [ODD, IN_JSON + b"\n", WrongFormat("HTML.")], ids=["a line", "JSON", "another type"])
+async def test_a_query_whose_tsv_cannot_be_read_is_asked_in_json_at_once_and_from_then_on(
+    lines: bytes | Exception,
+) -> None:
+    transport = InTwoFormats(lines)
+    asking, paid = client_in(transport), call()
+    assert len((await asking.rows("existing", paid, NODES)).whole()) == 1
+    assert paid.sent == 2
+    await asking.rows("existing", call(), NODES)
+    assert transport.asked == ["tsv", "json", "json"]
+    await asking.rows("subjects", call(), NODES)
+    assert transport.asked[3:] == ["tsv", "json"]
+
+
+async def test_json_is_asked_for_from_then_on_only_if_it_could_be_read() -> None:
+    transport = InTwoFormats(WrongFormat("A page."), NetworkFault("Down."))
+    asking = client_in(transport)
+    with pytest.raises(NetworkFault):
+        await asking.rows("existing", call(), NODES)
+    transport.lines = LINES
+    assert len((await asking.rows("existing", call(), NODES)).whole()) == 1
+    assert transport.asked == ["tsv", "json", "tsv"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (LINES[:-3], BrokenAnswer),
+        (LINES + b"##  Query cancelled due to timeout during execution   ##\n", GaveUp),
+        (EndpointFault("Odd."), EndpointFault),
+    ],
+)
+async def test_no_other_fault_is_a_reason_to_ask_in_json(lines: bytes | Exception, fault: type[Exception]) -> None:
+    transport = InTwoFormats(lines)
+    with pytest.raises(fault):
+        await client_in(transport).rows("existing", call(), NODES)
+    assert transport.asked == ["tsv"]
+
+
+async def test_a_call_pays_for_the_question_in_json() -> None:
+    transport = InTwoFormats(ODD)
+    with pytest.raises(Exception, match="requests"):
+        await client_in(transport).rows("existing", call(1), NODES)
+    assert transport.asked == ["tsv"]
+
+
+CHOSEN: list[tuple[str, EngineName, str, bool, Format]] = [
+    ("auto", "fuseki", "facts", True, "tsv"),
+    ("auto", "fuseki", "facts", False, "json"),
+    ("auto", "virtuoso", "edges", True, "tsv"),
+    ("auto", "virtuoso", "facts", True, "json"),
+    ("auto", "oxigraph", "edges", True, "json"),
+    ("auto", "unknown", "edges", True, "json"),
+    ("tsv", "oxigraph", "facts", True, "tsv"),
+    ("tsv", "oxigraph", "facts", False, "json"),
+    ("tsv", "virtuoso", "facts", True, "json"),
+    ("json", "fuseki", "facts", True, "json"),
+]
+
+
+@pytest.mark.parametrize(("pinned", "engine", "name", "is_proven", "chosen"), CHOSEN)
+def test_tsv_is_asked_for_where_it_is_fast_and_can_be_read_and_its_end_is_proven(
+    pinned: str, engine: EngineName, name: str, is_proven: bool, chosen: Format
+) -> None:
+    assert FormatChoice(pinned).of(template.load(name), engine, is_proven=is_proven) == chosen

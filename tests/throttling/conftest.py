@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.throttling.virtual_time import VirtualTimeLoop
+from tests.throttling.service import VirtualTimeLoop
 
 
 @pytest.fixture

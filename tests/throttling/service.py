@@ -3,22 +3,121 @@
 The rules are those of wikimedia/wikidata-query-rdf (``ThrottlingFilter``, ``ThrottlingState``, ``BanThrottler``,
 ``RequestConcurrencyFilter``); docs/notes/wikimedia.md, "The quota of the query service". It shares no line with the
 gateway's own model.
+
+Time passes in the loop only while nothing else is to be done: an hour of sleeps takes a second. Sockets on loopback
+and threads work as ever. What is on its way through the kernel is waited for before time goes on; who uses the loop
+says whether there is something.
 """
 
 import asyncio
 import io
 import math
+import selectors
+import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, cast
+from typing import Literal, Protocol, TypeVar, TypeVarTuple, cast
 
 import pyoxigraph
 from aiohttp import web
 
 from gateway import resources
+from gateway.flow.quota import ChargedRequest, Quota
+from gateway.graph.call import Deadline
+from gateway.settings.profile import Profile
+from gateway.stores.endpoints import connect, store_over
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
 from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
+
+_Arguments = TypeVarTuple("_Arguments")
+_Result = TypeVar("_Result")
+
+_A_MOMENT = 0.0002
+"""Real seconds that are waited for what nobody knows of, such as the end of a connection."""
+
+_LOST = 0.5
+"""Real seconds after which what is on its way is given up; nothing takes so long on loopback."""
+
+_Ready = list[tuple[selectors.SelectorKey, int]]
+
+
+class Traffic(Protocol):
+    """What is sent on sockets."""
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether something was sent and has not arrived."""
+        ...
+
+    def lost(self) -> None:
+        """Note that what is on its way never arrives."""
+        ...
+
+
+class _Selector(selectors.DefaultSelector):
+    """Waits for sockets, and lets time pass where none is ready."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.traffic: Traffic | None = None
+        self.threads = 0
+
+    def select(self, timeout: float | None = None) -> _Ready:
+        ready = super().select(0)
+        if ready or (timeout is not None and timeout <= 0):
+            return ready
+        if timeout is None:
+            return super().select(None)
+        if self.threads:
+            # It wakes the loop at its end.
+            return super().select(None)
+        if self.traffic is None:
+            ready = []
+        elif self.traffic.on_its_way:
+            ready = super().select(_LOST)
+            if not ready:
+                self.traffic.lost()
+        else:
+            # A selector waits for whole milliseconds; a test has thousands of moments.
+            time.sleep(_A_MOMENT)
+            ready = super().select(0)
+        if not ready:
+            self.now += timeout
+        return ready
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """An event loop with a time of its own, which begins at 0."""
+
+    def __init__(self) -> None:
+        self._in_between = _Selector()
+        super().__init__(self._in_between)
+
+    def watch(self, traffic: Traffic) -> None:
+        """Let no time pass while something is on its way."""
+        self._in_between.traffic = traffic
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*_Arguments], _Result], *args: *_Arguments
+    ) -> "asyncio.Future[_Result]":
+        """Let no time pass while a thread works."""
+        self._in_between.threads += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._returned)
+        return future
+
+    def _returned(self, _: object) -> None:
+        self._in_between.threads -= 1
+
+    def time(self) -> float:
+        """Return the seconds that have passed."""
+        return self._in_between.now
+
 
 Refill = Literal["at one go", "evenly"]
 """As the service's source has it, whose buckets are never in debt; or as its documentation reads, with debts."""
@@ -247,3 +346,51 @@ async def running(service: Service) -> AsyncIterator[FakeEndpoint]:
             yield endpoint
         finally:
             await service.finished()
+
+
+def now() -> float:
+    """Return the time of the running loop."""
+    return asyncio.get_running_loop().time()
+
+
+class _Watched(Quota):
+    """A quota that knows what is on its way to the service and back."""
+
+    service: Service
+    under_way = 0
+    given_up = 0
+
+    @asynccontextmanager
+    async def charging(self, deadline: Deadline) -> AsyncIterator[ChargedRequest]:
+        """Count a request."""
+        async with super().charging(deadline) as request:
+            self.under_way += 1
+            try:
+                yield request
+            finally:
+                self.under_way -= 1
+                self.given_up += not request.has_ended
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether a request, an answer, or word that nobody waits for it any more has not arrived."""
+        return self.under_way > self.service.asleep or self.given_up > self.service.left
+
+    def lost(self) -> None:
+        """Let time go on: who gives up before it is connected leaves no trace at the service."""
+        self.given_up = self.service.left
+
+
+@asynccontextmanager
+async def gateway_at(url: str, profile: Profile, service: Service) -> AsyncIterator[Gateway]:
+    """Open a gateway, as `open_gateway` does."""
+    http = connect(url, profile, now)
+    quota = _Watched(profile.endpoint.quota, clock=now)
+    quota.service = service
+    http.flow.quota = quota
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTimeLoop)
+    loop.watch(quota)
+    store = store_over(http, profile, now)
+    async with Gateway(store, profile, PrefixMap(profile.prefixes), now) as gateway:
+        yield gateway

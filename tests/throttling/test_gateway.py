@@ -20,8 +20,7 @@ from gateway.settings.limits import CacheSettings, SnapshotSettings
 from gateway.settings.load import with_contact
 from gateway.settings.profile import Profile
 from gateway.settings.section import Section
-from tests.throttling.opened import gateway_at, now
-from tests.throttling.service import Refill, Service, running
+from tests.throttling.service import Refill, Service, gateway_at, now, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

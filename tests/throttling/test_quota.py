@@ -20,9 +20,7 @@ from gateway.settings.load import with_contact
 from gateway.stores.endpoints import connect
 from gateway.transport.response_verdict import Reply
 from tests.examples import examples
-from tests.throttling.opened import now
-from tests.throttling.service import Bucket, Refill
-from tests.throttling.virtual_time import VirtualTimeLoop
+from tests.throttling.service import Bucket, Refill, VirtualTimeLoop, now
 
 pytestmark = pytest.mark.anyio
 

@@ -1,16 +1,20 @@
-"""The models of the tools' arguments against the signatures that follow from them."""
+"""The arguments of the tools against their signatures, and the sentences of answers for one of a kind."""
 
 import functools
 import inspect
 import operator
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from types import GenericAlias, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
+from gateway import messages
 from gateway.arguments import ALL, Arguments, BfsQuery, SearchEntities, TraversalBase, TraversalOptions, parse
-from gateway.errors import InputError
+from gateway.errors import GatewayError, InputError
+from gateway.graph.values import Degree, NamelessNodes
+from gateway.search_index.index import IndexInfo
 from gateway.tools.gateway import Gateway
 
 
@@ -50,3 +54,44 @@ def test_what_is_no_number_of_an_id_or_a_name_is_refused_as_text(number: object)
     for model, given in ((SearchEntities, {"query": number}), (BfsQuery, {"seeds": [number], "max_hops": 1})):
         with pytest.raises(InputError, match="but it must be text"):
             parse(model, given)
+
+
+ONE_OF_MANY = re.compile(r"(?<![\d,])1 (?:more )?(?!is\b|was\b|has\b|this\b)\w+s\b|(?:^|: )1 (?:more )?\w+ are\b")
+
+WITH_NUMBERS = [
+    function
+    for _, function in inspect.getmembers(messages, inspect.isfunction)
+    if function.__module__ == messages.__name__
+    and any(
+        parameter.annotation in {"int", "int | None"} for parameter in inspect.signature(function).parameters.values()
+    )
+]
+
+
+def of_one(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """Return arguments by which every number is one."""
+    texts = {"int": 1, "int | None": 1, "bool": True, "InputError": InputError("x")}
+    return {name: texts.get(one.annotation, "x") for name, one in parameters.items()}
+
+
+@pytest.mark.parametrize("function", WITH_NUMBERS, ids=lambda function: function.__name__)
+def test_one_of_a_kind_is_no_plural(function: Any) -> None:
+    arguments = of_one(inspect.signature(function).parameters)
+    if "totals" in arguments:
+        arguments["totals"] = {"types": 2}
+    said = function(**arguments)
+    text = str(said) if isinstance(said, GatewayError) else said
+    assert not ONE_OF_MANY.search(text), text
+
+
+def test_one_of_a_kind_is_no_plural_where_values_are_counted() -> None:
+    texts = [
+        messages.nameless_nodes(NamelessNodes(1, 1, exact=True)),
+        messages.nameless_nodes(NamelessNodes(1, 3, exact=False)),
+        messages.with_degrees("x", [("x:a", Degree(1))]),
+        str(IndexInfo("", 1, 1, whole=True, typed=True, long=False)),
+    ]
+    assert [text for text in texts if ONE_OF_MANY.search(text)] == []
+    assert "1 of the 1 node has no name" in texts[0]
+    assert "1 of 3 nodes in a sample has no name" in texts[1]
+    assert texts[3] == "the local label index: 1 name of 1 entity"

@@ -1,18 +1,24 @@
-"""Text of the graph is data: it never stands where a model looks for instructions."""
+"""Text of the graph is data: it never stands where a model looks for instructions, and what hides text is escaped."""
 
+import ast
+import json
 import re
+import tomllib
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.errors import GatewayError
+from gateway.cli.streams import clean
+from gateway.errors import GatewayError, quoted
+from gateway.escaping import in_json, json_text, printable, visible
 from gateway.server import tools as texts
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.tools.description import EDGES_READ
 from tests.examples import examples
-from tests.hostile import IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hostile
+from tests.hostile import HIDDEN, IRIS, LITERALS, MARK, RDF_TYPE, TEXTS, TRIPLES, hidden_in, hostile
 from tests.searches import found_in
 from tests.small import Watched, X, over
 
@@ -158,3 +164,60 @@ async def test_a_predicate_that_is_no_iri_is_in_no_row_of_a_survey_and_counted()
     assert few.edges == {"x:p": [1, "x:n1"], "^x:p": [1, "x:hub"]}
     assert (answer.degraded or {})["ids_left_out"] >= 2
     assert not answer.complete
+
+
+TEXTS_TO_ESCAPE = st.text(st.one_of(st.characters(), st.sampled_from(HIDDEN), st.sampled_from('\\"u0n')))
+# Two lone surrogates side by side are one character to every reader of JSON.
+PARSED = TEXTS_TO_ESCAPE.map(lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
+VALUES = st.recursive(PARSED, lambda inner: st.lists(inner) | st.dictionaries(PARSED, inner), max_leaves=5)
+
+
+def test_every_character_that_hides_or_controls_text_is_escaped() -> None:
+    hidden = [
+        chr(number)
+        for number in range(0x110000)
+        if unicodedata.category(chr(number)) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}
+    ]
+    assert hidden_in(printable("".join((*hidden, *HIDDEN)))) == []
+    assert hidden_in(json_text("".join((*hidden, *HIDDEN)))) == []
+
+
+def test_letters_marks_and_emoji_are_left_alone() -> None:
+    text = "a  b — Zürich Zu\u0308rich 東京 🤷🏽 ½ ﷺ नमस्ते עברית العربية \u00a0 [x]"
+    assert visible(text) == printable(text) == text
+    assert json_text(text) == f'"{text}"'
+
+
+@given(VALUES)
+def test_json_is_read_back_as_it_was_written(value: object) -> None:
+    text = json_text(value)
+    assert json.loads(text) == value
+    assert hidden_in(text) == []
+    assert json.loads(json_text(value, indent=1)) == value
+
+
+@given(TEXTS_TO_ESCAPE)
+def test_json_of_another_writer_means_the_same_when_it_is_escaped(text: str) -> None:
+    written = json.dumps({"key": text}, ensure_ascii=False)
+    assert json.loads(in_json(written)) == json.loads(written)
+
+
+@given(TEXTS_TO_ESCAPE)
+def test_what_a_terminal_shows_of_a_value_can_be_read_back(text: str) -> None:
+    shown = clean(text)
+    assert hidden_in(shown) == []
+    assert ast.literal_eval('"' + shown.replace('"', '\\"') + '"') == text
+
+
+@given(st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(HIDDEN.replace("\ud800", "")))))
+def test_what_is_shown_is_a_text_in_toml(text: str) -> None:
+    written = visible(text).replace('"', r"\"")
+    assert tomllib.loads(f'text = "{written}"')["text"] == text
+
+
+@given(TEXTS_TO_ESCAPE.filter(lambda text: len(text) < 10))
+def test_a_value_in_an_error_can_be_read_back(text: str) -> None:
+    shown = quoted(text)
+    if "…" not in shown:
+        assert hidden_in(shown) == []
+        assert ast.literal_eval(shown) == text

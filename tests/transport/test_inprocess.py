@@ -1,8 +1,12 @@
+from __future__ import annotations
+
 import asyncio
+import gc
 import json
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import RawIOBase
@@ -18,6 +22,104 @@ from gateway.transport.inprocess import DaemonThreads, InProcess
 pytestmark = pytest.mark.anyio
 
 PATIENCE = 10
+NAME = "daemon threads, of this file"
+
+
+def alive(name: str = NAME) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == name]
+
+
+def thread_of(threads: DaemonThreads) -> int | None:
+    """Return the identity of the thread that runs a function, after it has run."""
+    seen: list[int] = []
+    done = threading.Event()
+
+    def work() -> None:
+        seen.append(threading.get_ident())
+        done.set()
+
+    threads.run(work)
+    assert done.wait(PATIENCE)
+    return seen[0]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until another thread has come to a place that it does not tell of."""
+    waiting = threading.Event()
+    for _ in range(PATIENCE * 1000):
+        if condition():
+            return
+        waiting.wait(0.001)
+    raise AssertionError("it never came")
+
+
+def test_a_thread_that_is_free_is_used_again() -> None:
+    threads = DaemonThreads(NAME, idle_seconds=0.5)
+    first = thread_of(threads)
+    (thread,) = alive()
+    until(lambda: threads.spare == 1)
+    assert thread_of(threads) == first
+    thread.join(PATIENCE)
+    assert alive() == []
+
+
+def test_no_function_waits_for_another() -> None:
+    threads = DaemonThreads(NAME, idle_seconds=0)
+    began = threading.Semaphore(0)
+    with gate(NAME) as opened:
+
+        def work() -> None:
+            began.release()
+            opened.wait(PATIENCE)
+
+        for _ in range(5):
+            threads.run(work)
+        assert all(began.acquire(timeout=PATIENCE) for _ in range(5))
+        assert len(alive()) == 5
+
+
+def test_every_function_runs_once_however_threads_come_and_go() -> None:
+    threads = DaemonThreads(NAME, idle_seconds=0)
+    ran: list[int] = []
+    done = threading.Semaphore(0)
+
+    def work(number: int) -> Callable[[], None]:
+        def run() -> None:
+            ran.append(number)
+            done.release()
+
+        return run
+
+    for number in range(2_000):
+        threads.run(work(number))
+    assert all(done.acquire(timeout=PATIENCE) for _ in range(2_000))
+    for thread in alive():
+        thread.join(PATIENCE)
+    assert sorted(ran) == list(range(2_000))
+    assert threads.spare == 0
+
+
+class _Held:
+    pass
+
+
+def test_a_waiting_thread_holds_nothing_of_what_it_ran() -> None:
+    threads = DaemonThreads(NAME, idle_seconds=0.5)
+    held = _Held()
+    seen = weakref.ref(held)
+
+    def work(held: _Held = held) -> None:
+        assert held is not None
+
+    threads.run(work)
+    until(lambda: threads.spare == 1)
+    del held, work
+    gc.collect()
+    assert seen() is None
+    for thread in alive():
+        thread.join(PATIENCE)
+
+
 MAX_BYTES = 1 << 30
 SMALL = "SELECT ?value { <http://example.org/7> ?p ?value }"
 ENDLESS = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }"
@@ -59,7 +161,7 @@ class Acting:
         self.began = threading.Semaphore(0)
         self._act = act
 
-    def query(self, _: str) -> "Acting":
+    def query(self, _: str) -> Acting:
         """Return something to serialize."""
         return self
 
@@ -106,20 +208,26 @@ def transport_to(engine: pyoxigraph.Store, *, workers: int, max_bytes: int = MAX
     return InProcess(engine, max_bytes=max_bytes, workers=workers, threads=DaemonThreads(THREADS, idle_seconds=0))
 
 
-def query_threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == THREADS]
-
-
 @contextmanager
-def gate() -> Iterator[threading.Event]:
+def gate(threads: str) -> Iterator[threading.Event]:
     """A gate that is open in the end, so that no thread outlives its test."""
     event = threading.Event()
     try:
         yield event
     finally:
         event.set()
-        for thread in query_threads():
+        for thread in alive(threads):
             thread.join(PATIENCE)
+
+
+def waiting_for(opened: threading.Event) -> Acting:
+    """Return an engine whose queries wait for a gate, and have an empty answer."""
+
+    def act(output: RawIOBase) -> None:
+        opened.wait(PATIENCE)
+        output.write(b"{}")
+
+    return Acting(act)
 
 
 # Answers
@@ -213,7 +321,7 @@ async def test_cancelling_stops_a_query_at_its_next_rows(engine: pyoxigraph.Stor
             started.began.clear()
             task = asyncio.create_task(transport.select(ENDLESS, Deadline.after(1000)))
             assert await asyncio.to_thread(started.began.wait, PATIENCE)
-            (thread,) = query_threads()
+            (thread,) = alive(THREADS)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -243,13 +351,8 @@ async def test_a_query_sees_by_itself_that_its_deadline_passed(engine: pyoxigrap
 
 
 async def test_a_query_that_ends_too_late_does_not_disturb() -> None:
-    with gate() as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+    with gate(THREADS) as opened:
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DeadlinePassed, match="time of this call"):
@@ -269,13 +372,8 @@ async def test_nothing_runs_when_no_time_is_left() -> None:
 
 
 async def test_a_cancelled_query_keeps_its_slot_until_its_thread_has_ended() -> None:
-    with gate() as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+    with gate(THREADS) as opened:
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             task = asyncio.create_task(transport.select(SMALL, in_time()))
@@ -285,19 +383,14 @@ async def test_a_cancelled_query_keeps_its_slot_until_its_thread_has_ended() -> 
                 await task
             with pytest.raises(DeadlinePassed, match="busy with other queries"):
                 await transport.select(SMALL, Deadline.after(0.05))
-            assert len(query_threads()) == 1
+            assert len(alive(THREADS)) == 1
             opened.set()
             assert await transport.select(SMALL, in_time()) == b"{}"
 
 
 async def test_a_query_cancelled_while_it_waits_for_a_slot_never_runs() -> None:
-    with gate() as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+    with gate(THREADS) as opened:
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=1)
         async with asyncio.timeout(PATIENCE):
             first = asyncio.create_task(transport.select(SMALL, in_time()))
@@ -315,32 +408,22 @@ async def test_a_query_cancelled_while_it_waits_for_a_slot_never_runs() -> None:
 
 
 async def test_two_queries_run_at_once_and_the_third_waits() -> None:
-    with gate() as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+    with gate(THREADS) as opened:
+        acting = waiting_for(opened)
         transport = transport_to(acting.as_store(), workers=2)
         async with asyncio.timeout(PATIENCE):
             tasks = [asyncio.create_task(transport.select(SMALL, in_time())) for _ in range(3)]
             await acting.wait_until_began()
             await acting.wait_until_began()
-            assert len(query_threads()) == 2
+            assert len(alive(THREADS)) == 2
             assert not acting.began.acquire(blocking=False)
             opened.set()
             assert await asyncio.gather(*tasks) == [b"{}"] * 3
 
 
 def test_a_query_may_outlive_its_event_loop() -> None:
-    with gate() as opened:
-
-        def act(output: RawIOBase) -> None:
-            opened.wait(PATIENCE)
-            output.write(b"{}")
-
-        acting = Acting(act)
+    with gate(THREADS) as opened:
+        acting = waiting_for(opened)
 
         async def leave() -> None:
             task = asyncio.create_task(
@@ -350,7 +433,7 @@ def test_a_query_may_outlive_its_event_loop() -> None:
             task.cancel()
 
         asyncio.run(leave())
-        (thread,) = query_threads()
+        (thread,) = alive(THREADS)
         opened.set()
         thread.join(PATIENCE)
         # An error in the thread would be a warning, and a warning fails the test.
@@ -361,7 +444,7 @@ async def test_closing_leaves_nothing_to_do(engine: pyoxigraph.Store) -> None:
     transport = transport_to(engine, workers=1)
     await transport.close()
     await transport.close()
-    assert query_threads() == []
+    assert alive(THREADS) == []
 
 
 # Exit

@@ -1,4 +1,4 @@
-"""Distances and paths fit the edges that were read, whichever of them caps, cuts and failures left out."""
+"""Distances, walks and paths fit the edges that were read, whichever of them caps, cuts and failures left out."""
 
 import asyncio
 import itertools
@@ -16,9 +16,12 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import ALL_EDGES, WHOLE, Degree, Edge, EdgeSelection, Existence, Mark, Neighbourhood
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.breadth_first import BreadthFirstSearch, Exploration
+from gateway.traversal.edge_table import EdgeTable
 from gateway.traversal.expander import HubRule, NodeExpander
-from gateway.traversal.topology import paths_to_seeds
+from gateway.traversal.steering import PredicateChoice, Steering, WalkSearch, nodes_on_the_way
+from gateway.traversal.topology import Topology, paths_to_seeds
 from tests.examples import examples
 from tests.small import ROOM, Watched, X, engine, over
 
@@ -248,3 +251,133 @@ async def test_a_seed_that_does_not_exist_is_no_node_even_where_the_seeds_are_mo
         answer = await gateway.bfs_query(["x:s1", "x:nowhere"], 1, topology_only=True)
     assert answer.missing_seeds == ["x:nowhere"]
     assert [node.id for node in answer.nodes] == ["x:s1", "x:s2"]
+
+
+NO_RULE = HubRule()
+several_steps = st.lists(selections, min_size=2, max_size=3)
+
+
+def walk(graph: Graph, seeds: Sequence[str], steps: Sequence[EdgeSelection], rule: HubRule = NO_RULE) -> Exploration:
+    store, asking = cast("GraphStore", Store(graph)), call()
+    expander = NodeExpander(store, rule, asking, seeds)
+    return asyncio.run(WalkSearch(store, seeds, steps, expander, asking).run())
+
+
+def walks(graph: Graph, node: str, steps: Sequence[EdgeSelection]) -> list[list[tuple[Edge, str]]]:
+    """Return every walk from a node, the unfinished ones too, as edges and the nodes where they end."""
+    found: list[list[tuple[Edge, str]]] = [[]]
+    for edge in graph.edges if steps else ():
+        if steps[0].selects(node, edge):
+            other = edge.object if edge.subject == node else edge.subject
+            found += [[(edge, other), *rest] for rest in walks(graph, other, steps[1:])]
+    return found
+
+
+@settings(max_examples=examples(300))
+@given(graph=graphs(), seeds=several_seeds, steps=several_steps)
+def test_what_is_shown_lies_on_a_walk_through_all_steps_and_is_as_far_as_its_first_arrival(
+    graph: Graph, seeds: list[str], steps: list[EdgeSelection]
+) -> None:
+    graph = Graph(graph.edges)
+    seeds = [seed for seed in seeds if graph.of(seed)]
+    if not seeds:
+        return
+    found = walk(graph, seeds, steps)
+    every = [(seed, walk) for seed in seeds for walk in walks(graph, seed, steps)]
+    through = {edge for _, walk in every if len(walk) == len(steps) for edge, _ in walk}
+    arrivals = [(node, step) for _, walk in every for step, (_, node) in enumerate(walk, 1)]
+    first = {node: min(step for other, step in arrivals if other == node) for node, _ in arrivals}
+    first |= dict.fromkeys(seeds, 0)
+    shown = {end for edge in through for end in (edge.subject, edge.object)} | set(seeds)
+    assert not found.gaps.entries
+    assert found.edges == through
+    assert found.distances == [{node: step for node, step in first.items() if node in shown}]
+    assert found.partial == len(first.keys() - shown)
+
+
+def test_a_step_whose_answer_lacks_the_edge_that_the_step_before_came_over_is_told_as_not_whole() -> None:
+    there, on = Edge("a", "p", "b"), Edge("b", "p", "c")
+    graph = Graph((there, on), lost=frozenset({("b", there)}))
+    gaps = walk(graph, ["a"], [ALL_EDGES, ALL_EDGES]).gaps.entries
+    assert {(gap.cause, gap.ids) for gap in gaps} == {("endpoint_failed", frozenset("b"))}
+    # Where the next step does not ask for it, nothing is missing.
+    assert not walk(graph, ["a"], [ALL_EDGES, EdgeSelection(None, ())]).gaps.entries
+
+
+@settings(max_examples=examples(300))
+@given(graph=graphs(), seeds=several_seeds, steps=several_steps, rule=rules)
+def test_what_could_not_be_read_is_told_and_nothing_is_shown_that_is_not_there(
+    graph: Graph, seeds: list[str], steps: list[EdgeSelection], rule: HubRule
+) -> None:
+    try:
+        found = walk(graph, seeds, steps, rule)
+    except Fault:
+        return
+    whole = walk(Graph(graph.edges), [seed for seed in seeds if graph.of(seed, ALL_EDGES)] or seeds, steps)
+    assert found.edges <= whole.edges
+    if not found.gaps.entries:
+        assert found.edges == whole.edges
+
+
+@pytest.mark.anyio
+async def test_a_hub_on_the_way_is_told_by_the_edges_that_its_hop_follows() -> None:
+    graph = "x:a x:p x:hub . x:hub x:q x:b ; x:r " + ", ".join(f"x:n{number}" for number in range(20)) + " ."
+    async with over(graph) as gateway:
+        narrow = await gateway.bfs_query(["x:a"], 2, only_predicates=[["p"], ["q"]], max_degree=5)
+        wide = await gateway.bfs_query(["x:a"], 2, only_predicates=[["p"], ["q", "r"]], max_degree=5)
+    assert narrow.complete
+    assert [node.id for node in narrow.nodes] == ["x:a", "x:hub", "x:b"]
+    assert not wide.complete
+    assert [(gap.cause, gap.ids) for gap in wide.incomplete or ()] == [("hub_not_expanded", ["x:hub"])]
+
+
+@pytest.mark.anyio
+async def test_a_blank_node_that_two_hops_read_is_counted_once() -> None:
+    graph = "x:a x:p x:b , [] ; x:q x:c , [] ; x:r x:c . x:b x:p x:a ."
+    async with over(graph) as gateway:
+        counts = [
+            (await gateway.bfs_query(["x:a"], 3, only_predicates=hops, direction="out")).blank_node_edges
+            for hops in ([["p"], ["p"], ["q"]], [["p"], ["p"], ["p", "q"]], [["p", "r"], ["p"], ["p", "q"]])
+        ]
+    assert counts == [2, 2, 2]
+
+
+ends = st.sampled_from(NODES)
+edge_lists = st.lists(st.builds(Edge, ends, st.sampled_from("pq"), ends), max_size=14, unique=True)
+names = st.lists(st.builds(PredicateChoice, st.sampled_from("pq"), st.booleans()), max_size=2, unique=True).map(tuple)
+steerings = st.builds(Steering, names.map(lambda one: (one,)), st.sampled_from(["both", "out", "in"])) | st.builds(
+    Steering,
+    st.tuples(names, names) | st.tuples(names, names, names),
+    st.sampled_from(["both", "out", "in"]),
+    st.just(value=True),
+)
+
+
+def paths(edges: Sequence[Edge], path: Sequence[str], steps: Sequence[EdgeSelection]) -> list[list[str]]:
+    """Return every walk that goes on from a path, as the nodes where it is."""
+    found = [list(path)]
+    for edge in edges if steps else ():
+        if steps[0].selects(path[-1], edge):
+            other = edge.object if edge.subject == path[-1] else edge.subject
+            found += paths(edges, [*path, other], steps[1:])
+    return found
+
+
+@settings(max_examples=examples(300))
+@given(edges=edge_lists, seeds=st.lists(ends, min_size=1, max_size=2, unique=True), steering=steerings)
+def test_the_way_to_a_node_is_the_first_of_the_shortest_paths_by_id_counted_from_its_end(
+    edges: list[Edge], seeds: list[str], steering: Steering
+) -> None:
+    steps = steering.selections if steering.is_listed else steering.selections * 3
+    every = [path for seed in seeds for path in paths(edges, [seed], steps)]
+    distance = dict.fromkeys(seeds, 0)
+    for path in sorted(every, key=len):
+        distance.setdefault(path[-1], len(path) - 1)
+    between = (edge for edge in edges if edge.subject in distance and edge.object in distance)
+    shown = EdgeTable.of(distance, between, call().deadline)
+    topology = Topology(tuple(seeds), distance, shown, {}, (), (), 0)
+    for goal in distance:
+        shortest = [path for path in every if path[-1] == goal and len(path) == distance[goal] + 1]
+        (*before, _) = min(shortest, key=lambda path: path[::-1])
+        found = nodes_on_the_way(topology, steering, [goal], PrefixMap({}), call().deadline)
+        assert found == set(before)

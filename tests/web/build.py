@@ -1,5 +1,6 @@
-"""Checks and builds the explorer page with the npm packages of its lock file: `python -m tests.web.build`."""
+"""Checks and builds the explorer page with npm packages (`python -m tests.web.build`), and answers for its tests."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -7,9 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from gateway import expand
+from gateway.api import open_gateway
 from gateway.resources import explorer_page
+from tests.graphs import fixture
 from tests.servers.unavailable import ServerUnavailable
 from tests.suites.packages import node, npm_modules
 
@@ -90,6 +94,46 @@ def main() -> None:
         sys.exit(str(error))
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_bytes(page)
+
+
+FILE: Final = SOURCES / "tests" / "examples.json"
+
+_DRUGS: Final = ["drug:metformin", "drug:warfarin"]
+_BLANK: Final = ["a:blankObject", "a:blankDeep", "a:manyBlanks"]
+_CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
+    ("medical", "describe_schema", {}),
+    ("medical", "search_entities", {"query": "warf"}),
+    ("medical", "search_entities", {"query": "metfromin"}),
+    ("medical", "bfs_query", {"seeds": _DRUGS[:1], "max_hops": 1}),
+    ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "limit": 10}),
+    ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 1, "topology_only": True}),
+    ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "only_node_types": ["Author"], "topology_only": True}),
+    ("medical", "describe_entity", {"id": "drug:warfarin"}),
+    ("medical", "describe_entities", {"ids": [*_DRUGS, "drug:nothing"]}),
+    ("medical", "intersect_subgraphs", {"seeds": _DRUGS, "k": 2, "via": True}),
+    ("associations", "describe_schema", {}),
+    ("films", "bfs_query", {"seeds": ["film:Alien"], "max_hops": 1}),
+    ("awkward", "bfs_query", {"seeds": _BLANK, "max_hops": 1}),
+    ("awkward", "bfs_query", {"seeds": _BLANK, "max_hops": 3}),
+]
+
+
+async def examples() -> list[dict[str, Any]]:
+    """Return the calls' answers, compact and as `expand` reads them."""
+    written = []
+    for graph in dict.fromkeys(name for name, _, _ in _CALLS):
+        async with open_gateway(fixture(graph), wall_clock=lambda: 0.0) as gateway:
+            for name, tool, arguments in _CALLS:
+                if name == graph:
+                    compact = (await gateway.call(tool, arguments, shape="compact")).as_json()
+                    what = f"{tool} of {graph}: {json.dumps(arguments)}"
+                    written.append({"what": what, "compact": compact, "reference": expand(compact)})
+    return written
+
+
+def text_of(written: list[dict[str, Any]]) -> str:
+    """Return the text of the file."""
+    return json.dumps(written, ensure_ascii=False, indent=1) + "\n"
 
 
 if __name__ == "__main__":

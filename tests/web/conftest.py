@@ -9,8 +9,7 @@ from tests.graphs import fixture
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_data import shared_data
 from tests.web.browser import browser
-from tests.web.hostile import hostile_graph
-from tests.web.served import explored
+from tests.web.served import explored, hostile_graph
 
 
 @pytest.fixture(scope="module")

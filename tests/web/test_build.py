@@ -6,8 +6,7 @@ import pytest
 
 from gateway.resources import explorer_page
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.web.build import built, checked, project
-from tests.web.examples import FILE, examples, text_of
+from tests.web.build import FILE, built, checked, examples, project, text_of
 
 MOST_BYTES = 700_000
 

@@ -1,16 +1,27 @@
-"""A server in this process, and requests to it."""
+"""Servers in this process, requests to them, and an issuer of access tokens: its keys, and wrong tokens too."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import jwt
+import uvicorn
+from aiohttp import web
+from cryptography.hazmat.primitives.asymmetric import ec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graphs.graph_set import GraphSet
+from gateway.server.http_server import HttpServer
 from gateway.server.run import serve_http
-from gateway.settings.serving import HttpSettings
+from gateway.settings.serving import HttpSettings, OAuthSettings
 from tests.graphs import fixture
 from tests.servers.loopback import HOST, free_port, listening
 
@@ -64,3 +75,98 @@ def medical() -> GatewayOpener:
 def local(**settings: Any) -> HttpSettings:
     """Return settings at a free port of this machine."""
     return HttpSettings(host=HOST, port=free_port(), **settings)
+
+
+ISSUER: Final = "https://login.example.org"
+AUDIENCE: Final = "https://graphs.example.org/mcp"
+
+
+@dataclass
+class Issuer:
+    """An issuer with one key.
+
+    Attributes:
+        keys: What it answers when it is asked for its keys.
+        asked: How often it was.
+        kid: The ID of its key.
+        answers: What it waits for before it answers; None to answer at once.
+    """
+
+    kid: str = "one"
+    asked: int = 0
+    keys: bytes = b""
+    answers: asyncio.Event | None = None
+    _private: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+
+    def __post_init__(self) -> None:
+        public = jwt.algorithms.ECAlgorithm.to_jwk(self._private.public_key(), as_dict=True)
+        self.keys = json.dumps({"keys": [{**public, "kid": self.kid, "use": "sig"}, {"kty": "odd"}]}).encode()
+
+    def token(self, *, algorithm: str = "ES256", key: Any = None, headers: Any = None, **changes: Any) -> str:
+        """Return a token; `changes` replace its claims, None takes one away."""
+        claims = {
+            "iss": ISSUER,
+            "aud": AUDIENCE,
+            "exp": time.time() + 600,
+            "sub": "alice",
+            "client_id": "chat",
+            "scope": "openid graph:pills",
+            **changes,
+        }
+        said = {name: value for name, value in claims.items() if value is not None}
+        return jwt.encode(said, key or self._private, algorithm, {"kid": self.kid, "typ": "at+jwt", **(headers or {})})
+
+    @asynccontextmanager
+    async def published(self) -> AsyncIterator[OAuthSettings]:
+        """Answer requests for the keys while the block runs."""
+
+        async def keys(_: web.Request) -> web.Response:
+            self.asked += 1
+            if self.answers is not None:
+                await self.answers.wait()
+            return web.Response(body=self.keys, content_type="application/json")
+
+        app = web.Application()
+        app.router.add_get("/keys", keys)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        port = free_port()
+        await web.TCPSite(runner, HOST, port).start()
+        try:
+            yield OAuthSettings(ISSUER, f"http://{HOST}:{port}/keys", AUDIENCE)
+        finally:
+            await runner.cleanup()
+
+
+@asynccontextmanager
+async def serving_app(app: ASGIApp, *sockets: socket.socket, **options: Any) -> AsyncIterator[None]:
+    """Serve an application while the block runs."""
+    server = HttpServer(uvicorn.Config(app, log_config=None, lifespan="off", **options))
+    running = asyncio.create_task(server.serve(sockets=list(sockets)))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await running
+
+
+def open_port() -> socket.socket:
+    """Return a socket that listens on a free port of this machine."""
+    return socket.create_server((HOST, 0))
+
+
+class Recorder:
+    """An application that answers every request with an empty body.
+
+    Attributes:
+        scopes: The requests.
+    """
+
+    def __init__(self) -> None:
+        self.scopes: Sequence[Message] = []
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        self.scopes = [*self.scopes, scope]
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})

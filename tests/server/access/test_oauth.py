@@ -15,8 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from gateway.server.access.oauth import KeySet, OAuthClients
 from gateway.server.access.tokens import is_name
 from gateway.settings.serving import ClientLimits
-from tests.server.access.clients import INITIALIZE, bearer, local, serving
-from tests.server.access.issuer import AUDIENCE, ISSUER, Issuer
+from tests.server.access.clients import AUDIENCE, INITIALIZE, ISSUER, Issuer, bearer, local, serving
 from tests.server.graphs.conftest import graphs
 from tests.servers.loopback import HOST
 

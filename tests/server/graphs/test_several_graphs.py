@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import sys
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
 
 import httpx2
 import jsonschema
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.client import ConnectMode
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents, Tool
 
@@ -25,9 +28,13 @@ from gateway.server.graphs.handlers import INSTRUCTIONS, published_for, server_o
 from gateway.server.tools import LIMIT
 from gateway.settings.graphs_file import LONGEST_LINE, LONGEST_NAME, MOST_GRAPHS
 from gateway.settings.profile import Profile, ServerSettings
+from gateway.settings.vocabulary import IdentitySettings
 from gateway.tools.gateway import Gateway
+from tests.calls import PATIENT_SERVER
 from tests.cases import await_each, check_each
 from tests.server.graphs.conftest import connected, graphs, served_over_http
+from tests.servers.loopback import HOST, free_port, listening
+from tests.shared_data import shared_data
 
 pytestmark = pytest.mark.anyio
 
@@ -329,3 +336,178 @@ def test_a_client_sees_the_graphs_of_its_token_in_the_order_of_the_operator() ->
         "pills",
         "gone",
     ]
+
+
+SECONDS = 240
+"""How long anything here may take before it counts as hung; wd50k is parsed meanwhile."""
+REFERENCES = {"medlit": "medlit.ttl.gz", "movies": "movies.ttl.gz", "wd50k": "wd50k.nt.gz"}
+
+QUESTIONS: list[tuple[str, str, dict[str, Any], tuple[int, int]]] = [
+    ("medlit", "bfs_query", {"seeds": ["RxNorm:3251"], "max_hops": 2}, (84, 99)),
+    ("medlit", "intersect_subgraphs", {"seeds": ["RxNorm:3251", "MeSH:D003480"], "k": 2}, (70, 97)),
+    ("movies", "intersect_subgraphs", {"seeds": ["person:Tom_Hanks", "person:Meg_Ryan"], "k": 2}, (16, 18)),
+    ("wd50k", "bfs_query", {"seeds": ["wd:Q83338"], "max_hops": 1}, (78, 91)),
+    ("wd50k", "bfs_query", {"seeds": ["wd:Q1025401"], "max_hops": 2}, (130, 153)),
+]
+"""Questions with the numbers of nodes and edges in `../shared/data`, which were counted without the gateway."""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that names the three graphs, and parsed files that all tests share."""
+    folder = tmp_path_factory.mktemp("graphs")
+    lines = []
+    for name, graph in REFERENCES.items():
+        profile = "wikidata-local" if name == "wd50k" else "local"
+        lines += [f"[graphs.{name}]", f'about = "The graph {name}."', f"graph = {json.dumps(str(shared_data(graph)))}"]
+        lines += [f'profile = "{profile}"', 'store = "stored"', f"limits = {{ deadline_seconds = {SECONDS} }}"]
+    path = folder / "graphs.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@asynccontextmanager
+async def clients(way: Literal["argument", "path"], wire: str, era: ConnectMode, file: Path) -> AsyncIterator[Any]:
+    """Start a server process, and yield a function that calls a tool about a graph."""
+    command = ["-m", "gateway", "serve", "--graphs", str(file)]
+    async with AsyncExitStack() as stack:
+        if wire == "stdio":
+            parameters = StdioServerParameters(command=sys.executable, args=command)
+            one = await stack.enter_async_context(Client(parameters, mode=era))
+            by_name = dict.fromkeys(REFERENCES, one)
+        else:
+            port = free_port()
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, *command, "--http", "--port", str(port), "--graphs-by", way),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            stack.push_async_callback(_ended, process)
+            await listening(port)
+            url = f"http://{HOST}:{port}/mcp"
+            if way == "argument":
+                by_name = dict.fromkeys(REFERENCES, await stack.enter_async_context(Client(url, mode=era)))
+            else:
+                by_name = {
+                    name: await stack.enter_async_context(Client(f"{url}/{name}", mode=era)) for name in REFERENCES
+                }
+
+        async def call(graph: str, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            chosen = {"graph": graph} if way == "argument" else {}
+            result = await by_name[graph].call_tool(tool, {**chosen, **arguments})
+            assert not result.is_error, result.content
+            answer: dict[str, Any] = result.structured_content or {}
+            return answer
+
+        yield call
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+    await asyncio.wait_for(process.wait(), SECONDS)
+
+
+@pytest.mark.server
+@pytest.mark.large
+@pytest.mark.data
+@pytest.mark.parametrize(("way", "wire"), [("argument", "stdio"), ("argument", "http"), ("path", "http")])
+async def test_three_graphs_answer_as_their_known_answers_say(
+    way: Literal["argument", "path"], wire: str, era: ConnectMode, file: Path
+) -> None:
+    async with asyncio.timeout(SECONDS), clients(way, wire, era, file) as call:
+        for graph, tool, arguments, expected in QUESTIONS:
+            answer = await call(graph, tool, {**arguments, "topology_only": True})
+            assert (answer["node_count"], answer["edge_count"]) == expected, (graph, arguments)
+            assert answer["complete"] is True
+        found = await call("movies", "search_entities", {"query": "Tom Hanks"})
+        described = await call("medlit", "describe_entity", {"id": "MeSH:D003480"})
+    assert found["result"][0][0].startswith("person:Tom_Hanks")
+    assert described["entity_type"] == "m:disease"
+
+
+FILES = {"authors": "authors.ttl", "library": "library.ttl", "films": "films.ttl"}
+IDENTITY = IdentitySettings(
+    same_as=("http://www.w3.org/2002/07/owl#sameAs", "http://www.w3.org/2004/02/skos/core#exactMatch"),
+    formatters={"https://authors.example.org/terms/shelfMark": "https://library.example.org/item/$1"},
+)
+UNKNOWN = "atlas"
+
+CALLS: Sequence[tuple[str, dict[str, Any]]] = [
+    ("describe_schema", {}),
+    ("search_entities", {"query": "Joyce"}),
+    ("bfs_query", {"seeds": ["https://library.example.org/item/p-11"], "max_hops": 1}),
+    ("describe_entity", {"id": "https://authors.example.org/person/Joyce"}),
+    ("describe_entities", {"ids": ["https://places.example.org/Dublin", "https://authors.example.org/book/Ulysses"]}),
+    ("intersect_subgraphs", {"seeds": ["http://example.org/films/x", "https://places.example.org/Dublin"], "k": 1}),
+    ("no_tool", {}),
+]
+
+
+@pytest.fixture
+async def all_graphs() -> AsyncIterator[dict[str, ServedGraph]]:
+    """All graphs, open."""
+    folder = resources.folder("fixtures")
+    found = {}
+    for name, file in FILES.items():
+        gateway = open_gateway(folder / file, profile=Profile(identity=IDENTITY, server=PATIENT_SERVER))
+        await gateway.wait_until_ready()
+        found[name] = ServedGraph(name, f"The graph {name}.", GatewayOpener.over(gateway))
+    yield found
+    for graph in found.values():
+        await graph.opener.close()
+
+
+async def everything(client: Client) -> list[str]:
+    """Return all that a client is told, whatever it asks."""
+
+    async def told(asking: Any) -> str:
+        try:
+            return str((await asking).model_dump(mode="json"))
+        except MCPError as error:
+            return f"error: {error}"
+
+    names = [*FILES, UNKNOWN, ""]
+    template = ResourceTemplateReference(type="ref/resource", uri="bfs-ql://{graph}/entity/{id}")
+    explore = PromptReference(type="ref/prompt", name="explore")
+    answers = [
+        str(client.instructions),
+        await told(client.list_tools()),
+        await told(client.list_resources()),
+        await told(client.list_resource_templates()),
+        await told(client.list_prompts()),
+        await told(client.call_tool("describe_schema", {})),
+        await told(client.complete(template, {"name": "graph", "value": ""})),
+    ]
+    for name in names:
+        answers += [await told(client.call_tool(tool, {**given, "graph": name})) for tool, given in CALLS]
+        answers += [
+            await told(client.read_resource(f"bfs-ql://{name}/schema")),
+            await told(client.read_resource(f"bfs-ql://{name}/entity/place%3ADublin")),
+            await told(client.get_prompt("explore", {"graph": name, "name": "x"})),
+            await told(client.complete(template, {"name": "graph", "value": name[:2]})),
+            await told(client.complete(template, {"name": "id", "value": "au:Joyce"}, {"graph": name})),
+            await told(client.complete(explore, {"name": "name", "value": "Joyce"}, {"graph": name})),
+        ]
+    return answers
+
+
+@pytest.mark.slow
+async def test_what_is_hidden_reads_as_if_it_were_not_there(
+    all_graphs: dict[str, ServedGraph], era: ConnectMode
+) -> None:
+    several = GraphSet(list(all_graphs.values()))
+    # Those that see one graph each are every pair of a graph that is seen and one that is not.
+    subsets = [(), *((name,) for name in FILES), tuple(FILES)]
+    async with served_over_http(several, closing=False) as url:
+        for seen in subsets:
+            alone = GraphSet([all_graphs[name] for name in seen])
+            async with Client(server_of_all(alone, CallsByGraph(alone)), mode=era) as client:
+                expected = await everything(client)
+            async with connected(f"{url}/mcp", era, f"only={','.join(seen)}") as client:
+                given = await everything(client)
+            assert given == expected, seen
+            # A name is repeated only to the client that wrote it.
+            listed = " ".join(given[:7])
+            assert not [name for name in FILES if name not in seen and f"'{name}'" in listed]

@@ -10,7 +10,7 @@ from gateway.arguments import BY_TOOL
 from tests.graphs import fixture
 from tests.servers.unavailable import ServerUnavailable
 from tests.suites.clients.library import Library, asked, install, libraries
-from tests.suites.served import command, served_over_http
+from tests.suites.programs import command, served_over_http
 
 _EXPECTED = {"tools": list(BY_TOOL), "nodes": 16, "complete": True}
 """One hop from warfarin in the demo graph (fixtures/README.md)."""

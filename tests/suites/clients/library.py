@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.suites.packages import node
-from tests.suites.tool import run
+from tests.suites.programs import run
 
 _LIST: Final = Path(__file__).with_name("clients.toml")
 _SCRIPTS: Final = Path(__file__).with_name("scripts")

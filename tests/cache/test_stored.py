@@ -1,0 +1,122 @@
+"""What is stored between runs: the coined prefixes, and the schema."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.cache.on_disk import StoredPrefixes, StoredSchema
+from gateway.graph.values import Basis, Schema, Term
+
+DRUG = {"drug_abc": "http://data.example.org/drug/"}
+
+WHOLE = Schema(
+    (Term("urn:T", 3, "thing"), Term("urn:U", None)),
+    (Term("urn:p", 2),),
+    exact=True,
+    version="1",
+    basis=Basis(("sampled", "met"), 1.5, 7, None),
+    names=("urn:name",),
+    hubs=("urn:T",),
+)
+
+
+def test_stored_prefixes_are_loaded_as_they_were_with_those_stored_before(tmp_path: Path) -> None:
+    StoredPrefixes(tmp_path / "graph").save(DRUG)
+    StoredPrefixes(tmp_path / "graph").save({"gene_abc": "http://data.example.org/gene/"})
+    assert StoredPrefixes(tmp_path / "graph").load() == {**DRUG, "gene_abc": "http://data.example.org/gene/"}
+
+
+def test_what_a_stored_prefix_means_does_not_change(tmp_path: Path) -> None:
+    StoredPrefixes(tmp_path).save(DRUG)
+    StoredPrefixes(tmp_path).save({"drug_abc": "http://other.example.org/"})
+    assert StoredPrefixes(tmp_path).load() == DRUG
+
+
+def test_a_stored_schema_is_loaded_as_it_was(tmp_path: Path) -> None:
+    StoredSchema(tmp_path / "graph").save(WHOLE)
+    assert StoredSchema(tmp_path / "graph").load() == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("stored", "nothing"), [(StoredPrefixes, {}), (StoredSchema, None)], ids=["prefixes", "schema"]
+)
+def test_nothing_is_loaded_before_anything_was_stored(
+    stored: type[StoredPrefixes | StoredSchema], nothing: object, tmp_path: Path
+) -> None:
+    assert stored(tmp_path).load() == nothing
+
+
+@pytest.mark.parametrize(
+    ("stored", "name", "nothing"),
+    [(StoredPrefixes, "prefixes.json", {}), (StoredSchema, "schema.json", None)],
+    ids=["prefixes", "schema"],
+)
+@given(content=st.binary(max_size=200))
+def test_a_file_that_is_something_else_is_ignored(
+    stored: type[StoredPrefixes | StoredSchema],
+    name: str,
+    nothing: object,
+    content: bytes,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    place = tmp_path_factory.mktemp("stored")
+    (place / name).write_bytes(content)
+    assert stored(place).load() == nothing
+
+
+@pytest.mark.parametrize("cut", [1, 10, 100])
+def test_a_file_that_is_cut_is_ignored(tmp_path: Path, cut: int) -> None:
+    StoredSchema(tmp_path).save(WHOLE)
+    file = tmp_path / "schema.json"
+    file.write_bytes(file.read_bytes()[:-cut])
+    assert StoredSchema(tmp_path).load() is None
+
+
+def test_a_file_that_is_too_large_is_ignored(tmp_path: Path) -> None:
+    with (tmp_path / "prefixes.json").open("wb") as hollow:
+        hollow.truncate(1 << 40)
+    assert StoredPrefixes(tmp_path).load() == {}
+
+
+def test_a_file_that_is_too_large_or_too_deep_is_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"format":1,"schema":{"other":' + "[" * 200_000, encoding="utf-8")
+    assert StoredSchema(tmp_path).load() is None
+    with file.open("wb") as hollow:
+        hollow.truncate(1 << 40)
+    assert StoredSchema(tmp_path).load() is None
+    assert "more than 67,108,864 bytes" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "save",
+    [lambda place: StoredPrefixes(place).save(DRUG), lambda place: StoredSchema(place).save(WHOLE)],
+    ids=["prefixes", "schema"],
+)
+def test_a_folder_that_cannot_be_written_fails_no_call(save: Callable[[Path], None], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    save(tmp_path / "file" / "graph")
+
+
+@pytest.mark.parametrize("read_at", [-1.0, 1e300])
+def test_a_schema_of_an_impossible_time_is_ignored_and_logged(
+    tmp_path: Path, read_at: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    stored = StoredSchema(tmp_path)
+    stored.save(replace(WHOLE, basis=replace(WHOLE.basis, read_at=read_at)))
+    assert stored.load() is None
+    assert "no possible time" in caplog.text
+
+
+def test_a_file_of_another_format_is_ignored_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    StoredSchema(tmp_path).save(WHOLE)
+    file = tmp_path / "schema.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"format":4', '"format":2'), encoding="utf-8")
+    assert StoredSchema(tmp_path).load() is None
+    assert "is of format 2, not 4" in caplog.text

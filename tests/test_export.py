@@ -1,0 +1,493 @@
+"""A whole subgraph in a format: what a library or the explorer page reads of it is the same nodes and edges."""
+
+import csv
+import io
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from collections import deque
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+import pydot
+import pyoxigraph
+import pytest
+import rdflib
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdflib import RDF, RDFS
+
+from gateway.api import open_gateway
+from gateway.errors import ConfigurationError, EndpointFault, InputError
+from gateway.escaping import visible, without_formula
+from gateway.export.formats import FORMATS, write_file
+from gateway.export.graphs import graphml, to_networkx, to_rdflib
+from gateway.export.page import MOST_NODES as MOST_NODES_OF_A_PAGE
+from gateway.export.page import notebook_frame, page
+from gateway.export.picture import MOST_NODES, picture
+from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
+from gateway.export.texts import EDGE_COLUMNS, NODE_COLUMNS, edges_csv, nodes_csv, to_dataframes
+from gateway.resources import explorer_page
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NodeSettings
+from gateway.tools import whole_subgraph
+from tests.cli.conftest import Run, run
+
+pytestmark = pytest.mark.anyio
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+_VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**53), 2**53) | _TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_TEXT, inner, max_size=2),
+    max_leaves=4,
+)
+_METADATA = st.dictionaries(_TEXT, _VALUES, max_size=3)
+_LOCAL = st.text("abcXYZ019_-.éßж漢", min_size=1, max_size=6).filter(lambda text: not text.endswith("."))
+NAMESPACE = "http://example.org/n#"
+
+
+@st.composite
+def subgraphs(draw: st.DrawFn) -> Subgraph:
+    """Draw a subgraph: its IDs are short forms of one namespace, its names and metadata are any text."""
+    ids = [f"e:{local}" for local in draw(st.lists(_LOCAL, min_size=1, max_size=6, unique=True))]
+    predicates = [f"e:p{local}" for local in draw(st.lists(_LOCAL, min_size=1, max_size=3, unique=True))]
+    types = ["e:T1", "e:T2"]
+    nodes = [
+        SubgraphNode(
+            name_id,
+            "e:T1" if chosen else "untyped",
+            tuple(chosen),
+            draw(_TEXT),
+            draw(st.none() | st.integers(0, 5)),
+            draw(_METADATA),
+        )
+        for name_id in ids
+        for chosen in [draw(st.lists(st.sampled_from(types), max_size=2, unique=True))]
+    ]
+    triples = draw(
+        st.lists(
+            st.tuples(st.sampled_from(ids), st.sampled_from(predicates), st.sampled_from(ids)), max_size=8, unique=True
+        )
+    )
+    edges = [SubgraphEdge(*triple, draw(st.none() | _METADATA)) for triple in triples]
+    return Subgraph(
+        tuple(ids[:1]),
+        nodes,
+        edges,
+        draw(st.booleans()),
+        draw(st.lists(_TEXT, max_size=2)),
+        {name_id: name_id.replace("e:", NAMESPACE, 1) for name_id in [*ids, *predicates, *types]},
+        {"e": NAMESPACE},
+        {predicates[0]: draw(_TEXT)},
+    )
+
+
+Edge = tuple[str, str, str]
+
+
+def iris_of(subgraph: Subgraph, edge: SubgraphEdge) -> Edge:
+    return subgraph.iris[edge.subject], subgraph.iris[edge.predicate], subgraph.iris[edge.object]
+
+
+def edges_of(subgraph: Subgraph) -> set[Edge]:
+    return {(edge.subject, edge.predicate, edge.object) for edge in subgraph.edges}
+
+
+def small(name: str = "a", evidence: dict[str, Any] | None = None) -> Subgraph:
+    nodes = [SubgraphNode("e:a", "untyped", (), name, 0), SubgraphNode("e:b", "e:T", ("e:T",), "b", 1)]
+    edges = [SubgraphEdge("e:a", "e:p", "e:b", evidence)]
+    iris = {name_id: name_id.replace("e:", "http://e.org/") for name_id in ("e:a", "e:b", "e:p", "e:T")}
+    return Subgraph(("e:a",), nodes, edges, True, [], iris, {"e": "http://e.org/"}, {})
+
+
+def triples_in(content: bytes, name: str) -> rdflib.Graph:
+    if name == "jsonld":
+        # The parser of rdflib uses a class of its own that rdflib calls deprecated.
+        read = pyoxigraph.parse(content, pyoxigraph.RdfFormat.JSON_LD)
+        content = pyoxigraph.serialize(read, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
+    return rdflib.Graph().parse(content, format="turtle" if name == "turtle" else "nt")
+
+
+@given(subgraphs())
+@pytest.mark.parametrize("name", ["turtle", "ntriples", "jsonld"])
+def test_triples_come_back_with_types_names_and_evidence(name: str, subgraph: Subgraph) -> None:
+    read = triples_in(FORMATS[name].content(subgraph), name)
+    statements = {*read.subjects(RDF.type, RDF.Statement)}
+    described = {
+        (str(read.value(one, RDF.subject)), str(read.value(one, RDF.predicate)), str(read.value(one, RDF.object))): (
+            json.loads(str(read.value(one, RDF.value)))
+        )
+        for one in statements
+    }
+    said = {(str(s), str(p), str(o)) for s, p, o in read if s not in statements and p not in {RDF.type, RDFS.label}}
+    types = {(str(s), str(o)) for s, o in read.subject_objects(RDF.type) if s not in statements and o != RDFS.Resource}
+    names = {str(s): str(o) for s, o in read.subject_objects(RDFS.label)}
+    assert said == {iris_of(subgraph, edge) for edge in subgraph.edges}
+    assert types == {(subgraph.iris[node.id], subgraph.iris[one]) for node in subgraph.nodes for one in node.types}
+    assert names == {subgraph.iris[node.id]: node.name for node in subgraph.nodes if node.name}
+    assert described == {iris_of(subgraph, edge): edge.evidence for edge in subgraph.edges if edge.evidence is not None}
+    present = {str(term) for triple in read for term in (triple[0], triple[2])}
+    assert {subgraph.iris[node.id] for node in subgraph.nodes} <= present
+
+
+@given(subgraphs())
+def test_turtle_and_n_triples_are_read_by_another_parser_too(subgraph: Subgraph) -> None:
+    count = len(to_rdflib(subgraph))
+    assert len({*pyoxigraph.parse(FORMATS["turtle"].content(subgraph), pyoxigraph.RdfFormat.TURTLE)}) == count
+    assert len({*pyoxigraph.parse(FORMATS["ntriples"].content(subgraph), pyoxigraph.RdfFormat.N_TRIPLES)}) == count
+
+
+@given(subgraphs())
+def test_csv_comes_back_by_pandas(subgraph: Subgraph) -> None:
+    edges = pd.read_csv(io.StringIO(edges_csv(subgraph), newline=""), dtype=str, keep_default_na=False)
+    assert tuple(edges.columns) == EDGE_COLUMNS
+    assert {*zip(edges["subject"], edges["predicate"], edges["object"], strict=True)} == edges_of(subgraph)
+    nodes = pd.read_csv(io.StringIO(nodes_csv(subgraph), newline=""), dtype=str, keep_default_na=False)
+    assert tuple(nodes.columns) == NODE_COLUMNS
+    assert list(nodes["id"]) == [node.id for node in subgraph.nodes]
+    assert [json.loads(text or "{}") for text in nodes["metadata"]] == [node.metadata for node in subgraph.nodes]
+
+
+@given(subgraphs())
+def test_data_frames_hold_every_node_and_edge(subgraph: Subgraph) -> None:
+    nodes, edges = to_dataframes(subgraph)
+    assert list(nodes["name"]) == [node.name for node in subgraph.nodes]
+    assert [None if pd.isna(one) else one for one in nodes["distance"]] == [node.distance for node in subgraph.nodes]
+    assert list(edges["evidence"].where(edges["evidence"].notna(), None)) == [edge.evidence for edge in subgraph.edges]
+
+
+@given(subgraphs())
+def test_a_networkx_graph_holds_every_node_and_edge(subgraph: Subgraph) -> None:
+    graph = to_networkx(subgraph)
+    assert {name_id: data["name"] for name_id, data in graph.nodes(data=True)} == {
+        node.id: node.name for node in subgraph.nodes
+    }
+    assert {(s, p, o): data["evidence"] for s, o, p, data in graph.edges(keys=True, data=True)} == {
+        (edge.subject, edge.predicate, edge.object): edge.evidence for edge in subgraph.edges
+    }
+    assert graph.graph["complete"] == subgraph.complete
+
+
+@given(subgraphs())
+def test_graphml_comes_back_by_networkx(subgraph: Subgraph) -> None:
+    read = nx.read_graphml(io.BytesIO(graphml(subgraph)), force_multigraph=True)
+    assert {*read.nodes} == {node.id for node in subgraph.nodes}
+    assert sorted((s, data["predicate"], o) for s, o, data in read.edges(data=True)) == sorted(edges_of(subgraph))
+    assert {
+        (s, data["predicate"], o): json.loads(data["evidence"])
+        for s, o, data in read.edges(data=True)
+        if "evidence" in data
+    } == {(edge.subject, edge.predicate, edge.object): edge.evidence for edge in subgraph.edges if edge.evidence}
+
+
+@pytest.mark.filterwarnings("ignore::pyparsing.warnings.PyparsingDeprecationWarning")  # of the reader, not of ours
+@given(subgraphs())
+def test_dot_comes_back_by_pydot(subgraph: Subgraph) -> None:
+    (read,) = pydot.graph_from_dot_data(FORMATS["dot"].content(subgraph).decode()) or []
+    assert {str(node.get_name()).strip('"') for node in read.get_nodes()} == {node.id for node in subgraph.nodes}
+    assert sorted(
+        (str(one.get_source()).strip('"'), str(one.get_destination()).strip('"')) for one in read.get_edges()
+    ) == sorted((edge.subject, edge.object) for edge in subgraph.edges)
+
+
+@pytest.mark.filterwarnings("ignore::pyparsing.warnings.PyparsingDeprecationWarning")  # of the reader, not of ours
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("salt &amp; water", '"salt &amp;amp; water"'),
+        ("&#233; &copy; &x", '"&amp;#233; &amp;copy; &x"'),
+        ("AT&T; R & D", '"AT&amp;T; R & D"'),
+        ("back\\N", r'"back\\N"'),
+        ('say "no"', r'"say \"no\""'),
+    ],
+)
+def test_graphviz_shows_a_name_as_it_is(name: str, label: str) -> None:
+    # Graphviz 2.43 drew such labels as the names.
+    (read,) = pydot.graph_from_dot_data(FORMATS["dot"].content(small(name)).decode()) or []
+    assert read.get_node('"e:a"')[0].get("label") == label
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["$x^{$", "100 % \\frac", "a\\", 'say "no"', "_hidden", "\x1b[31m", "\n\n", "漢字", ""]
+)
+def test_a_picture_shows_a_name_as_text_and_never_as_a_formula(name: str) -> None:
+    drawn = picture(small(name), "svg")
+    texts = "".join(ET.fromstring(drawn).itertext())  # noqa: S314 - ours
+    assert visible(name) in texts
+    assert picture(small(name), "png").startswith(b"\x89PNG")
+
+
+def test_the_same_subgraph_gives_the_same_picture() -> None:
+    assert picture(small(), "svg") == picture(small(), "svg")
+
+
+def test_a_picture_of_too_many_nodes_is_refused_with_what_to_do() -> None:
+    whole = small()
+    many = [SubgraphNode(f"e:{number}", "untyped") for number in range(MOST_NODES + 1)]
+    with pytest.raises(ConfigurationError, match=r"151 nodes and 0 edges are too many.*graphml or dot"):
+        picture(Subgraph((), many, [], True, [], {}, {}, whole.labels), "png")
+
+
+def test_csv_is_two_files(tmp_path: Path) -> None:
+    assert write_file(small(), tmp_path / "x.csv") == [tmp_path / "x.csv", tmp_path / "x-nodes.csv"]
+    assert (tmp_path / "x-nodes.csv").read_text().startswith("id,iri,type")
+
+
+def test_an_unknown_suffix_and_a_folder_that_is_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"means no format.*\.graphml"):
+        write_file(small(), tmp_path / "x.doc")
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        write_file(small(), tmp_path / "none" / "x.nt")
+
+
+@pytest.mark.parametrize(
+    ("missing", "name", "extra"),
+    [("networkx", "graphml", "export"), ("pydot", "dot", "export"), ("matplotlib", "png", "pictures")],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, missing: str, name: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ConfigurationError, match=rf"{missing}.*bfsql-gateway\[{extra}\]"):
+        FORMATS[name].content(small())
+
+
+# Cells that a spreadsheet would run
+
+RUN = ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+"""What a formula begins with."""
+
+CELLS = st.text(st.sampled_from([*RUN, *" \t\r\n;,\"'a1.e", "\ufeff"]), max_size=12) | st.floats().map(str)
+
+
+def parts_of(cell: str) -> list[str]:
+    """Return what a spreadsheet may take for cells of its own: it may end one at a semicolon, and drop marks."""
+    return [part.lstrip(' "\ufeff\u00a0') for part in re.split(r"[;\t\r\n]", cell)]
+
+
+@given(CELLS)
+def test_no_part_of_a_guarded_cell_begins_like_a_formula_and_numbers_are_as_they_were(cell: str) -> None:
+    guarded = without_formula(cell)
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", cell):
+        assert guarded == cell
+        return
+    assert not any(part.startswith(tuple(RUN)) for part in parts_of(guarded)), guarded
+    assert not guarded.startswith(("\t", "\r", "\n"))
+    # Nothing is lost: what was put in are apostrophes.
+    rest = iter(guarded)
+    assert all(character in rest for character in cell)
+    assert guarded.count("'") - cell.count("'") == len(guarded) - len(cell)
+
+
+@pytest.mark.parametrize("number", ["-1", "+2.5", "-1e-3", "-.5", "0", "-12.", "+0", "1.7976931348623157e+308"])
+def test_a_number_is_never_changed(number: str) -> None:
+    assert without_formula(number) == number
+
+
+@pytest.mark.parametrize("text", ["-1+2", "-0044-03-15", "+49 30 1234", "-INF", "- 1", "1;-2", "=1", "-1\n"])
+def test_what_only_begins_like_a_number_is_guarded(text: str) -> None:
+    assert without_formula(text) != text
+
+
+@pytest.mark.parametrize("text", ["", "a=b", "a-b", "x@e.org", "http://e.org/?a=-1", "a; b", '{"a":-1}', "1-2", "'=1"])
+def test_what_runs_nowhere_is_as_it_was(text: str) -> None:
+    assert without_formula(text) == text
+
+
+def test_csv_is_guarded_where_that_is_asked_for_and_else_as_it_was(tmp_path: Path) -> None:
+    graph = small('=HYPERLINK("http://evil.org")', {"score": -0.5, "note": "@x"})
+    plainly = [path.read_text(encoding="utf-8") for path in graph.write(tmp_path / "plain.csv")]
+    guarded = [path.read_text(encoding="utf-8") for path in graph.write(tmp_path / "x.csv", guard_formulas=True)]
+    for one, other in zip(plainly, guarded, strict=True):
+        rows, same = (list(csv.DictReader(io.StringIO(text, newline=""))) for text in (one, other))
+        assert [{name: without_formula(cell) for name, cell in row.items()} for row in rows] == same
+    assert all('=HYPERLINK(""' in text and "'=HYPERLINK" not in text for text in plainly)
+    assert all("\"'=HYPERLINK(" in text for text in guarded)
+    # A number is no text, and is not quoted as one.
+    assert '",0,"' in guarded[1]
+
+
+def test_a_format_without_cells_has_nothing_to_guard(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="turtle has no cells"):
+        small().write(tmp_path / "x.ttl", guard_formulas=True)
+    assert not list(tmp_path.iterdir())
+
+
+_DATA = re.compile(r'<script type="application/json" id="answer">(.*?)</script>', re.DOTALL)
+
+
+def too_many() -> Subgraph:
+    nodes = [SubgraphNode(f"e:{n}", "untyped") for n in range(MOST_NODES_OF_A_PAGE + 1)]
+    return Subgraph((), nodes, [], True, [], {}, {}, {})
+
+
+def embedded(content: str) -> dict[str, Any]:
+    """Return what the page reads."""
+    [data] = _DATA.findall(content)
+    read: dict[str, Any] = json.loads(data)
+    return read
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(subgraphs())
+def test_the_page_holds_every_node_and_edge_with_its_metadata(subgraph: Subgraph) -> None:
+    content = page(subgraph).decode()
+    answer = embedded(content)["answer"]
+    assert [node["id"] for node in answer["nodes"]] == [node.id for node in subgraph.nodes]
+    assert [node["metadata"].get("name", "") for node in answer["nodes"]] == [
+        node.name or node.metadata.get("name", "") for node in subgraph.nodes
+    ]
+    assert [(edge["subject"], edge["predicate"], edge["object"], edge.get("metadata")) for edge in answer["edges"]] == [
+        (edge.subject, edge.predicate, edge.object, edge.evidence) for edge in subgraph.edges
+    ]
+    assert answer["complete"] == subgraph.complete
+    # Beside the data, it is the built page and its policy.
+    bare = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*/>', "", _DATA.sub("", content))
+    assert bare.encode() == explorer_page().read_bytes()
+
+
+def test_its_policy_lets_it_connect_to_nothing() -> None:
+    content = page(Subgraph((), [], [], True, [], {}, {}, {})).decode()
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', content)
+    assert "default-src 'none'" in policy
+    assert "connect-src 'none'" in policy
+
+
+def test_a_notebook_gets_the_same_page_in_a_frame() -> None:
+    subgraph = Subgraph(("e:a",), [SubgraphNode("e:a", "untyped", (), '"><b>')], [], True, [], {}, {}, {})
+    [inside] = re.findall(r'srcdoc="([^"]*)"', notebook_frame(subgraph))
+    assert unescape(inside) == page(subgraph).decode()
+
+
+def test_a_subgraph_that_is_too_large_is_refused_and_a_notebook_says_so() -> None:
+    with pytest.raises(ConfigurationError, match="3,001 nodes"):
+        page(too_many())
+    assert "3,001 nodes" in notebook_frame(too_many())
+
+
+__all__ = ["run"]
+
+SEED = "drug:warfarin"
+
+
+def distances(subgraph: Subgraph, seed: str) -> dict[str, int]:
+    """Return the distance of each node, by a search over the edges of the subgraph."""
+    found, waiting = {seed: 0}, deque([seed])
+    while waiting:
+        node = waiting.popleft()
+        for edge in subgraph.edges:
+            for one, other in ((edge.subject, edge.object), (edge.object, edge.subject)):
+                if one == node and other not in found:
+                    found[other] = found[node] + 1
+                    waiting.append(other)
+    return found
+
+
+@pytest.mark.parametrize("nodes_a_page", [1, 3, 500])
+async def test_pages_of_any_size_make_the_same_subgraph(monkeypatch: pytest.MonkeyPatch, nodes_a_page: int) -> None:
+    async with open_gateway() as graph:
+        whole = await graph.bfs_subgraph([SEED], 2)
+        monkeypatch.setattr(whole_subgraph, "NODES_A_PAGE", nodes_a_page)
+        assert await graph.bfs_subgraph([SEED], 2) == whole
+        answer = await graph.bfs_query([SEED], 2, max_tokens=12_000)
+    assert (len(whole.nodes), len(whole.edges)) == (answer.node_count, answer.edge_count)
+    assert {node.id: node.distance for node in whole.nodes} == distances(whole, SEED)
+    assert whole.complete
+    assert whole.seeds == (SEED,)
+
+
+@pytest.mark.slow
+async def test_a_node_has_one_id_though_a_prefix_is_coined_for_it_on_a_later_page(tmp_path: Path) -> None:
+    data, rare = "http://data.example.org/resources/", "http://data.example.org/another/first/"
+    near = [f"<{data}hub> <{data}has> <{data}{number:04}> ." for number in range(1_100)]
+    # So few are on the first page that no prefix is coined for them.
+    far = [f"<{data}{1_000 + number}> <{data}to> <{rare}{number}> ." for number in range(9)]
+    back = [f"<{rare}{number}> <{data}to> <{rare}0> ." for number in range(9)]
+    (tmp_path / "graph.nt").write_text("\n".join([*near, f"<{data}hub> <{data}has> <{rare}0> .", *far, *back]))
+    async with open_gateway(tmp_path / "graph.nt") as graph:
+        whole = await graph.bfs_subgraph([f"{data}hub"], 2)
+        assert rare in graph.prefixes.prefixes.values()
+        await graph.bfs_subgraph([f"{data}hub"], 1)
+    nodes = {node.id for node in whole.nodes}
+    assert len({*map(graph.prefixes.expand, nodes)}) == len(nodes)
+    assert {end for edge in whole.edges for end in (edge.subject, edge.object)} == nodes
+
+
+async def test_every_node_has_its_name_and_every_edge_its_evidence() -> None:
+    async with open_gateway() as graph:
+        whole = await graph.bfs_subgraph([SEED], 1, node_types=["Gene"])
+        (entity,) = [node for node in whole.nodes if node.id == SEED]
+        assert entity.name == "warfarin"
+        assert not entity.metadata
+        assert any(edge.evidence for edge in whole.edges)
+        assert whole.iris[SEED] == graph.prefixes.expand(SEED)
+
+
+async def test_an_intersection_has_no_distances() -> None:
+    async with open_gateway() as graph:
+        whole = await graph.intersection_subgraph([SEED, "drug:glibenclamide"], 1)
+        assert {node.id for node in whole.nodes} == {"drug:fluconazole", "protein:CYP2C9"}
+        assert {node.distance for node in whole.nodes} == {None}
+
+
+@pytest.mark.parametrize("given", [{"limit": 3}, {"offset": 1}, {"max_tokens": 500}, {"snapshot": "x"}])
+async def test_arguments_about_pages_are_refused(given: dict[str, object]) -> None:
+    async with open_gateway() as graph:
+        with pytest.raises(InputError, match=f"has no pages, so it takes no {next(iter(given))}"):
+            await graph.bfs_subgraph([SEED], 1, **given)  # type: ignore[arg-type]
+
+
+async def test_an_answer_that_changes_between_two_pages_is_no_subgraph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_subgraph, "NODES_A_PAGE", 3)
+    async with open_gateway() as graph:
+        reading = graph.pages("bfs_query", {"seeds": [SEED], "max_hops": 1})
+        page = await anext(reading)
+        page.snapshot = "another"
+        with pytest.raises(EndpointFault, match="changed while"):
+            await anext(reading)
+
+
+async def test_what_is_missing_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "blank.ttl"
+    path.write_text("@prefix e: <http://e.org/> . e:a e:p e:b, [] .")
+    async with open_gateway(path, profile=Profile(nodes=NodeSettings(blank="off"))) as graph:
+        whole = await graph.bfs_subgraph(["e:a", "e:none"], 1)
+    gap, *others = whole.notes
+    assert gap.startswith("Not complete (blank_nodes, 1 node): edges of these lead to blank nodes")
+    assert others == ["Not in the graph: e:none", "Edges left out because one end is a blank node: 1"]
+
+
+def test_the_command_line_exports_to_a_file_and_says_what(run: Run, tmp_path: Path) -> None:
+    ran = run("bfs", SEED, "--out", tmp_path / "x.graphml")
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err == f"Wrote 16 nodes and 15 edges, complete, to {tmp_path / 'x.graphml'}.\n"
+    assert (tmp_path / "x.graphml").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--format", "doc"], "There is no format 'doc'. Formats: turtle,"),
+        (["--out", "x"], "means no format."),
+        (["--format", "csv", "--json"], "--json and --explain print an answer"),
+        (["--format", "csv", "--limit", "5"], "takes no limit"),
+    ],
+)
+def test_the_command_line_refuses_what_is_no_export(run: Run, options: list[str], error: str) -> None:
+    ran = run("bfs", SEED, *options)
+    assert (ran.status, ran.out) == (2, "")
+    assert error in ran.err
+
+
+def test_the_command_line_exports_an_intersection_but_no_paths(run: Run, tmp_path: Path) -> None:
+    seeds, out = (SEED, "drug:glibenclamide"), ("--out", tmp_path / "x.nt")
+    assert run("intersect", *seeds, *out).err.startswith("Wrote 2 nodes and 1 edge, complete")
+    ran = run("intersect", *seeds, "--via", *out)
+    assert (ran.status, ran.out) == (2, "")
+    assert "--via shows paths" in ran.err
