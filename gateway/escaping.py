@@ -23,7 +23,7 @@ _RANGES = (
     "\U000e0000-\U0010ffff"  # tags, variation selectors, private use
 )
 _HIDDEN = re.compile(f"[{_RANGES}]")
-_HIDDEN_IN_JSON = re.compile(f"[{_RANGES.removeprefix(_CONTROLS)}\x7f-\x9f]")
+_HIDDEN_IN_JSON = re.compile(f"[{_RANGES.removeprefix(_CONTROLS)}\x7f-\x9f]+")
 _HIDDEN_OR_BACKSLASH = re.compile(rf"[\\{_RANGES}]")
 _FORMULA = re.compile(r"""^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=[\s"\ufeff]*[-=+@\uff0b\uff0d\uff1d\uff20])""")
 """A place in a cell where a spreadsheet would begin to read a formula, behind blanks and quotation marks: the beginning
@@ -37,6 +37,8 @@ _ABOVE_BMP = 0x10000
 
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """One encoder for all: an answer is measured part by part, and `json.dumps` makes one for each."""
+
+_written_in_ascii = json.JSONEncoder().encode
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
@@ -80,8 +82,8 @@ def without_formula(text: str) -> str:
 
 
 def _as_json(match: re.Match[str]) -> str:
-    character = match[0]
-    return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"  # which is ASCII to `json`
+    # Delete is no control character to `json`.
+    return _written_in_ascii(match[0])[1:-1].replace("\x7f", r"\u007f")
 
 
 def _as_escape(match: re.Match[str]) -> str:

@@ -85,8 +85,8 @@ _CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
 
 
 def hidden_in(text: str) -> list[str]:
-    """Return the characters of a text that ought to be escaped."""
-    return [character for character in text if character in HIDDEN or unicodedata.category(character) in _CATEGORIES]
+    """Return the characters of a text that ought to be escaped, each once."""
+    return [one for one in dict.fromkeys(text) if one in HIDDEN or unicodedata.category(one) in _CATEGORIES]
 
 
 def write_hidden_graph(folder: Path) -> Path:

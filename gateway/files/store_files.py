@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
 
-import portalocker
 import pyoxigraph
 from typing_extensions import Buffer
 
@@ -52,12 +51,20 @@ class StoreSize:
     used_ns: int
 
 
-def locked(file: IO[bytes] | int, how: portalocker.LockFlags) -> bool:
+def locked(file: IO[bytes] | int, *, shared: bool = False) -> bool:
     """Lock a file until it is closed; return whether nobody else had it.
+
+    Args:
+        file: The file, or its descriptor.
+        shared: Whether others may have it too, who share it.
 
     Raises:
         OSError: Files cannot be locked there.
     """
+    # It imports the client of Redis where that is installed, a sixth of the time to start; most graphs need no lock.
+    import portalocker  # noqa: PLC0415 - see above
+
+    how = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
     try:
         portalocker.lock(file, how | portalocker.LockFlags.NON_BLOCKING)
     except portalocker.AlreadyLocked:
@@ -95,7 +102,7 @@ def remove_unused(store: Path) -> bool:
     lock = store.with_name(PARSING) if store.name.startswith(UNFINISHED) else lock_of(store)
     try:
         with lock.open("ab") as file:
-            if not locked(file, portalocker.LockFlags.EXCLUSIVE):
+            if not locked(file):
                 return False
             remove(store)
     except OSError as error:

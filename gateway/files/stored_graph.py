@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 import msgspec
-import portalocker
 import pyoxigraph
 
 from gateway.errors import ConfigurationError
@@ -154,7 +153,7 @@ class _Lease:
     def __init__(self, path: Path) -> None:
         descriptor = os.open(path, os.O_RDONLY)
         self.end = weakref.finalize(self, os.close, descriptor)
-        is_locked = locked(descriptor, portalocker.LockFlags.SHARED)
+        is_locked = locked(descriptor, shared=True)
         # A lock of a file that was replaced meanwhile keeps nobody from removing the store.
         if not is_locked or not os.path.samestat(os.fstat(descriptor), path.stat()):
             raise OSError("the lock of the store is lost")
@@ -275,10 +274,10 @@ class _Stores:
 
     def _wait_for(self, lock: IO[bytes], progress: Progress | None) -> None:
         """Wait until no other process parses."""
-        if locked(lock, portalocker.LockFlags.EXCLUSIVE):
+        if locked(lock):
             return
         _log.warning("another process is loading the same graph; waiting for it")
-        while not locked(lock, portalocker.LockFlags.EXCLUSIVE):
+        while not locked(lock):
             self._pass_on(progress)
             time.sleep(_POLL_SECONDS)
 
@@ -353,7 +352,7 @@ class _Stores:
             try:
                 # This process makes stores, so none that is unfinished has an owner.
                 with (self._folder / (store + LOCK)).open("ab") as lock:
-                    if locked(lock, portalocker.LockFlags.EXCLUSIVE):
+                    if locked(lock):
                         remove(self._folder / store)
             except OSError as error:
                 _log.info("%s stays: %s", store, error)

@@ -15,11 +15,10 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
-
-import portalocker
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
@@ -193,6 +192,12 @@ class QuotaFile:
     """Stores the state in a file; the given one holds where there is none that can be used."""
 
     def __init__(self, path: Path, state: QuotaState) -> None:
+        # It imports the client of Redis where that is installed, and few endpoints have a quota.
+        import portalocker  # noqa: PLC0415 - see above
+
+        lock = path.with_suffix(".lock")
+        self._lock = partial(portalocker.Lock, lock, "ab", timeout=_LOCK_SECONDS, check_interval=0.005)
+        self._lock_fault = portalocker.LockException
         self._path = path
         self._latest = state
         self._is_written = True
@@ -213,9 +218,8 @@ class QuotaFile:
             try:
                 make_folder(self._path.parent)
                 check_private(self._path.parent)
-                lock = self._path.with_suffix(".lock")
-                stack.enter_context(portalocker.Lock(lock, "ab", timeout=_LOCK_SECONDS, check_interval=0.005))
-            except (OSError, portalocker.LockException, ConfigurationError) as error:
+                stack.enter_context(self._lock())
+            except (OSError, self._lock_fault, ConfigurationError) as error:
                 self._warn_once(error)
             state = self.read()
             yield state

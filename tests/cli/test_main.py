@@ -418,7 +418,7 @@ def test_help_and_a_graph_file_do_without_the_heavy_libraries() -> None:
         "import sys; from gateway.cli.main import main; status = main(['bfs', '--help']);"
         "heavy = {'rdflib', 'mcp', 'pyoxigraph', 'aiohttp', 'uvicorn'} & set(sys.modules);"
         "status = status or main(['search', 'insulin', '--text', '-q']);"
-        "heavy |= {'rdflib', 'mcp', 'aiohttp', 'uvicorn'} & set(sys.modules);"
+        "heavy |= {'rdflib', 'mcp', 'aiohttp', 'uvicorn', 'portalocker'} & set(sys.modules);"
         "sys.exit(status or ' '.join(heavy) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import portalocker
 import pyoxigraph
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -361,7 +360,7 @@ def test_what_killed_processes_left_of_other_graphs_is_removed_and_what_another_
         folder.mkdir(parents=True)
         (folder / "engine").write_bytes(b"half")
     with (made.parent / "lock").open("ab") as lock:
-        assert locked(lock, portalocker.LockFlags.EXCLUSIVE)
+        assert locked(lock)
         open_stored([graph_file], directory, no_parsing)
         assert (left.exists(), made.exists()) == (False, True)
     open_stored([graph_file], directory, no_parsing)

@@ -9,6 +9,7 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.settings.hidden import HiddenSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile, ServerSettings
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.tools.gateway import Gateway
@@ -51,6 +52,9 @@ PROFILE = Profile(
     hidden=HiddenSettings(types=(f"{X}Secret",), predicates=(f"{X}salary",), literals=(f"{X}pay",)),
     edges=EdgeSettings(types=("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", f"{X}kind")),
     server=ServerSettings(explain=True),
+    # A quick look at a server that has just started may not find out by which predicates names are.
+    limits=LimitSettings(deadline_seconds=120, schema_seconds=60),
+    orientation=OrientationSettings(patience_seconds=120, enumeration_seconds=120),
 )
 
 
@@ -80,8 +84,6 @@ async def test_what_a_rule_hides_is_no_node_no_edge_no_name_and_no_query(engine:
             around = await asked(gateway, "bfs_query", seeds=[f"{X}open"], max_hops=2, explain=True)
             assert (around["complete"], around["node_count"], around["edge_count"]) == (True, 2, 2)
             described = await asked(gateway, "describe_entity", id=f"{X}open", explain=True)
-            # Of a server that has just started, the first look may end before it knows by which predicates names are.
-            await gateway.wait_for_schema()
             found = await asked(gateway, "search_entities", query="hush", explain=True)
             assert (found["complete"], found["result"]) == (True, [])
             schema = await asked(gateway, "describe_schema", all=True, explain=True)

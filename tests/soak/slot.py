@@ -79,13 +79,18 @@ async def opened(column: Column, graph: str, profile: Profile, *, through: str =
     A server is slow at first, and a gateway that could not read that in time says so in each answer, for a minute.
     """
     for _ in range(_OPENINGS - 1):
-        gateway = column.open(graph, profile, through=through)
+        gateway = await _reading(column.open(graph, profile, through=through))
         schema = await gateway.describe_schema()
         if schema.names is not None or "name" in profile.roles.model_fields_set:
             return gateway
         await gateway.close()
-    gateway = column.open(graph, profile, through=through)
+    return await _reading(column.open(graph, profile, through=through))
+
+
+async def _reading(gateway: Gateway) -> Gateway:
+    """Return a gateway after its first reading of the schema, which may take longer than a call."""
     await gateway.describe_schema()
+    await gateway.wait_for_schema()
     return gateway
 
 

@@ -116,11 +116,13 @@ def test_every_triple_pattern_that_is_asked_under_a_policy_has_its_conditions_in
     reads = template.load(name).reads
     if reads == "hidden":
         return
-    for query in renderings(name):
+    counts = []
+    for query in dict.fromkeys(renderings(name)):
         count, bare = asked_patterns(query)
         assert not bare
-        assert count == 0 or reads == "graph"
-    assert (asked_patterns(next(renderings(name)))[0] > 0) == (reads == "graph")
+        counts.append(count)
+    assert (counts[0] > 0) == (reads == "graph")
+    assert not any(counts) or reads == "graph"
 
 
 @pytest.mark.parametrize(
