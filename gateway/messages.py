@@ -562,6 +562,13 @@ def blank_nodes_uncounted(edges: int, nodes: int) -> str:
 BLANK_NAMES = "Blank nodes of this graph have names, which were not compared: they cannot be followed."
 
 
+BLANK_NODES_OF_TYPES = "Not listed: blank nodes of these types, which cannot be followed."
+
+BLANK_NODES_NOT_LOOKED_FOR = (
+    "Blank nodes, which cannot be followed, may fit too: whether there are any could not be found out."
+)
+
+
 def blank_nodes_of_types(count: int) -> str:
     """Return a warning: so many blank nodes have the types, and are not listed."""
     return f"Not listed: {counted(count, 'blank node')} of these types, which cannot be followed."

@@ -146,7 +146,7 @@ class SchemaReader:
         """
         # In a Wikibase these are unknown values.
         if self._profile.values.wikibase or not await self._client.leaves_out(call):
-            return BlankCounts()
+            return BlankCounts(are_all=True)
         types: Counter[Iri] = Counter()
         predicates: Counter[Iri] = Counter()
         are_named = False
@@ -159,7 +159,12 @@ class SchemaReader:
                 types[self._terms.iri(entity_type)] += count
             else:
                 are_named = True
-        return BlankCounts(types, predicates, are_named)
+        return BlankCounts(types, predicates, are_named, are_all=True)
+
+    async def has_blank_nodes(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
+        """Return whether blank nodes were left out that a search could miss; see `GraphStore.has_blank_nodes`."""
+        blank = await self._blank(call)
+        return (blank.are_named or not named) and (not types or any(iri in blank.types for iri in types))
 
     async def _counts(self, query: str, call: Call, *arguments: object) -> _Counts:
         """Return how many rows each term has, of the most frequent terms.

@@ -424,11 +424,13 @@ class BlankCounts:
         types: Blank nodes by type.
         predicates: Triples that would be edges, by predicate.
         are_named: Whether some blank nodes have a name.
+        are_all: Whether all blank nodes were looked at. If not, there may be others, with any type and name.
     """
 
     types: Mapping[Iri, int] = field(default_factory=dict)
     predicates: Mapping[Iri, int] = field(default_factory=dict)
     are_named: bool = False
+    are_all: bool = False
 
     def __bool__(self) -> bool:
         """Return whether there is anything."""
@@ -460,7 +462,7 @@ class Schema:
         is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
             schema from samples is not cut for that reason alone.
         superclasses: The direct superclasses of types and of their superclasses, as far as they were read.
-        blank: What is not counted, because it is about blank nodes that are no nodes; nothing where that is not known.
+        blank: What is not counted, because it is about blank nodes that are no nodes, as far as that is known.
     """
 
     types: tuple[Term, ...] = ()

@@ -43,6 +43,7 @@ from gateway.sparql.schema_counts import (
     TermCounter,
     counts_in,
 )
+from gateway.sparql.search import has_blank_names
 from gateway.sparql.table import EMPTY, LiteralTerm, Table, iri, optional, read
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import Clock
@@ -337,20 +338,21 @@ class SchemaReader:
             found, basis, reason, self._nodes.labels, call, left_out=counts.left_out, superclasses=above
         )
         names = naming.result()
-        return replace(schema, names=names, hubs=finding.result(), blank=await self._blank(counts, names, call))
+        blank = await self._blank(counts, names, call, are_all=not reason)
+        return replace(schema, names=names, hubs=finding.result(), blank=blank)
 
-    async def _blank(self, counts: Counts, names: Sequence[Iri] | None, call: Call) -> BlankCounts:
+    async def _blank(self, counts: Counts, names: Sequence[Iri] | None, call: Call, *, are_all: bool) -> BlankCounts:
         """Return what was not counted, because it is about blank nodes; in a Wikibase these are unknown values."""
-        found = BlankCounts(counts.blank_types, counts.blank_predicates)
-        if not found or self._profile.values.wikibase:
-            return BlankCounts()
+        if self._profile.values.wikibase:
+            return BlankCounts(are_all=True)
+        found = BlankCounts(counts.blank_types, counts.blank_predicates, are_all=are_all)
+        if not found:
+            return found
         # Where that cannot be asked, a name may be missed.
         are_named = True
         if names is not None:
             with contextlib.suppress(Fault):
-                given: dict[str, Parameter] = {"predicates": tuple(names)}
-                rows, _ = (await self._client.rows("schema/blank_names", call, given, at_most=1)).part()
-                are_named = bool(len(rows))
+                are_named = await has_blank_names(self._client, names, self._profile.edges.types, (), call)
         return replace(found, are_named=are_named)
 
     async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:
