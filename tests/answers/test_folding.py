@@ -8,8 +8,10 @@ import pytest
 
 from gateway import expand
 from gateway.api import open_gateway
+from gateway.errors import EndpointFault
+from gateway.files.loading import load_files
 from gateway.settings.profile import Profile
-from tests.small import ROOM
+from tests.small import ROOM, Watched, over
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +74,19 @@ async def test_a_blank_node_stands_within_the_edge_that_leads_to_it_with_where_i
         "x:a": {"x:p": {"_": "_:", "x:v": 5, "beyond": {"x:in": "x:unit milligram"}}}
     }
     assert (answer["node_count"], answer["edge_count"]) == (2, 1)
+
+
+async def test_a_name_beyond_the_answer_that_failed_is_counted(tmp_path: Path) -> None:
+    async def fail(query: str) -> None:
+        if "<https://example.org/x/unit>" in query:
+            raise EndpointFault("It does not answer.")
+
+    path = tmp_path / "graph.ttl"
+    path.write_text(HEADER + 'x:a x:p [ x:in x:unit ] . x:unit rdfs:label "milligram" .', encoding="utf-8")
+    async with over(Watched(load_files([path]).engine, fail)) as gateway:
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="compact")).as_json()
+    assert without_ids(answer["edges"]) == {"x:a": {"x:p": {"_": "_:", "beyond": {"x:in": "x:unit"}}}}
+    assert answer["degraded"] == {"labels_failed": 1}
 
 
 async def test_edges_of_the_answer_stand_among_what_it_says(tmp_path: Path) -> None:
