@@ -443,6 +443,21 @@ class BlankCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class BlankShare:
+    """How much of a graph is about blank nodes that are nodes.
+
+    Attributes:
+        edges: Edges that have one at an end.
+        of: All edges that were looked at.
+        types: Their types, the most frequent first.
+    """
+
+    edges: int
+    of: int
+    types: tuple[Iri, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """The types and edge predicates of a graph, by frequency, the most frequent first, then by IRI.
 
@@ -463,6 +478,7 @@ class Schema:
             schema from samples is not cut for that reason alone.
         superclasses: The direct superclasses of types and of their superclasses, as far as they were read.
         blank: What is not counted, because it is about blank nodes that are no nodes, as far as that is known.
+        blank_share: How much is about those that are nodes; None where there are none, or that was not counted.
     """
 
     types: tuple[Term, ...] = ()
@@ -478,6 +494,7 @@ class Schema:
     is_cut: bool = False
     superclasses: Mapping[Iri, tuple[Iri, ...]] = field(default_factory=dict)
     blank: BlankCounts = BlankCounts()
+    blank_share: BlankShare | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from gateway.graph.counts import (
     types_of_hubs,
     without_counts,
 )
-from gateway.graph.values import Basis, BlankCounts, Iri, Schema, SchemaMethod
+from gateway.graph.values import Basis, BlankCounts, BlankShare, Iri, Schema, SchemaMethod
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
@@ -44,10 +44,10 @@ from gateway.sparql.schema_counts import (
     counts_in,
 )
 from gateway.sparql.search import has_blank_names
-from gateway.sparql.table import EMPTY, LiteralTerm, Table, iri, optional, read
+from gateway.sparql.table import EMPTY, LiteralTerm, Table, binding, integer, iri, literal, optional, read
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import Clock
-from gateway.terms.iri import OWL, is_entity_type, is_iri
+from gateway.terms.iri import OWL, OWN, RDF_TYPE, is_entity_type, is_iri, is_reached_by
 
 _MOST = 1_000
 """Terms of one description that are read."""
@@ -339,7 +339,23 @@ class SchemaReader:
         )
         names = naming.result()
         blank = await self._blank(counts, names, call, are_all=not reason)
-        return replace(schema, names=names, hubs=finding.result(), blank=blank)
+        # A graph with blank nodes has some without a type; where there are none, nothing more is asked.
+        share = await self._blank_share(call) if any(map(is_reached_by, types)) else None
+        return replace(schema, names=names, hubs=finding.result(), blank=blank, blank_share=share)
+
+    async def _blank_share(self, call: Call) -> BlankShare | None:
+        """Return how many edges have a blank node at an end that is a node; None where that could not be counted."""
+        given: dict[str, Parameter] = {"own": OWN, "most": self._profile.limits.scan_rows}
+        try:
+            edges = (await self._client.rows("check/blank_edges", call, given)).whole()
+            types = (await self._client.rows("check/blank_types", call, {**given, "type": RDF_TYPE})).part()[0]
+        except Fault:
+            return None
+        counts = {
+            ends.value: count for ends, count in read(binding(edges, "blank"), literal("blank"), integer("count"))
+        }
+        by_type = dict(read(binding(types, "type"), iri("type"), integer("count")))
+        return BlankShare(counts.get("some", 0), sum(counts.values()), tuple(by_frequency(by_type)))
 
     async def _blank(self, counts: Counts, names: Sequence[Iri] | None, call: Call, *, are_all: bool) -> BlankCounts:
         """Return what was not counted, because it is about blank nodes; in a Wikibase these are unknown values."""

@@ -258,3 +258,17 @@ async def test_a_hidden_member_of_a_list_is_left_out_and_the_list_closes(over: O
     assert {edge.object[-1]: edge.metadata for edge in answer.edges} == {"b": {"position": 1}, "c": {"position": 2}}
     assert answer.complete
     assert "123" not in str(described.model_dump())
+
+
+async def test_the_schema_says_what_share_of_the_edges_has_a_blank_node(over: Open) -> None:
+    turtle = "x:a x:p [ x:v 1 ; x:in x:u ] , [ a x:T ; x:v 2 ; x:in x:u ] ; x:q x:b . x:b x:q x:c . x:c x:q x:a ."
+    async with over(turtle) as gateway:
+        schema = await gateway.describe_schema()
+    (warning,) = (text for text in schema.warnings or () if "%" in text)
+    assert warning == "57 % of the edges (4 of 7) have a blank node at an end; most of these are x:T, '(x:p)'."
+
+
+async def test_the_schema_of_a_graph_without_blank_nodes_says_nothing_of_them(over: Open) -> None:
+    async with over("x:a x:p x:b .") as gateway:
+        schema = await gateway.describe_schema()
+    assert not any("blank node" in text for text in schema.warnings or ())
