@@ -169,10 +169,22 @@ TYPES_OF_BLANK_NODES = (
     "A type in parentheses is that of nodes without a type and without an IRI: the predicate that leads to them."
 )
 
+
+def share_of_blank_nodes(edges: int, of: int, types: str) -> str:
+    """Return how many of all edges have a blank node at an end, and which types most of these nodes have."""
+    share = max(1, round(100 * edges / max(1, of)))
+    return f"{share} % of the edges ({edges:,} of {of:,}) have a blank node at an end; most of these are {types}."
+
+
 BLANK_NODES = (
     "edges of these lead to blank nodes that cannot be followed: these, and what is behind them, are not in the "
     "answer. describe_entity shows what a blank node of one of them says, two levels deep"
 )
+
+
+def made_of_blank_nodes(listed: str) -> str:
+    """Return a warning: neosemantics made these nodes of blank nodes."""
+    return f"Made of a blank node: {listed}. Such an ID holds until the database is loaded anew."
 
 
 def blank_nodes_beside(listed: str) -> str:
@@ -560,6 +572,13 @@ def blank_nodes_uncounted(edges: int, nodes: int) -> str:
 
 
 BLANK_NAMES = "Blank nodes of this graph have names, which were not compared: they cannot be followed."
+
+
+BLANK_NODES_OF_TYPES = "Not listed: blank nodes of these types, which cannot be followed."
+
+BLANK_NODES_NOT_LOOKED_FOR = (
+    "Blank nodes, which cannot be followed, may fit too: whether there are any could not be found out."
+)
 
 
 def blank_nodes_of_types(count: int) -> str:

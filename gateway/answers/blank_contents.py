@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 from gateway.answers.filters import FilteredTopology
 from gateway.answers.metadata import MetadataBuilder
-from gateway.answers.names import Labeller
+from gateway.answers.names import Labeller, Labels
 from gateway.answers.page import PageNode
 from gateway.arguments import BfsQuery, TraversalArguments
 from gateway.errors import Fault
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import (
     BlankNode,
@@ -166,7 +168,10 @@ class BeyondReader:
         try:
             if len(last) <= _MOST:
                 iris = [node.iri for node in last]
-                return await BlankContents(self._store).beyond(iris, distances, _edges_of(iris, left), call)
+                edges = await in_thread(
+                    call, partial(_edges_of, iris, left), unless=len(left.nodes) <= FEW_FOR_A_THREAD
+                )
+                return await BlankContents(self._store).beyond(iris, distances, edges, call)
         except Fault:
             pass
         for node in last:
@@ -177,21 +182,23 @@ class BeyondReader:
         """Add to the metadata of nodes where they lead, with names unless all IDs of the answer get them."""
         if not beyond:
             return
-        names: Mapping[str, str] = {}
+        labels = Labels()
         if not self._labeller.is_wanted:
             mentioned = {self._prefixes.shorten(iri) for one in beyond.values() for iri in one.named_ends}
-            names = (await self._labeller.names(mentioned, known, call)).by_id
+            labels = await self._labeller.names(mentioned, known, call)
         for node in nodes:
             if node.iri in beyond and node.metadata is not None:
                 said = beyond[node.iri]
-                content = self._metadata_builder.beyond(said.outgoing, said.incoming, names, cut=said.cut)
+                content = self._metadata_builder.beyond(said.outgoing, said.incoming, labels.by_id, cut=said.cut)
                 node.set_metadata(replace(node.metadata, beyond=content))
+                if labels.failed:
+                    node.unnamed_beyond = labels.failed.intersection(map(self._prefixes.shorten, said.named_ends))
 
 
-def _edges_of(nodes: Collection[Iri], left: FilteredTopology) -> frozenset[Edge]:
+def _edges_of(nodes: Collection[Iri], left: FilteredTopology, deadline: Deadline) -> frozenset[Edge]:
     """Return the edges of nodes of the last level, which are after all others that edges lead to from there."""
     wanted = frozenset(nodes)
-    places = (place for place, node in enumerate(left.nodes) if node in wanted)
+    places = (place for place, node in enumerate(deadline.checking(left.nodes)) if node in wanted)
     ending = chain.from_iterable(left.edges.ending(place, place + 1) for place in places)
     return frozenset(left.edges[number] for _, numbers in ending for number in numbers)
 

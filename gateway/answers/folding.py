@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gateway.answers.page import PageNode, SubgraphPage
-from gateway.answers.reference import node_metadata
+from gateway.answers.reference import also_in, node_metadata
 from gateway.answers.shape import size_of
 from gateway.answers.values import NodeMetadata
 from gateway.expand_compact import BEYOND, is_among
@@ -61,7 +61,7 @@ def _keys(node: PageNode) -> tuple[str, ...]:
 
 def _fits(node: PageNode, predicates: set[str], ids: frozenset[str]) -> bool:
     """Return whether what a node says is short, and none of it could be taken for one of its edges."""
-    written = node_metadata(node.metadata or NodeMetadata())
+    written = {**node_metadata(node.metadata or NodeMetadata()), **also_in(node)}
     said = (value for key, value in written.items() if key != BEYOND)
     return (
         written.keys().isdisjoint(predicates)

@@ -98,6 +98,7 @@ class PageNode(_PageItem[NodeMetadata]):
         also_in_failed: Whether these could not all be found out.
         beyond_left_out: Whether it does not say where it leads beyond the answer, to save room or because that could
             not be read.
+        unnamed_beyond: The IDs there whose name could not be fetched.
     """
 
     iri: Iri
@@ -112,6 +113,7 @@ class PageNode(_PageItem[NodeMetadata]):
     also_in: Mapping[str, Sequence[str]] = field(default_factory=dict)
     also_in_failed: bool = False
     beyond_left_out: bool = False
+    unnamed_beyond: frozenset[str] = frozenset()
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""

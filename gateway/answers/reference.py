@@ -142,7 +142,7 @@ def _node(node: PageNode) -> Json:
     if node.paths:
         written["via"] = [list(path) for path in node.paths]
     if node.metadata is not None:
-        written["metadata"] = {**node_metadata(node.metadata), **_also_in(node)}
+        written["metadata"] = {**node_metadata(node.metadata), **also_in(node)}
     return written
 
 
@@ -244,13 +244,14 @@ def _entity(entity: PageNode) -> Json:
 def beside_metadata(entity: PageNode) -> Json:
     """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
     if entity.survey is None:
-        return _also_in(entity) if entity.also_in else {}
-    return {**_also_in(entity), **_survey_fields(entity.survey)}
+        return also_in(entity) if entity.also_in else {}
+    return {**also_in(entity), **_survey_fields(entity.survey)}
 
 
-def _also_in(node: PageNode) -> Json:
-    also_in = {graph: ids[0] if len(ids) == 1 else list(ids) for graph, ids in node.also_in.items()}
-    return {"also_in": also_in} if also_in else {}
+def also_in(node: PageNode) -> Json:
+    """Return the IDs of a node in other graphs, if it has some, as a member of an object."""
+    by_graph = {graph: ids[0] if len(ids) == 1 else list(ids) for graph, ids in node.also_in.items()}
+    return {"also_in": by_graph} if by_graph else {}
 
 
 def _survey_fields(survey: EdgeSurvey) -> Json:

@@ -23,7 +23,7 @@ from gateway.settings.storage import read_at_most, write_file
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
-_FORMAT = 4
+_FORMAT = 5
 """A file of another format is ignored, and read again from the graph."""
 
 _NAMELESS = "nameless.json"

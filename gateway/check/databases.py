@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from gateway.check.blank_share import share_of_blank_nodes
 from gateway.check.prober import SECONDS_EACH
 from gateway.check.report import Claim, not_determined
 from gateway.databases.client import Row
@@ -18,6 +19,7 @@ from gateway.postgres.sql import filled, identifier, load
 from gateway.postgres.tables import (
     Columns,
     Index,
+    Tables,
     WantedIndex,
     evidence_table,
     mappings,
@@ -26,7 +28,8 @@ from gateway.postgres.tables import (
     wanted_indexes,
 )
 from gateway.settings.databases import PostgresSettings
-from gateway.terms.prefixes import is_scheme
+from gateway.terms.iri import BLANK_NODE
+from gateway.terms.prefixes import PrefixMap, is_scheme
 
 BEGINNINGS_OF = 100_000
 """Texts whose beginnings are looked at."""
@@ -172,6 +175,7 @@ class PostgresCheck:
                 relations["evidence"] = evidence.table
             tables = [await self._relation(role, name, found[name]) for role, name in relations.items()]
             beginnings = await self._beginnings()
+            blank_nodes = await self._blank_nodes(tables_of(self._settings, found))
             kinds = {table.name: table.kind for table in tables}
             indexes = {
                 index: await self._index(index, kinds[index.table])
@@ -185,6 +189,7 @@ class PostgresCheck:
         claims.update(
             {name: found if isinstance(found, Claim) else found.claim() for name, found in beginnings.items()}
         )
+        claims["blank_nodes"] = blank_nodes
         claims.update({index.name: claim for index, claim in indexes.items()})
         lacking = [index for index, claim in indexes.items() if claim.value is False]
         statements = tuple(index.statement for index in lacking)
@@ -209,6 +214,28 @@ class PostgresCheck:
             except Fault as fault:
                 found[name] = not_determined(f"{fault.wrong} They were looked at for {self._seconds_each:g} s at most.")
         return found
+
+    async def _blank_nodes(self, tables: Tables) -> Claim:
+        """Return what share of the edges has a blank node at an end: those that `load` made nodes, or left out."""
+        edges = self._settings.edges
+        names = {name: identifier(getattr(edges, name)) for name in ("table", "subject", "object")}
+        try:
+            ((total, blank),) = await self._rows(filled("check/blank_edges", **names), BLANK_NODE, _COUNTED)
+            types = await self._rows(tables.query("check/blank_types"), BLANK_NODE, _COUNTED)
+            left = await self._rows(tables.query("left_out_terms"), [], None, None) if tables.left_out else []
+        except Fault as fault:
+            return not_determined(f"{fault.wrong} They were looked for {self._seconds_each:g} s at most.")
+        _, terms = mappings(self._settings, self._prefixes)
+        left_out = sum(count for kind, _, _, count in left if kind == "predicate")
+        typed = [*types, *((entity_type, count) for kind, _, entity_type, count in left if kind == "type")]
+        return share_of_blank_nodes(
+            blank + left_out,
+            total + left_out,
+            [(terms.iri(text), count) for text, count in typed],
+            PrefixMap(self._prefixes),
+            is_bound=total >= _COUNTED,
+            left_out=left_out,
+        )
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
         return await self._pool.fetch(query, [*arguments, _ROWS], Deadline.after(self._seconds_each))

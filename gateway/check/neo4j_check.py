@@ -17,6 +17,7 @@ from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled, identifier, identifiers
 from gateway.neo4j.graph_model import MOST_INDEXES, MOST_LABELS, FullTextIndex, GraphModel, best_index, name_properties
 from gateway.settings.databases import Neo4jSettings
+from gateway.terms.iri import NEOSEMANTICS_BLANK
 
 _ROWS = 2_000
 """Indexes that are read."""
@@ -74,12 +75,14 @@ class Neo4jCheck:
             await self._pool.close()
         claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id)}
         claims["ids_read_as"] = beginnings if isinstance(beginnings, Claim) else beginnings.claim()
+        claims["blank_nodes"] = blank_nodes = _blank_nodes(beginnings)
         claims["edges_rows"] = edges
         claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
         claims["index_names"] = names.claim()
         warnings = [*_label_warnings(labels), *nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
         warnings += names.warnings()
         warnings += [] if isinstance(beginnings, Claim) else beginnings.warnings()
+        warnings += [_OF_BLANK_NODES] if blank_nodes.value else []
         if edges.value == 0:
             warnings.append("No relationship between nodes that are read: the graph has no edges.")
         statements = [self._statement(label, is_unique=nodes.are_unique) for label in lacking]
@@ -245,6 +248,24 @@ class _Nodes:
             )
         if self.shared:
             yield f"{self.shared:,} nodes have the ID of another node: nodes with one ID are read as one node."
+
+
+_OF_BLANK_NODES = (
+    "Nodes whose ID begins with bnode:// are those that neosemantics made of blank nodes: their IDs mean other nodes, "
+    "or nothing, once the database is loaded anew."
+)
+
+
+def _blank_nodes(beginnings: Beginnings | Claim) -> Claim:
+    """Return how many nodes neosemantics made of blank nodes."""
+    if isinstance(beginnings, Claim):
+        return beginnings
+    looked_at = sum(count for _, count, _ in beginnings.rows)
+    made = sum(count for beginning, count, _ in beginnings.rows if beginning == NEOSEMANTICS_BLANK.partition(":")[0])
+    return Claim(
+        made,
+        f"of {looked_at:,} IDs that were looked at, so many begin with {NEOSEMANTICS_BLANK}, as neosemantics has it",
+    )
 
 
 def _named(labels: Sequence[str]) -> Claim:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec
 
+from gateway.check.blank_share import share_of_blank_nodes
 from gateway.check.prober import Prober, number_of
 from gateway.check.report import Claim, not_determined
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, ServerFailed, WrongFormat
@@ -50,7 +51,6 @@ _COUNTED_DISTINCT = (100_000, 10_000)
 """The same for distinct triples, which the engine has to remember."""
 
 _BLANK_TYPES = 100
-_BLANK_TYPES_SHOWN = 5
 """Types of blank nodes that are read, and that are named, the most frequent first."""
 
 _GRAPHS = 10
@@ -287,18 +287,9 @@ async def blank_nodes(prober: Prober, prefixes: PrefixMap) -> Claim:
             ends.value: count for ends, count in read(binding(edges, "blank"), literal("blank"), integer("count"))
         }
         blank, total = counts.get("some", 0), sum(counts.values())
-        if not blank:
-            return Claim("none", f"none of {total:,} edges has one at an end" if total else "there are no edges")
-        share = f"{max(1, round(100 * blank / total))} % of the edges"
-        typed = ", ".join(f"{prefixes.declared_form(name)} ({count:,})" for name, count in _by_number(types))
-        of_types = f"; most are of the types {typed}" if typed else "; none has a type"
-        return Claim(share, f"{blank:,} of {'the first ' * (total >= bound)}{total:,} have one at an end{of_types}")
+        typed = [*read(binding(types, "type"), iri("type"), integer("count"))]
+        return share_of_blank_nodes(blank, total, typed, prefixes, is_bound=total >= bound)
     raise faults[-1]
-
-
-def _by_number(types: Table) -> Sequence[tuple[Iri, int]]:
-    counted = [*read(binding(types, "type"), iri("type"), integer("count"))]
-    return sorted(counted, key=lambda one: (-one[1], one[0]))[:_BLANK_TYPES_SHOWN]
 
 
 @_claim

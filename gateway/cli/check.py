@@ -84,6 +84,7 @@ _TITLES: Mapping[str, str] = {
     "predicates_read_as": "Predicates read as",
     "evidence": "Evidence",
     "evidence_rows": "  rows",
+    "blank_nodes": "Blank nodes",
     "index_outgoing": "Index of outgoing edges",
     "index_incoming": "Index of incoming edges",
     "index_nodes": "Index of nodes",

@@ -83,16 +83,18 @@ async def _written(
     *,
     replace: bool,
 ) -> Loaded:
-    from gateway.postgres.loading import Loader, nodes_of  # noqa: PLC0415 - an extra
+    from gateway.postgres.left_out import BlankEnds  # noqa: PLC0415 - an extra
+    from gateway.postgres.loading import Loader, nodes_of  # noqa: PLC0415
 
-    nodes = nodes_of(graph.engine)
+    nodes, roles = nodes_of(graph.engine), profile.roles
+    blank_ends = BlankEnds.of(graph.engine, profile.edges.types, (*roles.name, *roles.synonym))
 
     async def report(written: int) -> None:
         await bar.show_call(written, len(nodes), f"Writing {counted(len(nodes), 'node')}")
 
     try:
         store = SparqlStore(graph, profile_in_process(profile))
-        return await Loader(store, tables, profile.roles, report, prefixes).load(nodes, replace=replace)
+        return await Loader(store, tables, roles, report, prefixes).load(nodes, blank_ends, replace=replace)
     finally:
         await graph.close()
 
@@ -110,7 +112,9 @@ def _report(loaded: Loaded, source: GraphSource, prefixes: Mapping[str, str], *,
         lines += [f"{json.dumps(name)} = {json.dumps(visible(namespace))}" for name, namespace in own.items()]
     Screen().show(Unwrapped(Text("\n".join(lines))))
     if loaded.blank_edges:
-        print_note(f"{counted(loaded.blank_edges, 'edge')} to nodes without an IRI: left out.", quiet=quiet)
+        print_note(
+            f"{counted(loaded.blank_edges, 'edge')} to nodes without an IRI: left out, as answers say.", quiet=quiet
+        )
     if loaded.unsendable:
         what = counted(loaded.unsendable, "part")
         print_note(f"{what} of the graph with an IRI that is none, or is too long for an ID: left out.", quiet=quiet)

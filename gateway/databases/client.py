@@ -129,6 +129,14 @@ class DatabaseClient(ABC):
             Fault: The database could not be asked for what the text depends on.
         """
 
+    async def leaves_out(self, call: Call) -> bool:  # noqa: ARG002 - most databases have all that there is
+        """Return whether edges are known that the database does not have, so that queries ask for their number.
+
+        Raises:
+            Fault: The database could not be asked for that.
+        """
+        return False
+
     @abstractmethod
     def forget(self) -> None:
         """Look up again, with the next question, what the graph is made of."""

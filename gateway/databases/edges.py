@@ -11,10 +11,10 @@ from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.graph import sendable
-from gateway.graph.call import Call, Deadline
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
-from gateway.graph.reach import Neighbours, reach_of
+from gateway.graph.reach import Neighbours, beside_blank_nodes, reach_of
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     ALL_EDGES,
@@ -88,6 +88,18 @@ class EdgeReader:
                 return {batch[0]: await self._paged(nodes, selected, call)}
             return await self._neighbourhoods(batch, found.whole(), selection, call)
 
+        async def ask_and_count(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
+            if not await self._client.leaves_out(call):
+                return await asking(batch)
+            async with together() as tasks:
+                counting = tasks.create_task(self._left_out(batch, selected, call))
+                reading = tasks.create_task(asking(batch))
+            left_out = counting.result()
+            return {
+                node: replace(found, blank_edges=left_out[node]) if node in left_out else found
+                for node, found in reading.result().items()
+            }
+
         async def ask_capped(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             most = per_id or 0
             nodes = self._ids.texts_of(batch)
@@ -101,7 +113,18 @@ class EdgeReader:
             return {node: _capped(tuple(edges), most, is_cut=node in hiding) for node, edges in own.items()}
 
         asking = ask if per_id is None else ask_capped
-        return await sendable.checked_edges(await in_batches(ids, self._batch, call, asking, Neighbourhood), call)
+        answers = await in_batches(ids, self._batch, call, ask_and_count, Neighbourhood)
+        return await sendable.checked_edges(answers, call)
+
+    async def _left_out(
+        self, batch: Sequence[Iri], selected: tuple[list[str] | None, list[str] | None], call: Call
+    ) -> Mapping[Iri, int]:
+        """Return how many edges of nodes the database does not have, by node; without those that miss none."""
+        rows = await self._client.rows("left_out", call, *self._rule, self._ids.texts_of(batch), *selected)
+        found: Counter[Iri] = Counter()
+        for text, count in rows.whole():
+            found[self._ids.iri(text)] += count
+        return found
 
     async def _paged(
         self, nodes: Sequence[str], selected: tuple[list[str] | None, list[str] | None], call: Call
@@ -181,8 +204,13 @@ class EdgeReader:
                     doubtful.add(node)
                     one = _surely(before, one)
                 counts[node][predicate, incoming] = one
+            left_out = await self._left_out(batch, (None, None), call) if await self._client.leaves_out(call) else {}
             return {
-                node: EdgeCounts(in_order(own.values()), mark=_written_in_several_ways() if node in doubtful else WHOLE)
+                node: EdgeCounts(
+                    in_order(own.values()),
+                    left_out.get(node, 0),
+                    mark=_written_in_several_ways() if node in doubtful else WHOLE,
+                )
                 for node, own in counts.items()
             }
 
@@ -198,7 +226,8 @@ class EdgeReader:
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbours]:
             rows = (await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(batch))).whole()
             nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW_ROWS)
-            return dict.fromkeys(batch, Neighbours(nodes))
+            leaves_out = await self._client.leaves_out(call) and await self._left_out(batch, (None, None), call)
+            return dict.fromkeys(batch, Neighbours(nodes, beside_blank_nodes() if leaves_out else WHOLE))
 
         def read(rows: Sequence[Row], deadline: Deadline) -> frozenset[Iri]:
             return frozenset(self._ids.iri(node) for (node,) in deadline.checking(rows))

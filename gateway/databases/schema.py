@@ -23,7 +23,7 @@ from gateway.graph.counts import (
     types_of_hubs,
     without_counts,
 )
-from gateway.graph.values import Basis, Iri, NamelessNodes, Schema
+from gateway.graph.values import Basis, BlankCounts, Iri, NamelessNodes, Schema
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 from gateway.terms.iri import is_entity_type
@@ -134,8 +134,37 @@ class SchemaReader:
 
         above = await superclasses_of(list(found.types), broader, call)
         schema = await schema_of(found, basis, reason, self._nodes.labels, call, superclasses=above)
+        names, blank = self._profile.roles.name[:1], await self._blank(call)
         # Lists without all labels are read again soon; those with a part of the hierarchy should be, too.
-        return replace(schema, names=self._profile.roles.name[:1], labelled=schema.labelled and is_whole)
+        return replace(schema, names=names, labelled=schema.labelled and is_whole, blank=blank)
+
+    async def _blank(self, call: Call) -> BlankCounts:
+        """Return what the database does not have, because it is about blank nodes that are no nodes.
+
+        Raises:
+            Fault: It could not be read.
+        """
+        # In a Wikibase these are unknown values.
+        if self._profile.values.wikibase or not await self._client.leaves_out(call):
+            return BlankCounts(are_all=True)
+        types: Counter[Iri] = Counter()
+        predicates: Counter[Iri] = Counter()
+        are_named = False
+        for kind, predicate, entity_type, count in (
+            await self._client.rows("left_out_terms", call, *self._rule)
+        ).whole():
+            if kind == "predicate":
+                predicates[self._terms.iri(predicate)] += count
+            elif kind == "type":
+                types[self._terms.iri(entity_type)] += count
+            else:
+                are_named = True
+        return BlankCounts(types, predicates, are_named, are_all=True)
+
+    async def has_blank_nodes(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
+        """Return whether blank nodes were left out that a search could miss; see `GraphStore.has_blank_nodes`."""
+        blank = await self._blank(call)
+        return (blank.are_named or not named) and (not types or any(iri in blank.types for iri in types))
 
     async def _counts(self, query: str, call: Call, *arguments: object) -> _Counts:
         """Return how many rows each term has, of the most frequent terms.

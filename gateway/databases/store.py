@@ -100,6 +100,7 @@ class DatabaseStore:
         self.of_types = readers.search.of_types
         self.named = readers.search.named
         self.nameless = readers.schema.nameless
+        self.has_blank_nodes = readers.schema.has_blank_nodes
         self.check_reachable = client.check_reachable
         self.forget = client.forget
         self.close = client.close

@@ -14,6 +14,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import BinaryIO, TypeAlias
 
 import pyoxigraph
@@ -278,9 +279,6 @@ def _written(folded: Folded, kept: frozenset[str], types: Sequence[str]) -> Iter
 _LEVELS = 4
 """How far the digest of a node looks beyond its own triples."""
 
-_DIGITS = 10
-"""Characters of an ID: 50 bits."""
-
 _LONGEST = MAX_IRI - len(REACHED_BY)
 """Characters of a predicate that can be a type."""
 
@@ -310,18 +308,30 @@ def ids_of(folded: Folded, kept: frozenset[str]) -> dict[str, str]:
                 groups[digest] = members
             else:
                 others += members
-    texts = {digest: base64.b32encode(digest).decode().lower() for digest in (*alone.values(), *groups)}
-    counts = Counter(text[:_DIGITS] for text in texts.values())
+    texts = {digest: _beginning(digest) for digest in (*alone.values(), *groups)}
+    counts = Counter(texts.values())
 
     def text_of(digest: bytes) -> str:
         text = texts[digest]
-        return text[:_DIGITS] if counts[text[:_DIGITS]] == 1 else text
+        return text if counts[text] == 1 else base64.b32encode(digest).decode().lower()
 
     named = {at: text_of(digest) for at, digest in alone.items()}
     for digest, ordered in contents.numbered(groups, alone):
         text = text_of(digest)
         named.update((at, f"{text}.{number}-{len(ordered)}") for number, at in enumerate(ordered, 1))
     return {contents.labels[at]: text for at, text in named.items()}
+
+
+_PAIRS = list(map("".join, product("abcdefghijklmnopqrstuvwxyz234567", repeat=2)))
+"""What ten bits are in base 32."""
+
+
+def _beginning(digest: bytes) -> str:
+    """Return the ID that a digest begins with, 50 bits in base 32: Python would write all of it, and slowly."""
+    bits = int.from_bytes(digest[:7], "big") >> 6
+    pairs, ten = _PAIRS, 0x3FF
+    first = f"{pairs[bits >> 40]}{pairs[bits >> 30 & ten]}{pairs[bits >> 20 & ten]}"
+    return f"{first}{pairs[bits >> 10 & ten]}{pairs[bits & ten]}"
 
 
 class _Contents:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from gateway.errors import Fault
+from gateway.errors import EndpointFault, Fault
 from gateway.graph import sendable
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
@@ -21,6 +21,20 @@ class Neighbours(NamedTuple):
 
     nodes: frozenset[Iri] = frozenset()
     mark: Mark = WHOLE
+
+
+class _BlankNodesError(EndpointFault):
+    """Blank nodes are among the neighbours, and the edges to them are to be counted."""
+
+
+def beside_blank_nodes() -> Mark:
+    """Return the mark of neighbours among which blank nodes are that are no nodes."""
+    return Mark(_BlankNodesError("Blank nodes are among the neighbours; their edges were not counted."))
+
+
+def are_beside_blank_nodes(mark: Mark) -> bool:
+    """Return whether a mark says that."""
+    return isinstance(mark.fault, _BlankNodesError)
 
 
 Ask = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, Neighbours]]]

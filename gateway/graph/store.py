@@ -213,6 +213,19 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def has_blank_nodes(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
+        """Return whether there are blank nodes, among those that are no nodes, which a search could miss.
+
+        Args:
+            types: Only those with one of these types; empty for any, then `named`.
+            call: The call that asks.
+            named: Whether only those with a name are meant.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     def name_reader(self) -> NameReader | None:
         """Return the reader of all names; None if the store cannot list them: no index can be built."""
         ...
@@ -382,6 +395,7 @@ class DelegatingStore:
     of_types = _delegated(GraphStore.of_types)
     named = _delegated(GraphStore.named)
     nameless = _delegated(GraphStore.nameless)
+    has_blank_nodes = _delegated(GraphStore.has_blank_nodes)
     name_reader = _delegated(GraphStore.name_reader)
     check_reachable = _delegated(GraphStore.check_reachable)
     prepare = _delegated(GraphStore.prepare)

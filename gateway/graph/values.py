@@ -424,11 +424,13 @@ class BlankCounts:
         types: Blank nodes by type.
         predicates: Triples that would be edges, by predicate.
         are_named: Whether some blank nodes have a name.
+        are_all: Whether all blank nodes were looked at. If not, there may be others, with any type and name.
     """
 
     types: Mapping[Iri, int] = field(default_factory=dict)
     predicates: Mapping[Iri, int] = field(default_factory=dict)
     are_named: bool = False
+    are_all: bool = False
 
     def __bool__(self) -> bool:
         """Return whether there is anything."""
@@ -438,6 +440,21 @@ class BlankCounts:
     def edges(self) -> int:
         """How many triples would be edges."""
         return sum(self.predicates.values())
+
+
+@dataclass(frozen=True, slots=True)
+class BlankShare:
+    """How much of a graph is about blank nodes that are nodes.
+
+    Attributes:
+        edges: Edges that have one at an end.
+        of: All edges that were looked at.
+        types: Their types, the most frequent first.
+    """
+
+    edges: int
+    of: int
+    types: tuple[Iri, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,7 +477,8 @@ class Schema:
         is_cut: Whether terms are known to be missing: a list was cut or could not be read, or terms are left out. A
             schema from samples is not cut for that reason alone.
         superclasses: The direct superclasses of types and of their superclasses, as far as they were read.
-        blank: What is not counted, because it is about blank nodes that are no nodes; nothing where that is not known.
+        blank: What is not counted, because it is about blank nodes that are no nodes, as far as that is known.
+        blank_share: How much is about those that are nodes; None where there are none, or that was not counted.
     """
 
     types: tuple[Term, ...] = ()
@@ -476,6 +494,7 @@ class Schema:
     is_cut: bool = False
     superclasses: Mapping[Iri, tuple[Iri, ...]] = field(default_factory=dict)
     blank: BlankCounts = BlankCounts()
+    blank_share: BlankShare | None = None
 
 
 @dataclass(frozen=True, slots=True)

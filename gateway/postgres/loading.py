@@ -21,9 +21,11 @@ from gateway.errors import BrokenAnswer, ConfigurationError, EndpointFault, Gate
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
+from gateway.postgres import left_out
 from gateway.postgres.connection import Address, connected, fault_of
+from gateway.postgres.left_out import BlankEnds
 from gateway.postgres.sql import filled, identifier
-from gateway.postgres.tables import mappings
+from gateway.postgres.tables import left_out_table, mappings
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import EVIDENCE_MARKERS
@@ -154,6 +156,10 @@ class NewTables:
             async with self.made(replace=replace):
                 raise _UndoneError
 
+    async def finish_left_out(self, connection: Any, *, is_empty: bool) -> None:
+        """Index the table of what is left out, or remove it where that is nothing."""
+        await connection.execute(self._sql("drop_left_out" if is_empty else "index_left_out"))
+
     async def index(self, connection: Any) -> None:
         """Make the indexes, and the one for parts of names if the database has the extension for it."""
         await connection.execute(self._sql("index"))
@@ -170,6 +176,7 @@ class NewTables:
             nodes=identifier(names.nodes.table),
             edges=identifier(names.edges.table),
             evidence=identifier(names.evidence.table),
+            left_out=identifier(left_out_table(names)),
         )
 
 
@@ -249,11 +256,12 @@ class Loader:
     def _json(self) -> JsonEncoder:
         return JsonEncoder(*self._mappings)
 
-    async def load(self, nodes: Iterable[Iri], *, replace: bool = False) -> Loaded:
+    async def load(self, nodes: Iterable[Iri], blank_ends: BlankEnds, *, replace: bool = False) -> Loaded:
         """Write the nodes of the graph, their outgoing edges and what is stated about these, in one transaction.
 
         Args:
             nodes: The nodes of the graph.
+            blank_ends: Its blank nodes that are no nodes: edges to these are counted in a table of their own.
             replace: Whether tables of these names are removed first, in the same transaction.
 
         Raises:
@@ -262,8 +270,15 @@ class Loader:
         """
         async with self.tables.made(replace=replace) as connection:
             loaded = await self._copy(connection, iter(nodes))
+            await self._count_left_out(connection, blank_ends)
             await self.tables.index(connection)
         return loaded
+
+    async def _count_left_out(self, connection: Any, blank_ends: BlankEnds) -> None:
+        rows = await blank_ends.rows(self.store, *self._mappings, _allowance)
+        await _copied(connection, left_out_table(self.tables.names), left_out.COLUMNS, rows)
+        # Without this table, readers ask nothing more.
+        await self.tables.finish_left_out(connection, is_empty=not rows)
 
     async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
         loaded = Loaded()

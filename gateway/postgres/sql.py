@@ -40,14 +40,19 @@ def identifier(name: str) -> str:
     Raises:
         ConfigurationError: It is no name that can be quoted.
     """
-    parts = name.split(".")
-    if len(parts) > 2 or not all(map(_is_name, parts)):  # noqa: PLR2004 - a schema and a table
+    if not is_identifier(name):
         raise ConfigurationError(
             f"The name {quoted(name)} of a table or column is wrong.",
             valid=f"It has 1 to {_LONGEST} bytes, without quotation marks and control characters.",
             next_step="Correct the section [postgres] of the profile.",
         )
-    return ".".join(f'"{part}"' for part in parts)
+    return ".".join(f'"{part}"' for part in name.split("."))
+
+
+def is_identifier(name: str) -> bool:
+    """Return whether a name can be quoted; see `identifier`."""
+    parts = name.split(".")
+    return len(parts) <= 2 and all(map(_is_name, parts))  # noqa: PLR2004 - a schema and a table
 
 
 def _is_name(part: str) -> bool:

@@ -22,7 +22,7 @@ from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 
 _COLUMNS = 10_000
-"""Columns of all tables of a graph, of which there are four at most; PostgreSQL allows 1,600 in each."""
+"""Columns of all tables of a graph, of which there are five at most; PostgreSQL allows 1,600 in each."""
 
 
 class PostgresClient(DatabaseClient):
@@ -62,6 +62,10 @@ class PostgresClient(DatabaseClient):
     async def query(self, name: str, call: Call) -> str:
         """Return a query over the tables; see `DatabaseClient.query`."""
         return (await self.tables(call)).query(name)
+
+    async def leaves_out(self, call: Call) -> bool:
+        """Return whether `load` left out edges of this graph."""
+        return bool((await self.tables(call)).left_out)
 
     async def evidence(self, call: Call, *arguments: object, at_most: int) -> DatabaseRows:
         """Ask for rows of evidence; see `rows`."""

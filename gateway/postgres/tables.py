@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import ConfigurationError, quoted
-from gateway.postgres.sql import filled, identifier
+from gateway.postgres.left_out import COLUMNS
+from gateway.postgres.sql import filled, identifier, is_identifier
 from gateway.settings.databases import EvidenceTable, PostgresSettings
 from gateway.settings.section import Section
 
@@ -39,16 +40,19 @@ class Tables:
         edges: The rows of the table of edges.
         evidence: The query for rows of evidence; empty if there is no such table.
         by_triple: Whether evidence refers to `subject:predicate:object`, not to the key of an edge.
+        left_out: The rows that count edges which were left out; empty if there are none.
     """
 
     nodes: str
     edges: str
     evidence: str = ""
     by_triple: bool = False
+    left_out: str = ""
 
     def query(self, name: str) -> str:
         """Return a query over these tables."""
-        return filled(name, nodes=self.nodes, edges=self.edges, rule=filled("parts/rule"))
+        rule = filled("parts/rule")
+        return filled(name, nodes=self.nodes, edges=self.edges, left_out=self.left_out, rule=rule)
 
 
 def mappings(settings: PostgresSettings, prefixes: Mapping[str, str]) -> tuple[IriMapping, IriMapping]:
@@ -61,7 +65,21 @@ def names_of_tables(settings: PostgresSettings) -> list[str]:
     """Return the names of the tables that are looked for."""
     evidence = settings.evidence
     wanted = [settings.nodes.table, settings.edges.table, evidence.table]
-    return [name for name in (*wanted, *_other_evidence(settings)) if name]
+    left_out = left_out_table(settings)
+    further = (left_out,) if is_identifier(left_out) else ()
+    return [name for name in (*wanted, *_other_evidence(settings), *further) if name]
+
+
+def left_out_table(settings: PostgresSettings) -> str:
+    """Return the name of the table in which `load` counts the edges that it leaves out."""
+    return f"{settings.edges.table}_left_out"
+
+
+def _left_out(settings: PostgresSettings, found: Mapping[str, Columns]) -> str:
+    """Return the rows of this table as SQL; empty where there is none, or another one of its name."""
+    name = left_out_table(settings)
+    is_ours = set(COLUMNS) <= set(found.get(name, ()))
+    return filled("parts/left_out", table=identifier(name)) if is_ours else ""
 
 
 def _other_evidence(settings: PostgresSettings) -> tuple[str, ...]:
@@ -87,6 +105,7 @@ def tables_of(settings: PostgresSettings, found: Mapping[str, Columns]) -> Table
         edges=filled("parts/edges", **at_edges.sql("subject", "predicate", "object", "id", "properties")),
         evidence=evidence,
         by_triple=by_triple,
+        left_out=_left_out(settings, found),
     )
 
 

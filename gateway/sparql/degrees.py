@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from sys import getsizeof
 
-from gateway.errors import EndpointFault
 from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
-from gateway.graph.reach import Neighbours, reach_of
+from gateway.graph.reach import Neighbours, are_beside_blank_nodes, beside_blank_nodes, reach_of
 from gateway.graph.values import ALL_EDGES, Degree, EdgeSelection, Iri, Mark, Reach
 from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
@@ -185,14 +184,6 @@ _REMEMBERED_BYTES = 4 << 20
 """Bytes of nodes that are known to be near blank nodes, for whose sets no query is sent."""
 
 
-class _BlankNodesError(EndpointFault):
-    """Blank nodes are among the neighbours, and the edges to them are to be counted."""
-
-
-def _blanks() -> _BlankNodesError:
-    return _BlankNodesError("Blank nodes are among the neighbours; their edges were not counted.")
-
-
 class ReachReader:
     """Reads sets of nodes."""
 
@@ -208,11 +199,11 @@ class ReachReader:
         query = BatchedQuery[Iri, Neighbours](
             self._client, "neighbours", self._batch, lambda batch: {"nodes": batch, **rule}, _read_neighbours
         )
-        near = {node: Reach(mark=Mark(_blanks())) for node in ids if (node, hops) in self._near_blanks.known}
+        near = {node: Reach(mark=beside_blank_nodes()) for node in ids if (node, hops) in self._near_blanks.known}
         others = [node for node in ids if node not in near]
         found = await reach_of(others, hops, lambda frontier: query.run(frontier, call), call)
         for node, reached in found.items():
-            if isinstance(reached.mark.fault, _BlankNodesError):
+            if are_beside_blank_nodes(reached.mark):
                 self._near_blanks.add((node, hops), None, getsizeof(node) + getsizeof((node, hops)))
         return {**near, **found}
 
@@ -220,5 +211,5 @@ class ReachReader:
 def _read_neighbours(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbours]:
     nodes = frozenset(node.value for node in term("n")(rows) if isinstance(node, IriTerm))
     if len(nodes) < len(rows) and mark.whole:
-        mark = Mark(_blanks())
+        mark = beside_blank_nodes()
     return dict.fromkeys(batch, Neighbours(nodes, mark))

@@ -25,7 +25,7 @@ from gateway.graph.counts import (
     types_of_hubs,
     without_counts,
 )
-from gateway.graph.values import Basis, BlankCounts, Iri, Schema, SchemaMethod
+from gateway.graph.values import Basis, BlankCounts, BlankShare, Iri, Schema, SchemaMethod
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
@@ -43,10 +43,11 @@ from gateway.sparql.schema_counts import (
     TermCounter,
     counts_in,
 )
-from gateway.sparql.table import EMPTY, LiteralTerm, Table, iri, optional, read
+from gateway.sparql.search import has_blank_names
+from gateway.sparql.table import EMPTY, LiteralTerm, Table, binding, integer, iri, literal, optional, read
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import Clock
-from gateway.terms.iri import OWL, is_entity_type, is_iri
+from gateway.terms.iri import OWL, OWN, RDF_TYPE, is_entity_type, is_iri, is_reached_by
 
 _MOST = 1_000
 """Terms of one description that are read."""
@@ -337,20 +338,37 @@ class SchemaReader:
             found, basis, reason, self._nodes.labels, call, left_out=counts.left_out, superclasses=above
         )
         names = naming.result()
-        return replace(schema, names=names, hubs=finding.result(), blank=await self._blank(counts, names, call))
+        blank = await self._blank(counts, names, call, are_all=not reason)
+        # A graph with blank nodes has some without a type; where there are none, nothing more is asked.
+        share = await self._blank_share(call) if any(map(is_reached_by, types)) else None
+        return replace(schema, names=names, hubs=finding.result(), blank=blank, blank_share=share)
 
-    async def _blank(self, counts: Counts, names: Sequence[Iri] | None, call: Call) -> BlankCounts:
+    async def _blank_share(self, call: Call) -> BlankShare | None:
+        """Return how many edges have a blank node at an end that is a node; None where that could not be counted."""
+        given: dict[str, Parameter] = {"own": OWN, "most": self._profile.limits.scan_rows}
+        try:
+            edges = (await self._client.rows("check/blank_edges", call, given)).whole()
+            types = (await self._client.rows("check/blank_types", call, {**given, "type": RDF_TYPE})).part()[0]
+        except Fault:
+            return None
+        counts = {
+            ends.value: count for ends, count in read(binding(edges, "blank"), literal("blank"), integer("count"))
+        }
+        by_type = dict(read(binding(types, "type"), iri("type"), integer("count")))
+        return BlankShare(counts.get("some", 0), sum(counts.values()), tuple(by_frequency(by_type)))
+
+    async def _blank(self, counts: Counts, names: Sequence[Iri] | None, call: Call, *, are_all: bool) -> BlankCounts:
         """Return what was not counted, because it is about blank nodes; in a Wikibase these are unknown values."""
-        found = BlankCounts(counts.blank_types, counts.blank_predicates)
-        if not found or self._profile.values.wikibase:
-            return BlankCounts()
+        if self._profile.values.wikibase:
+            return BlankCounts(are_all=True)
+        found = BlankCounts(counts.blank_types, counts.blank_predicates, are_all=are_all)
+        if not found:
+            return found
         # Where that cannot be asked, a name may be missed.
         are_named = True
         if names is not None:
             with contextlib.suppress(Fault):
-                given: dict[str, Parameter] = {"predicates": tuple(names)}
-                rows, _ = (await self._client.rows("schema/blank_names", call, given, at_most=1)).part()
-                are_named = bool(len(rows))
+                are_named = await has_blank_names(self._client, names, self._profile.edges.types, (), call)
         return replace(found, are_named=are_named)
 
     async def _sampled(self, samples: StartedSamples, seconds: float, caller: Call) -> Schema:

@@ -249,3 +249,57 @@ class EntityLister:
         rows, truncated = answer.part()
         hits = tuple(Hit(entity, "", is_synonym=False) for entity in iri("n")(rows))
         return Hits(hits, truncated, "all entities of these types", exhaustive=not truncated)
+
+
+class BlankNodeFinder:
+    """Finds out whether a search may have missed blank nodes, where the schema does not say.
+
+    Args:
+        client: Sends the query.
+        rule: What is evidence and no entity.
+        profile: The profile.
+        name_predicates: The predicates of names.
+    """
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates) -> None:
+        self._client = client
+        self._rule = rule
+        self._type_predicates = profile.edges.types
+        # In a Wikibase these are unknown values.
+        self._are_values = profile.values.wikibase
+        self._name_predicates = name_predicates
+
+    async def has(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
+        """Return whether there are some; see `GraphStore.has_blank_nodes`."""
+        if self._are_values:
+            return False
+        if named:
+            return await has_blank_names(self._client, self._name_predicates.all, self._type_predicates, types, call)
+        await self._rule.refresh(call)
+        given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
+        rows, _ = (await self._client.rows("search/blank_of_types", call, given, at_most=1)).part()
+        return bool(len(rows))
+
+
+async def has_blank_names(
+    client: SparqlClient, predicates: Sequence[Iri], type_predicates: Sequence[Iri], types: Sequence[Iri], call: Call
+) -> bool:
+    """Return whether blank nodes have names.
+
+    Args:
+        client: Sends the query.
+        predicates: The predicates of names.
+        type_predicates: The predicates from a node to its types.
+        types: Only those with one of these types; empty for any.
+        call: Pays for it.
+
+    Raises:
+        Fault: The graph could not be asked.
+    """
+    given: dict[str, Parameter] = {
+        "predicates": predicates,
+        "type_predicates": type_predicates,
+        "types": [types] if types else [],
+    }
+    rows, _ = (await client.rows("search/blank_names", call, given, at_most=1)).part()
+    return bool(len(rows))

@@ -19,7 +19,7 @@ from gateway.sparql.nodes import IdentityReader, NamePredicates, NodeReader
 from gateway.sparql.probes import LateralProbe
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema import SchemaReader
-from gateway.sparql.search import EntityLister, SearchReader
+from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
 from gateway.sparql.value_nodes import ValueNodeReader
 from gateway.telemetry.tally import Clock
 from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
@@ -79,6 +79,7 @@ class SparqlStore:
         self.of_types = EntityLister(self._client, rule, profile.edges.types).of_types
         self.named = search.named
         self.nameless = self._nameless.count
+        self.has_blank_nodes = BlankNodeFinder(self._client, rule, profile, self.name_predicates).has
         self.check_reachable = self._client.check_reachable
         self.close = self._client.close
 

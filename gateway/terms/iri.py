@@ -162,6 +162,9 @@ def local_name(iri: str) -> str:
 OWN = "urn:x-bfsql-blank:"
 """Begins the IRIs that the gateway makes itself; no answer shows them as they are."""
 
+NEOSEMANTICS_BLANK = "bnode://"
+"""Begins the IDs of nodes in Neo4j that neosemantics made of blank nodes, which last until the next load."""
+
 BLANK_NODE = f"{OWN}node:"
 """Begins the IRI that a store of this process has in the place of a blank node; answers write `_:` (decision 0050)."""
 

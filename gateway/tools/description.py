@@ -41,7 +41,7 @@ from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings
-from gateway.terms.iri import is_sendable, local_name
+from gateway.terms.iri import NEOSEMANTICS_BLANK, is_sendable, local_name
 from gateway.terms.names import words_of
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.ranking import ranked
@@ -378,6 +378,8 @@ class EntityDescriber:
                 for iri in there
                 if surveys[iri].blank_edges > _whole_blank_nodes(described[iri].properties, self._profile.edges)
             ]
+        if made := [iri for iri in there if iri.startswith(NEOSEMANTICS_BLANK)]:
+            notes.warnings.append(messages.made_of_blank_nodes(self._prefixes.listed(made)))
         if notes.beside_blank_nodes:
             notes.warnings.append(messages.blank_nodes_beside(self._prefixes.listed(notes.beside_blank_nodes)))
 

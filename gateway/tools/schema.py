@@ -99,6 +99,9 @@ class SchemaDescriber:
             warnings.append(messages.EVIDENCE_REFUSED)
         if any(is_reached_by(term.iri) for term in types):
             warnings.append(messages.TYPES_OF_BLANK_NODES)
+        if share := schema.blank_share:
+            named = ", ".join(map(self._id, share.types[:_MOST_NAMED]))
+            warnings.append(messages.share_of_blank_nodes(share.edges, share.of, named))
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
         if left_out := {name: total for name, total in totals.items() if total > count}:
             warnings.append(messages.lists_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))

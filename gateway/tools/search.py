@@ -16,7 +16,7 @@ from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.answers.values import Shortener
 from gateway.arguments import SearchEntities
-from gateway.errors import InputError, quoted
+from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.store import GraphStore
@@ -133,11 +133,13 @@ class EntitySearcher:
         if not (question.types.whole or question.types.warnings):
             question.warnings.append(messages.OTHER_TYPES_MAY_MATCH)
         question.warnings.extend(self._doubts(view, of_names=bool(question.terms.text)))
+        facts_are_whole = all(fact.mark.whole for fact in facts.values())
         question.warnings.extend(_about_blank_nodes(question))
+        if self._all_compared(question, found.hits) and not view.schema.blank.are_all:
+            question.warnings.extend(await self._about_unknown_blank_nodes(question, call))
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri]) for one in shown]
-        facts_are_whole = all(fact.mark.whole for fact in facts.values())
 
         def page_of(listed: list[PageHit]) -> SearchPage:
             page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
@@ -218,9 +220,8 @@ class EntitySearcher:
     ) -> SearchPage:
         """Return the answer, without labels and without how it was searched."""
         hits, fitting, types = found.hits, found.fitting, question.types
-        # A filter that lacks a type, or subclasses of one, misses entities.
         exhaustive = hits.exhaustive and self._profile.endpoint.trusted
-        all_compared = exhaustive and not hits.truncated and types.whole and not question.warnings
+        all_compared = self._all_compared(question, hits)
         return SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
@@ -259,6 +260,24 @@ class EntitySearcher:
             return ""
         with call.tally.stage("search"):
             return messages.nameless_nodes(await self._store.nameless(view.schema, call))
+
+    def _all_compared(self, question: _Question, hits: Hits) -> bool:
+        """Return whether everything that may fit was looked at, as far as is known."""
+        # A filter that lacks a type, or subclasses of one, misses entities.
+        are_whole = hits.exhaustive and not hits.truncated and question.types.whole
+        return are_whole and self._profile.endpoint.trusted and not question.warnings
+
+    async def _about_unknown_blank_nodes(self, question: _Question, call: Call) -> list[str]:
+        """Return a warning of blank nodes that may fit, where the schema does not know of all that there are."""
+        types = sorted(question.wanted) if question.is_filtered and not question.wanted & {UNTYPED, UNKNOWN} else []
+        try:
+            with call.tally.stage("search"):
+                has_some = await self._store.has_blank_nodes(types, call, named=bool(question.terms.text))
+        except Fault:
+            return [messages.BLANK_NODES_NOT_LOOKED_FOR]
+        if not has_some:
+            return []
+        return [messages.BLANK_NODES_OF_TYPES if question.is_filtered else messages.BLANK_NAMES]
 
     def _doubts(self, view: SchemaView, *, of_names: bool) -> list[str]:
         """Return why names, or else entities, may be missing although all that were read were compared."""

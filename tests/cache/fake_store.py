@@ -261,6 +261,11 @@ class FakeStore:
         await self._ask(("nameless", schema), (), call)
         return None
 
+    async def has_blank_nodes(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
+        """Have none."""
+        await self._ask(("has_blank_nodes", named), types, call)
+        return False
+
     def name_reader(self) -> NameReader | None:
         """Return none: it lists no names."""
         return None

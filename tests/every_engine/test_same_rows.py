@@ -104,7 +104,7 @@ _IN_ONE_GRAPH = {
     "singletons": {"evidence/singletons"},
     "associations": {"evidence/reified"},
     "random": {"schema/declared"},
-    "awkward": {"schema/blank_names"},
+    "awkward": {"search/blank_names"},
 }
 # No graph here has a VoID description.
 _IN_MEDICAL = {*NAMES} - {"schema/published"}.union(*_IN_ONE_GRAPH.values())
@@ -310,6 +310,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             for most in (1_000_000, 2)
         ],
         "search/any_word": _searches(there),
+        "search/blank_names": [{"predicates": NAME_PREDICATES, **_of_types(given)} for given in ([], there.types)],
     }
 
 
@@ -438,7 +439,6 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
         "schema/used_names": [{"predicates": NAME_PREDICATES}],
-        "schema/blank_names": [{"predicates": NAME_PREDICATES}],
         "schema/edges": [
             {**_only(rule, *about_edges), **everything, "predicates": some}
             for rule in there.rules
@@ -447,6 +447,7 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/nodes_of": [
             {**marks, **typed, **everything, "wanted": some} for marks in marked for some in (types[:50], types[:1])
         ],
+        "search/blank_of_types": [{**marks, **typed, "wanted": types[:50]} for marks in marked],
         "search/of_types": [{**marks, **typed, "wanted": some} for marks in marked for some in (types[:50], types[:1])],
         "schema/of_classes": [{**typed, "classes": types[:3], "nodes": 1_000_000, **end} for end in ends],
         "schema/published": [{}],

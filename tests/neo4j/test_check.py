@@ -73,6 +73,18 @@ def test_nodes_that_are_not_in_the_graph_are_a_warning(check: Run) -> None:
     assert warning.startswith("1 of 4 nodes have no text in the property 'id' (0 have nothing in it): these and their")
 
 
+def test_nodes_that_neosemantics_made_of_blank_nodes_are_told_as_such(check: Run, address: Address) -> None:
+    assert report(check, 'labels = ["Link"]')["blank_nodes"]["value"] == 0
+    made = "CREATE (:Made {id: 'bnode://genid1'})-[:next]->(:Made {id: 'urn:made:1'})"
+    with changed(address, made, "MATCH (n:Made) DETACH DELETE n"):
+        found = report(check, 'labels = ["Made"]')
+    assert found["blank_nodes"] == {
+        "value": 1,
+        "evidence": "of 2 IDs that were looked at, so many begin with bnode://, as neosemantics has it",
+    }
+    assert any("neosemantics made of blank nodes" in warning for warning in found["warnings"])
+
+
 def test_the_statement_makes_the_index_that_is_missing(check: Run, address: Address) -> None:
     before = report(check, 'labels = ["Link", "Elsewhere"]')
     assert before["index_nodes"]["value"] is False

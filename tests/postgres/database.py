@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from gateway.files.loading import load_files
 from gateway.postgres.connection import Address
+from gateway.postgres.left_out import BlankEnds
 from gateway.postgres.loading import Loaded, Loader, NewTables, nodes_of
 from gateway.postgres.store import PostgresStore
 from gateway.settings.databases import PostgresSettings
@@ -105,8 +106,10 @@ class Database:
         graph = load_files(files, blank_types=profile.edges.types if blank_nodes else None)
         store = SparqlStore(InProcess(graph.engine, max_bytes=1 << 26), profile)
         nodes = nodes_of(graph.engine)
-        loader = Loader(store, NewTables(self.address, tables_in(name)), profile.roles, prefixes=profile.prefixes)
-        return _apart(lambda: loader.load(nodes))
+        roles = profile.roles
+        blank_ends = BlankEnds.of(graph.engine, profile.edges.types, (*roles.name, *roles.synonym))
+        loader = Loader(store, NewTables(self.address, tables_in(name)), roles, prefixes=profile.prefixes)
+        return _apart(lambda: loader.load(nodes, blank_ends))
 
 
 def _apart(work: Callable[[], Coroutine[object, object, Result]]) -> Result:

@@ -19,6 +19,12 @@ CREATE TABLE relationship (subject_id text, predicate text, object_id text);
 CREATE INDEX ON relationship (object_id) WHERE predicate = 'next';
 INSERT INTO entity VALUES ('urn:n:1', 'Node', 'one');
 """
+_BLANK = """
+@prefix ex: <https://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:a ex:p [ ex:in ex:u ] ; ex:q ex:b . ex:b ex:q ex:c .
+ex:C rdfs:subClassOf [ a owl:Restriction ; owl:onProperty ex:p ; owl:someValuesFrom ex:D ] .
+"""
 INDEXES = {"outgoing", "incoming", "nodes", "types", "names", "parts"}
 
 
@@ -44,6 +50,29 @@ def test_a_loaded_graph_lacks_no_index(run: Run, check: Run, database: Database)
     assert report["index_parts"]["value"] is report["trigrams"]["value"]
     assert report["nodes_rows"]["value"] == 78
     assert report["replica"]["value"] is False
+
+
+def test_what_share_of_the_edges_has_a_blank_node_is_said_with_their_types(
+    run: Run,  # noqa: F811 - the fixture
+    check: Run,
+    database: Database,
+    tmp_path: Path,
+) -> None:
+    graph = tmp_path / "graph.ttl"
+    graph.write_text(_BLANK, encoding="utf-8")
+    url = database.make_database("blank")
+    login = ("--user", USER, "--password-file", database.server.password)
+    assert run("load", graph, "--to", url, *login).status == 0
+    found = _report(check, url)["blank_nodes"]
+    assert found["value"] == "71 % of the edges"
+    assert found["evidence"].startswith("5 of 7 have one at an end; most are of the types ")
+    assert "(ex:p)" in found["evidence"] or "(https://example.org/p)" in found["evidence"]
+    assert found["evidence"].endswith("; 3 edges of these were left out by load")
+
+
+def test_a_database_without_blank_nodes_has_none(check: Run, database: Database) -> None:
+    url = database.make_database("bare", BARE)
+    assert _report(check, url)["blank_nodes"] == {"value": "none", "evidence": "there are no edges"}
 
 
 def test_the_statements_make_what_is_missing(check: Run, database: Database) -> None:

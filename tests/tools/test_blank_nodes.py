@@ -12,14 +12,15 @@ import rdflib.compare
 
 from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
-from gateway.errors import InputError
+from gateway.errors import EndpointFault, InputError
 from gateway.expand_compact import expand
 from gateway.export.graphs import to_rdflib
+from gateway.files.loading import load_files
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, NodeSettings, ValueSettings
 from gateway.tools.gateway import Gateway
-from tests.small import ROOM, ids, metadata, over, triples
+from tests.small import ROOM, Watched, ids, metadata, over, triples
 
 pytestmark = pytest.mark.anyio
 
@@ -374,6 +375,22 @@ async def test_a_hidden_member_of_a_list_is_left_out_and_the_list_closes(over_fi
 
 
 Json = dict[str, Any]
+
+
+async def test_the_schema_says_what_share_of_the_edges_has_a_blank_node(over_file: Open) -> None:
+    turtle = "x:a x:p [ x:v 1 ; x:in x:u ] , [ a x:T ; x:v 2 ; x:in x:u ] ; x:q x:b . x:b x:q x:c . x:c x:q x:a ."
+    async with over_file(turtle) as gateway:
+        schema = await gateway.describe_schema()
+    (warning,) = (text for text in schema.warnings or () if "%" in text)
+    assert warning == "57 % of the edges (4 of 7) have a blank node at an end; most of these are x:T, '(x:p)'."
+
+
+async def test_the_schema_of_a_graph_without_blank_nodes_says_nothing_of_them(over_file: Open) -> None:
+    async with over_file("x:a x:p x:b .") as gateway:
+        schema = await gateway.describe_schema()
+    assert not any("blank node" in text for text in schema.warnings or ())
+
+
 SHORT_HEADER = """
 @prefix x: <https://example.org/x/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -431,6 +448,19 @@ async def test_a_blank_node_stands_within_the_edge_that_leads_to_it_with_where_i
         "x:a": {"x:p": {"_": "_:", "x:v": 5, "beyond": {"x:in": "x:unit milligram"}}}
     }
     assert (answer["node_count"], answer["edge_count"]) == (2, 1)
+
+
+async def test_a_name_beyond_the_answer_that_failed_is_counted(tmp_path: Path) -> None:
+    async def fail(query: str) -> None:
+        if "<https://example.org/x/unit>" in query:
+            raise EndpointFault("It does not answer.")
+
+    path = tmp_path / "graph.ttl"
+    path.write_text(SHORT_HEADER + 'x:a x:p [ x:in x:unit ] . x:unit rdfs:label "milligram" .', encoding="utf-8")
+    async with over(Watched(load_files([path]).engine, fail)) as gateway:
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="compact")).as_json()
+    assert without_ids(answer["edges"]) == {"x:a": {"x:p": {"_": "_:", "beyond": {"x:in": "x:unit"}}}}
+    assert answer["degraded"] == {"labels_failed": 1}
 
 
 async def test_edges_of_the_answer_stand_among_what_it_says(tmp_path: Path) -> None:

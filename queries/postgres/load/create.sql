@@ -1,4 +1,4 @@
--- summary: The tables of a loaded graph: those of the reference implementation.
+-- summary: The tables of a loaded graph: those of the reference implementation, and one of what is left out.
 CREATE TABLE {nodes} (
   entity_id text PRIMARY KEY,
   entity_type text,
@@ -25,4 +25,12 @@ CREATE TABLE {evidence} (
   evidence_type text,
   confidence_score double precision,
   metadata_ jsonb
+);
+CREATE TABLE {left_out} (
+  kind text NOT NULL,
+  subject_id text,
+  predicate text,
+  object_id text,
+  entity_type text,
+  count bigint NOT NULL
 )
