@@ -25,6 +25,8 @@ MAX_SEEDS = 50
 MAX_IDS = 200
 MAX_NAMES = 200
 MAX_QUERY = 1_000
+MAX_CONDITIONS = 20
+MAX_CONDITION = 1_000
 MAX_HITS = 100
 MIN_TOKENS = 200
 MAX_NUMBER = 1_000_000_000
@@ -92,6 +94,7 @@ def _direction(value: object) -> object:
 
 
 Direction = Literal["both", "out", "in"]
+Show = Literal["both", "id", "name"]
 _Whole = BeforeValidator(_no_truth_value)
 _Text = BeforeValidator(_number_as_text)
 _List = BeforeValidator(_listed)
@@ -105,8 +108,12 @@ Tokens = Annotated[
     int, Field(ge=MIN_TOKENS, le=MAX_NUMBER), _Whole, WithJsonSchema({"type": "integer", "minimum": MIN_TOKENS})
 ]
 Id = Annotated[str, Field(max_length=MAX_ID), _Text, WithJsonSchema({"type": "string"})]
+Condition = Annotated[str, Field(max_length=MAX_CONDITION), _Text, WithJsonSchema({"type": "string"})]
 _LIST = {"type": "array", "items": {"type": "string"}}
 Names = Annotated[Annotated[list[Id], Field(max_length=MAX_NAMES), _List, WithJsonSchema(_LIST)] | None, _NoneIfEmpty]
+Conditions = Annotated[
+    Annotated[list[Condition], Field(max_length=MAX_CONDITIONS), _List, WithJsonSchema(_LIST)] | None, _NoneIfEmpty
+]
 Steps = Annotated[
     Annotated[
         list[Id | Annotated[list[Id], Field(max_length=MAX_NAMES)]],
@@ -137,6 +144,29 @@ class Arguments(BaseModel):
     )
 
 
+class MemberArguments(Arguments):
+    """Arguments about the nodes that a call finds, and their values; all are optional."""
+
+    where: Annotated[
+        Conditions,
+        Field(
+            description='All must hold: "x:price/x:amount < 50", "name starts U", "x:boss missing", '
+            '"x:width > @x:height"; = != < <= > >= in contains starts exists missing.'
+        ),
+    ] = None
+    values: Annotated[Names, Field(description="Columns: predicates, walks, name, type.")] = None
+    sort_by: Annotated[
+        Id | None, Field(description="A predicate, walk or name; - before it: descending. With limit, the first.")
+    ] = None
+    edges: Annotated[bool, Field(description="false: nodes only")] = True
+    show: Annotated[Show, Field(description="Of a node in rows.")] = "both"
+
+    @property
+    def asks_for_members(self) -> bool:
+        """Whether the nodes found are chosen, shown or ordered by values."""
+        return bool(self.where or self.values or self.sort_by) or not self.edges
+
+
 class DescribeSchema(Arguments):
     """Arguments of `describe_schema`."""
 
@@ -145,9 +175,10 @@ class DescribeSchema(Arguments):
     all: Annotated[
         bool, Field(description="List up to 200 types and predicates; else the 40 most frequent of each.")
     ] = False
+    node_types: Annotated[Names, Field(description="Shapes of these types in place of lists.")] = None
 
 
-class SearchEntities(Arguments):
+class SearchEntities(MemberArguments):
     """Arguments of `search_entities`."""
 
     tool = "search_entities"
@@ -163,31 +194,49 @@ class SearchEntities(Arguments):
     ] = ""
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
     limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
+    offset: Annotated[Natural, Field(description="next_offset of the page before.")] = 0
 
 
-class TraversalBase(Arguments):
+class SearchOptions(TypedDict, total=False):
+    """The optional arguments of `search_entities` besides the query and the types, for type checkers and editors.
+
+    `SearchEntities` describes each. A test compares the two.
+    """
+
+    limit: int | None
+    offset: int
+    where: Sequence[str] | None
+    values: Sequence[str] | None
+    sort_by: str | None
+    edges: bool
+    show: Show
+    explain: bool
+
+
+class TraversalBase(MemberArguments):
     """Arguments that `bfs_query` and `intersect_subgraphs` share; all are optional."""
 
+    where: Annotated[Conditions, Field(description="As in search_entities.")] = None
+    values: Annotated[Names, Field(description="As there.")] = None
+    sort_by: Annotated[Id | None, Field(description="As there.")] = None
     only_predicates: Annotated[
         Steps, Field(description="Follow and show only these predicates (ID or label); ^p: p incoming.")
     ] = None
     direction: Annotated[
         Direction, BeforeValidator(_direction), Field(description="Follow edges out of a node, into it, or both.")
     ] = "both"
-    only_node_types: Annotated[
-        Names, Field(description="Show only nodes of these types, and those on the way to them.")
-    ] = None
-    node_types: Annotated[Names, Field(description="Metadata for nodes of these types only; removes none.")] = None
-    predicates: Annotated[Names, Field(description="Metadata for edges of these predicates only; removes none.")] = None
+    only_node_types: Annotated[Names, Field(description="Show only these types, and what leads to them.")] = None
+    node_types: Annotated[Names, Field(description="Metadata for these types only; removes none.")] = None
+    predicates: Annotated[Names, Field(description="Metadata for these predicates only; removes none.")] = None
     topology_only: Annotated[bool, Field(description="No metadata at all.")] = False
     exclude_node_types: Annotated[Names, Field(description="Remove nodes of these types.")] = None
     min_mentions: Annotated[Natural, Field(description="Remove nodes whose total_mentions is lower.")] = 1
     limit: Annotated[Positive | None, Field(description="Nodes on a page at most.")] = None
     offset: Annotated[Natural, Field(description="next_offset of the page before.")] = 0
     edge_offset: Annotated[Natural, Field(description="next_edge of the page before.")] = 0
-    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
+    max_tokens: Annotated[Tokens | None, Field(description="Size at most, 4 bytes a token.")] = None
     max_degree: Annotated[
-        Positive | None, Field(description="Show nodes with more edges, but do not expand them; seeds excepted.")
+        Positive | None, Field(description="Do not expand nodes with more edges, seeds excepted.")
     ] = None
     max_edges_per_node: Annotated[
         Positive | None, Field(description="Edges of an expanded node at most; any of them.")
@@ -229,6 +278,11 @@ class TraversalOptions(TypedDict, total=False):
     max_degree: int | None
     max_edges_per_node: int | None
     snapshot: str | None
+    where: Sequence[str] | None
+    values: Sequence[str] | None
+    sort_by: str | None
+    edges: bool
+    show: Show
     explain: bool
 
 
@@ -287,7 +341,7 @@ class DescribeEntity(Arguments):
     tool = "describe_entity"
 
     id: Annotated[Id, Field(min_length=1, description="The ID of the entity, or its exact name.")]
-    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
+    max_tokens: Annotated[Tokens | None, Field(description="Size at most, 4 bytes a token.")] = None
 
 
 class DescribeEntities(Arguments):
@@ -300,7 +354,7 @@ class DescribeEntities(Arguments):
         Field(min_length=1, max_length=MAX_IDS, description="IDs or exact names of entities, 1 to 200."),
         _List,
     ]
-    max_tokens: Annotated[Tokens | None, Field(description="Size of the answer at most, 4 bytes a token.")] = None
+    max_tokens: Annotated[Tokens | None, Field(description="Size at most, 4 bytes a token.")] = None
 
 
 ALL: tuple[type[Arguments], ...] = (

@@ -142,7 +142,18 @@ class _Reader:
             lists[key] = list(listed)
             counts |= {name_id: count for name_id, count in listed.items() if count != _NO_COUNT}
         totals = {f"{key}_total": answer.get(f"{key}_total", len(listed)) for key, listed in lists.items()}
-        return {**answer, **lists, **totals, "counts": counts}
+        by_id = {key: self._by_id(answer[key]) for key in ("values", "shapes") if key in answer}
+        for iri, shape in by_id.get("shapes", {}).items():
+            by_id["shapes"][iri] = {**shape, "predicates": self._by_id(shape["predicates"])}
+        return {**answer, **lists, **totals, **by_id, "counts": counts}
+
+    def _by_id(self, said: Mapping[str, Any]) -> Json:
+        """Return what is said of IDs, without the names behind them."""
+        found: Json = {}
+        for text, value in said.items():
+            is_incoming = text.startswith(INCOMING)
+            found[f"{INCOMING * is_incoming}{self._id(text[is_incoming:])}"] = value
+        return found
 
     def hit(self, row: Sequence[Any]) -> Json:
         """Return a hit of a search."""

@@ -5,10 +5,10 @@ IDs and names in their arguments are quoted or bounded already. The errors of wr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.arguments import MAX_HITS
-from gateway.errors import DeadlinePassed, InputError, counted
+from gateway.errors import DeadlinePassed, InputError, counted, quoted
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
@@ -127,6 +127,85 @@ def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> Inpu
     return InputError(
         f"{tool}: only_predicates has {counted(lists, 'list')}, but there {_are(wanted, each)}.",
         valid=f"A list of lists has one list for each {each}, and [] for any predicate; a flat list holds for all.",
+    )
+
+
+_WALK = "A walk is one to four predicates with / between them, and ^ before one whose edge comes in: p/^q."
+
+
+def unknown_step(name: str, *nearest: str) -> InputError:
+    """Return the error of a step of a walk that names no predicate."""
+    near = ", ".join(filter(None, nearest))
+    return InputError(
+        f"No predicate of this graph is called {name}.",
+        valid=f"Nearest: {near}." if near else _WALK,
+        next_step="Call describe_schema for predicates of edges and of values, or describe_entity for those of a node.",
+    )
+
+
+def reserved_word(name: str) -> str:
+    """Return a warning: a word of conditions is the name of a predicate too."""
+    return f"where: {name} is not the predicate of this name; for that, write its ID."
+
+
+def about_values(
+    conditions: Sequence[str], read_as_numbers: Sequence[int], not_comparable: Sequence[int]
+) -> Iterator[str]:
+    """Yield warnings about the values that conditions were decided by."""
+    for condition, from_texts, left_out in zip(conditions, read_as_numbers, not_comparable, strict=False):
+        if from_texts:
+            texts = counted(from_texts, "text")
+            yield f"where: {texts} that read as a number {_were(from_texts)} compared as one, by {quoted(condition)}."
+        if left_out:
+            yield f"where: {counted(left_out, 'value')} cannot be compared, and fulfil nothing, by {quoted(condition)}."
+
+
+def texts_ordered(count: int) -> str:
+    """Return a warning: some texts were ordered as numbers."""
+    return f"sort_by: {counted(count, 'text')} that read as a number {_were(count)} ordered as one."
+
+
+def values_unordered(count: int) -> str:
+    """Return a warning: some values have no place in an order."""
+    return f"sort_by: {counted(count, 'value')} without a place in an order, such as NaN, left out."
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+ORDER_UNSURE = "Not all values could be read by which nodes are ordered, so these may stand elsewhere."
+
+
+def each_alone(conditions: Sequence[str], counts: Sequence[tuple[int, bool]]) -> str:
+    """Return how many nodes each condition alone lets through, and whether these are all, where none fulfils all."""
+    each = "; ".join(
+        f"{quoted(one)} {'' if is_exact else 'at least '}{count:,}"
+        for one, (count, is_exact) in zip(conditions, counts, strict=True)
+    )
+    return f"where: no node fulfils all conditions. Each alone lets through: {each}."
+
+
+def walk_too_long(name: str, longest: int) -> InputError:
+    """Return the error of a walk of too many steps."""
+    return InputError(f"only_predicates: {name} has more than {counted(longest, 'step')}.", valid=_WALK)
+
+
+def too_many_walks(name: str) -> InputError:
+    """Return the error of a walk whose names mean too many predicates."""
+    return InputError(f"only_predicates: the names of {name} mean too many predicates.", valid="Write IDs in a walk.")
+
+
+def walks_need_one_hop(tool: str) -> InputError:
+    """Return the error of walks in an intersection of several hops."""
+    return InputError(f"{tool}: with a walk of several predicates, k is 1.", valid=_WALK)
+
+
+def walks_too_long(tool: str, steps: int, most: int) -> InputError:
+    """Return the error of walks that are too long together."""
+    return InputError(
+        f"{tool}: the longest walks of all hops together are {counted(steps, 'step')} long.",
+        valid=f"They may be {counted(most, 'step')} long.",
     )
 
 
@@ -270,11 +349,11 @@ def seed_stays(argument: str, seed: str) -> str:
     return f"{argument} would remove the seed {seed}; a seed always stays."
 
 
-def on_the_way(count: int) -> str:
-    """Return a warning: nodes are shown only as steps, and do not show how many there are."""
-    nodes, steps = ("node of another type is", "a step") if count == 1 else ("nodes of other types are", "steps")
+def on_the_way(count: int, argument: str) -> str:
+    """Return a warning: nodes that a filter leaves out are shown only as steps, and do not show how many there are."""
+    nodes, steps = ("other node is", "a step") if count == 1 else ("other nodes are", "steps")
     return (
-        f"on_the_way: {count:,} {nodes} shown only as {steps} of a shortest path to a node of only_node_types. Their "
+        f"on_the_way: {count:,} {nodes} shown only as {steps} of a shortest path to a node of {argument}. Their "
         "other edges and paths are not shown: do not count such nodes."
     )
 
@@ -590,6 +669,26 @@ def not_all_listed(reason: str, is_reading: bool) -> str:
     """Return a warning: the lists of types and predicates are not complete."""
     later = " All of it is being read in the background: ask again in a while." if is_reading else ""
     return f"The lists are not complete: {reason.rstrip('.')}.{later}"
+
+
+VALUES_UNREAD = "The predicates of literals could not be read in time, so `values` is not here: ask again in a minute."
+"""A warning: an answer about the schema does not say what values there are."""
+
+SHAPES_READ = "Follow a predicate with bfs_query and only_predicates, with ^ before it where its edges come in."
+"""Advice beside shapes."""
+
+NO_SHAPE = "node_types: nodes without a type have no shape."
+"""A warning: the shape of `untyped` or `unknown` is asked for."""
+
+
+def shapes_unread(what: str) -> str:
+    """Return a warning: the shapes of some types could not be read."""
+    return f"node_types: not all shapes could be read: {what.rstrip('.')}. Ask again for fewer types."
+
+
+def too_many_shapes(most: int, total: int) -> str:
+    """Return a warning: more types were asked for than an answer has shapes of."""
+    return f"node_types: shown are {most:,} of {counted(total, 'type')}; ask for the others in another call."
 
 
 def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> str:

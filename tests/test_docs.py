@@ -122,6 +122,7 @@ def subclasses(kind: type[Kind]) -> set[type[Kind]]:
 TOOLS: Final = [model.tool for model in arguments.ALL]
 PIECES: Final = {
     "field of basis": models.SchemaBasis,
+    "field of a shape": models.TypeShape,
     "field of a hit": models.SearchHit,
     "field of searched": models.Searched,
     "field of an entity": models.FullNode,
@@ -180,26 +181,33 @@ def test_no_kind_of_answer_is_left_out_of_the_page_of_tools() -> None:
     assert subclasses(models.Answer) == checked
 
 
+FILMS: Final = str(ROOT / "fixtures" / "films.ttl")
+
 CALLS: Final = [
-    (shape, call[1].strip(), kind, text)
-    for path, shape in (("docs/tools.md", "reference"), ("docs/contract.md", "compact"))
-    for call, (kind, text) in zip(fences(page(path), "call"), fences(page(path), "json", "text"), strict=True)
+    (shape, graph, call.strip(), kind, text)
+    for path, shape in (("docs/tools.md", "reference"), ("docs/contract.md", "compact"), ("docs/values.md", "compact"))
+    for (graph, call), (kind, text) in zip(
+        fences(page(path), "call", "films"), fences(page(path), "json", "text"), strict=True
+    )
 ]
+"""Calls of the pages; what is asked of the films says so."""
 
 
-@pytest.mark.parametrize(("shape", "call", "kind", "documented"), CALLS, ids=[call for _, call, _, _ in CALLS])
+@pytest.mark.parametrize(
+    ("shape", "graph", "call", "kind", "documented"), CALLS, ids=[call for _, _, call, *_ in CALLS]
+)
 @pytest.mark.anyio
 async def test_every_example_call_gets_the_documented_answer(
-    shape: ShapeName, call: str, kind: str, documented: str
+    shape: ShapeName, graph: str, call: str, kind: str, documented: str
 ) -> None:
     tool, _, given = call.partition(" ")
-    async with open_gateway() as graph:
+    async with open_gateway(FILMS if graph == "films" else None) as asked:
         if kind == "text":
             with pytest.raises(InputError) as raised:
-                await graph.call(tool, json.loads(given))
+                await asked.call(tool, json.loads(given))
             assert str(raised.value) == documented.strip()
             return
-        answer = (await graph.call(tool, json.loads(given), shape=shape)).as_json()
+        answer = (await asked.call(tool, json.loads(given), shape=shape)).as_json()
     shown = json.loads(documented)
     assert {key: answer.get(key) for key in shown} == shown
 

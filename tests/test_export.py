@@ -7,6 +7,7 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from collections import deque
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -491,3 +492,60 @@ def test_the_command_line_exports_an_intersection_but_no_paths(run: Run, tmp_pat
     ran = run("intersect", *seeds, "--via", *out)
     assert (ran.status, ran.out) == (2, "")
     assert "--via shows paths" in ran.err
+
+
+LARGE = 2**53 + 1
+
+
+def with_values() -> Subgraph:
+    """Return a subgraph of which one node was asked about by several columns."""
+    subgraph = small()
+    values = {"e:number": LARGE, "e:several": ["=1", 2], "e:none": None, "type": "e:T"}
+    nodes = [subgraph.nodes[0], replace(subgraph.nodes[1], values=values)]
+    return replace(subgraph, nodes=nodes, columns=tuple(values))
+
+
+def test_tables_have_the_values_as_columns_and_whole_numbers_stay_exact() -> None:
+    nodes, _ = to_dataframes(with_values())
+    assert [*nodes.columns] == [*NODE_COLUMNS, "e:number", "e:several", "e:none", "type (value)"]
+    assert nodes["e:number"][1] == LARGE
+    assert pd.isna(nodes["e:number"][0])
+    assert nodes["e:several"][1] == ["=1", 2]
+    assert nodes["type"][1] == nodes["type (value)"][1] == "e:T"
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1, None], "Int64"),
+        ([1.5, 2], "Float64"),
+        ([1.5, LARGE], "object"),
+        ([2**70], "object"),
+        ([None], "object"),
+        ([True, 1], "object"),
+        ([[1, 2], 1], "object"),
+    ],
+)
+def test_a_column_of_values_has_a_type_that_changes_none_of_them(values: list[Any], dtype: str) -> None:
+    nodes = [SubgraphNode("e:a", "e:T", values={"e:v": value}) for value in values]
+    column = to_dataframes(replace(small(), nodes=nodes, columns=("e:v",)))[0]["e:v"]
+    assert column.dtype == dtype
+    assert [None if value is pd.NA else value for value in column] == values
+
+
+def test_csv_of_nodes_has_the_values_as_columns() -> None:
+    _, row = csv.DictReader(io.StringIO(nodes_csv(with_values(), guard_formulas=True)))
+    assert (row["e:number"], row["e:several"], row["e:none"], row["type (value)"]) == (
+        str(LARGE),
+        '["=1",2]',
+        "",
+        "e:T",
+    )
+
+
+def test_graphs_have_the_values_as_attributes() -> None:
+    node = to_networkx(with_values()).nodes["e:b"]
+    assert (node["e:number"], node["e:several"], node["e:none"]) == (LARGE, ["=1", 2], None)
+    read = nx.parse_graphml(graphml(with_values()).decode(), force_multigraph=True).nodes["e:b"]
+    assert (read["e:number"], read["e:several"]) == (LARGE, '["=1",2]')
+    assert "e:none" not in read

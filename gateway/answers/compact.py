@@ -38,7 +38,10 @@ from gateway.answers.reference import (
     one_or_list,
     paging,
     present,
+    rows_of,
     schema_basis,
+    schema_shapes,
+    schema_values,
     search_fields,
     term_summary,
 )
@@ -177,13 +180,14 @@ def _named(name_id: str, name: str | None) -> str:
 
 def _subgraph(page: SubgraphPage) -> Json:
     names, columns, header, folded = _Names(page.labels), evidence_columns(page.edges), page.header, folded_nodes(page)
-    listed = [node for node in page.nodes if node.id not in folded]
+    listed = [node for node in page.nodes if node.id not in folded and node.row is None]
     nodes, steps = (
         _by_type((node for node in listed if node.on_the_way == on_the_way), names) for on_the_way in (False, True)
     )
     written = {
         **_header(header),
         "page": page.place or None,
+        **rows_of(header.members, page.nodes),
         **_in_rows(nodes),
         ON_THE_WAY: steps or None,
         "evidence_columns": columns or None,
@@ -325,6 +329,8 @@ def _step_named(edge: PageEdge, names: _Names) -> str:
 
 def _node_by_itself(node: PageNode) -> Any:
     """Return what a node takes beside its frame, its paths included; metadata without what columns might save."""
+    if node.row is not None:
+        return [list(node.row), [" ".join(path) for path in node.paths]]
     written = _node(node, _Names({}))
     if isinstance(written, Mapping):
         written = {text: list(said.values()) if len(said) <= MOST_COLUMNS else said for text, said in written.items()}
@@ -417,6 +423,9 @@ def _hit(hit: PageHit) -> list[str | None]:
 
 
 def _schema_page(page: SchemaPage) -> Json:
+    def named(name_id: str) -> str:
+        return _named(name_id, page.labels.get(name_id))
+
     written = {
         "graph_description": page.description,
         "complete": page.complete,
@@ -425,12 +434,14 @@ def _schema_page(page: SchemaPage) -> Json:
         "entity_types_total": page.types_total if page.types_total > len(page.types) else None,
         "predicates": _counted(page.predicates, page),
         "predicates_total": page.predicates_total if page.predicates_total > len(page.predicates) else None,
+        **schema_values(page, named),
+        **schema_shapes(page, named),
         "names": None if page.names is None else list(page.names),
         "basis": schema_basis(page.basis),
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
-        "tool_usage_notes": page.usage_notes,
+        "tool_usage_notes": page.usage_notes or None,
     }
     return present(written) | notes(page.warnings, page.degraded, {})
 

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway import messages
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, PageNames
 from gateway.answers.shape import Shape
-from gateway.arguments import BfsQuery, TraversalArguments
+from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
+from gateway.members.ordering import Ordered
+from gateway.members.question import NOTHING_ASKED, MemberQuestion
+from gateway.members.reading import MemberReader
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.edge_table import EdgeTable
-from gateway.traversal.steering import Steering, nodes_on_the_way
+from gateway.traversal.gaps import Gap, GapCollector
+from gateway.traversal.steering import Steering, last_nodes, nodes_leading_to, nodes_on_the_way
 from gateway.traversal.topology import Topology, levels_of
+
+_KEEPS_WAYS = frozenset({"only_node_types", "where"})
+"""Filters that leave a node which leads to one that is wanted."""
 
 _NONE_MET: Mapping[Iri, str] = {}
 
@@ -126,6 +133,22 @@ class Question:
     limit: int
     names: PageNames
     call: Call
+    members: MemberQuestion = NOTHING_ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The nodes that were asked about: by their values, or in rows.
+
+    Attributes:
+        nodes: Those that are left, in order.
+        seeds_left_out: How many seeds of an intersection would be among them.
+        order: By what they are ordered; None for that of the traversal.
+    """
+
+    nodes: Sequence[Iri]
+    seeds_left_out: int = 0
+    order: Ordered | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +166,8 @@ class FilteredTopology:
         removed: How many nodes each filter removed, and how many are on no walk through all hops.
         undecided: On how many nodes each filter could not decide.
         on_the_way: Nodes that are left only because they lead from a seed to one of `only_node_types`.
+        members: The nodes that were asked about; None where they are not told apart.
+        gaps: What could not be decided about them.
     """
 
     whole: Topology
@@ -155,11 +180,18 @@ class FilteredTopology:
     removed: dict[str, int]
     undecided: dict[str, int]
     on_the_way: frozenset[Iri] = frozenset()
+    members: Members | None = None
+    gaps: Sequence[Gap] = ()
+
+    @property
+    def in_rows(self) -> Sequence[Iri]:
+        """The members that stand in rows, which are the last of the nodes."""
+        return () if self.members is None else self.members.nodes
 
     @computed_once
     def content(self) -> str:
         """A hash of what is left, which may depend on values that are fetched again for each page."""
-        if len(self.nodes) == len(self.whole.nodes):
+        if self.members is None and len(self.nodes) == len(self.whole.nodes):
             return self.whole.content
         return hashlib.sha256("\n".join([self.whole.content, *self.nodes]).encode()).hexdigest()[:12]
 
@@ -171,8 +203,9 @@ class TopologyFilter:
         self._store = store
         self._prefixes = prefixes
         self._labeller = labeller
-        self._subclasses = Subclasses(store, profile, prefixes)
+        self._subclasses = Subclasses(store, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
+        self._members = MemberReader(store)
 
     async def filtered(self, question: Question, topology: Topology, known: SchemaView) -> FilteredTopology:
         """Remove the nodes that `exclude_node_types`, `only_node_types` and `min_mentions` remove, but no seed.
@@ -251,21 +284,14 @@ class TopologyFilter:
             name = removed.pop(seed, "only_node_types")
             if name != "only_node_types":
                 warnings.append(messages.seed_stays(name, self._prefixes.in_prose(seed)))
-        on_the_way: frozenset[Iri] = frozenset()
-        if filters.only is not None and question.arguments.tool == BfsQuery.tool:
-            shown = [node for node in topology.nodes if node not in removed]
-            ways = nodes_on_the_way(topology, question.steering, shown, self._prefixes, deadline)
-            on_the_way = frozenset(node for node in ways if removed.get(node) == "only_node_types")
-            for node in on_the_way:
-                del removed[node]
-            if on_the_way:
-                warnings.append(messages.on_the_way(len(on_the_way)))
-        nodes, edges, levels = topology.order, topology.edges, topology.levels
-        if removed:
-            is_small = len(topology.nodes) + len(topology.edges) <= FEW_FOR_A_THREAD
-            edges = await in_thread(call, lambda end: topology.edges.without(removed, end), unless=is_small)
-            nodes = edges.nodes[: edges.node_count]
-            levels = levels_of(topology.nodes[node] for node in nodes)
+        members, gaps = None, GapCollector()
+        if question.members.is_of_members:
+            members = await self._of_values(question, topology, removed, gaps, warnings)
+        on_the_way = self._on_the_way(question, topology, removed, filters, members)
+        if on_the_way:
+            names = "only_node_types" if filters.only is not None else "where"
+            warnings.append(messages.on_the_way(len(on_the_way), names))
+        nodes, edges, levels = await self._left(question, topology, removed, members)
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
@@ -282,7 +308,83 @@ class TopologyFilter:
             {name: count for name, count in sorted(counts.items()) if count},
             undecided,
             on_the_way,
+            members,
+            gaps.entries,
         )
+
+    async def _left(
+        self, question: Question, topology: Topology, removed: Collection[Iri], members: Members | None
+    ) -> tuple[Sequence[Iri], EdgeTable, Sequence[int]]:
+        """Return the nodes that are left, those that stand in rows last, with their edges, and how many by distance."""
+        call, edges = question.call, topology.edges
+        if removed:
+            is_small = len(topology.nodes) + len(topology.edges) <= FEW_FOR_A_THREAD
+            edges = await in_thread(call, lambda end: topology.edges.without(removed, end), unless=is_small)
+        if members is not None and question.members.is_in_rows:
+            in_rows = frozenset(members.nodes)
+            order = [node for node in edges.nodes[: edges.node_count] if node not in in_rows] + [*members.nodes]
+            edges = edges.reordered(order, call.call_deadline)
+        elif not removed:
+            return topology.order, edges, topology.levels
+        nodes = edges.nodes[: edges.node_count]
+        return nodes, edges, levels_of(topology.nodes[node] for node in nodes)
+
+    def _on_the_way(
+        self,
+        question: Question,
+        topology: Topology,
+        removed: dict[Iri, str],
+        filters: Filters,
+        members: Members | None,
+    ) -> frozenset[Iri]:
+        """Return the removed nodes that stay because they lead to others, and take them out of what is removed."""
+        has_conditions = members is not None and bool(question.members.conditions)
+        if question.arguments.tool != BfsQuery.tool or (filters.only is None and not has_conditions):
+            return frozenset()
+        deadline = question.call.call_deadline
+        if has_conditions and members is not None and question.steering.is_listed:
+            leading = nodes_leading_to(topology, question.steering, frozenset(members.nodes), deadline)
+            for node in topology.nodes:
+                if node not in leading and topology.nodes[node]:
+                    removed.setdefault(node, "where")
+            return frozenset()
+        shown = [node for node in topology.nodes if node not in removed]
+        ways = nodes_on_the_way(topology, question.steering, shown, self._prefixes, deadline)
+        on_the_way = frozenset(node for node in ways if removed.get(node) in _KEEPS_WAYS)
+        for node in on_the_way:
+            del removed[node]
+        return on_the_way
+
+    async def _of_values(
+        self,
+        question: Question,
+        topology: Topology,
+        removed: dict[Iri, str],
+        gaps: GapCollector,
+        warnings: list[str],
+    ) -> Members:
+        """Return the members for which all conditions hold, in order, and remove the others."""
+        asked, call = question.members, question.call
+        found = [node for node in members_of(question, topology) if node not in removed]
+        chosen = await self._members.chosen(found, asked.conditions, call)
+        seeds = topology.seeds if question.arguments.tool == IntersectSubgraphs.tool else ()
+        left_out = await self._members.chosen(seeds, asked.conditions, call)
+        gaps.add_marks(chosen.unsure.items())
+        kept = frozenset(chosen.nodes)
+        for node in found:
+            if node not in kept and topology.nodes[node]:
+                removed.setdefault(node, "where")
+        warnings.extend(messages.about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable))
+        nodes = [node for node in found if node in kept]
+        if len(asked.conditions) > 1 and not nodes and found:
+            warnings.append(messages.each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
+        order = None
+        if asked.order is not None:
+            order = await self._members.ordered(nodes, asked.order, call)
+            gaps.add("endpoint_failed", order.unsure, messages.ORDER_UNSURE)
+            warnings.extend(order.warnings)
+            nodes = list(order.nodes)
+        return Members(nodes, len(left_out.nodes), order)
 
     def _by_type(
         self, filters: Filters, topology: Topology, known: SchemaView, deadline: Deadline
@@ -324,3 +426,16 @@ class TopologyFilter:
             if description.mark.whole and mentions is not None and mentions < least:
                 few.append(node)
         return few, {node for node, description in described.items() if not description.mark.whole}
+
+
+def members_of(question: Question, topology: Topology) -> Sequence[Iri]:
+    """Return the nodes that conditions, columns and an order are about, in the order of the traversal.
+
+    With one list a hop they are the ends of the last one; otherwise all nodes but the seeds.
+    """
+    given = question.arguments.only_predicates or ()
+    if question.arguments.tool == BfsQuery.tool and any(isinstance(entry, list) for entry in given):
+        ends = last_nodes(topology, question.steering, question.call.call_deadline)
+        return [node for node in topology.nodes if node in ends]
+    seeds = frozenset(topology.seeds)
+    return [node for node in topology.nodes if node not in seeds]

@@ -151,6 +151,19 @@ _FRONT = (
 """What a reader wants first; a long answer may be read in part."""
 
 
+Where = Annotated[list[str] | None, Field(description="What each condition was taken for.")]
+Tied = Annotated[int | None, Field(description="How many nodes behind the page have the same value as its last one.")]
+ValuesComplete = Annotated[
+    Literal[False] | None,
+    Field(description="False: values of the columns are shortened, left out, or could not be read."),
+]
+Columns = Annotated[list[str] | None, Field(description="What the cells of `rows` behind the first are.")]
+Rows = Annotated[
+    list[list[Any]] | None,
+    Field(description="The nodes asked about: what stands for each, and its values; several as a list, null for none."),
+]
+
+
 class Subgraph(Answer):
     """What a traversal and an intersection have in common."""
 
@@ -184,6 +197,15 @@ class Subgraph(Answer):
     omitted_texts: dict[str, int] | None = Field(
         default=None, description="Long quotes left out of edge metadata, by predicate."
     )
+    where: Where = None
+    found: Annotated[int | None, Field(description="How many nodes were asked about that fulfil all conditions.")] = (
+        None
+    )
+    seeds_left_out: int | None = Field(default=None, description="Seeds that would be among these.")
+    tied: Tied = None
+    values_complete: ValuesComplete = None
+    columns: Columns = None
+    rows: Rows = None
     nodes: list[Node]
     edges: list[Edge]
     schema_summary: SchemaSummary
@@ -237,6 +259,18 @@ class SchemaBasis(Answer):
     share: float | None = Field(default=None, description="Of all triples, where their number is known.")
 
 
+class TypeShape(Answer):
+    """What instances of one type have."""
+
+    read: str = Field(description="How many instances were looked at: all (counted), or some (sampled).")
+    subclasses: str | None = Field(default=None, description="Subclasses, whose instances are counted in.")
+    predicates: dict[str, list[str]] = Field(
+        description="{predicate: [share of the instances, one | several, kinds of values and types at the other end, "
+        "range or examples]}; ^ before an incoming predicate."
+    )
+    predicates_total: int | None = Field(default=None, description="How many there are, where not all are listed.")
+
+
 class SchemaResult(Answer):
     """The answer of `describe_schema`."""
 
@@ -251,6 +285,15 @@ class SchemaResult(Answer):
     predicates_total: int = Field(description="How many predicates are known.")
     counts: dict[str, int] = Field(description="Nodes per listed type and edges per listed predicate.")
     labels: dict[str, str] | None = None
+    values: dict[str, list[int | str]] | None = Field(
+        default=None,
+        description="Predicates of literals: {predicate: [nodes that have it, kinds, range or examples]}; "
+        "at least: not all nodes were counted.",
+    )
+    values_total: int | None = Field(default=None, description="How many are known, where not all are listed.")
+    shapes: dict[str, TypeShape] | None = Field(
+        default=None, description="What instances of the types in `node_types` have, by type."
+    )
     names: list[str] | None = Field(
         default=None, description="Predicates that carry names here; the first that a node has is its name."
     )
@@ -260,7 +303,7 @@ class SchemaResult(Answer):
     schema_version: str = Field(description="Changes when types, predicates or counts change.")
     warnings: list[str] | None = None
     next_steps: str
-    tool_usage_notes: str
+    tool_usage_notes: str | None = Field(default=None, description="Advice for every graph; absent beside shapes.")
     explain: Cost = None
 
 
@@ -289,6 +332,12 @@ class SearchResult(Answer):
     """The answer of `search_entities`."""
 
     result: list[SearchHit] = Field(description="Entities with a name that fits, the best first.")
+    columns: Columns = None
+    rows: Rows = None
+    where: Where = None
+    tied: Tied = None
+    values_complete: ValuesComplete = None
+    next_offset: int | None = Field(default=None, description="The `offset` of the next page.")
     guesses: list[SearchHit] | None = Field(
         default=None, description="Where no name fits: up to 3 names with some of the words, or spelt alike."
     )

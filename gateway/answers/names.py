@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Self
@@ -12,11 +13,12 @@ from gateway.answers.page import Degraded, Header, PageEdge, PageNode
 from gateway.answers.shape import Shape
 from gateway.answers.values import Amount, Array, EdgeMetadata, EdgeSurvey, Id, Nested, PageValue, Properties
 from gateway.arguments import TraversalArguments
-from gateway.errors import BudgetSpent, DeadlinePassed
+from gateway.errors import BudgetSpent, DeadlinePassed, InputError
 from gateway.expand_compact import INCOMING
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
+from gateway.members.walk_text import split_steps
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import Profile
 from gateway.terms.names import cut
@@ -49,14 +51,14 @@ class MentionedIds:
     def in_page(cls, header: Header, nodes: Sequence[PageNode], edges: Iterable[PageEdge]) -> Self:
         """Return those of a page of a traversal."""
         mentioned = cls(
-            {*header.summary.predicates},
+            set(_predicates_in(header.summary.predicates)),
             {*header.seeds.ids, *header.summary.types, *chain.from_iterable(gap.ids for gap in header.gaps)},
         )
         on_page = {node.id for node in nodes}
         mentioned.add_nodes(nodes)
         for followed in header.only_predicates or ():
             names = [followed] if isinstance(followed, str) else followed
-            mentioned.predicates.update(name.removeprefix("^") for name in names)
+            mentioned.predicates.update(_predicates_in(names))
         for edge in edges:
             mentioned.predicates.add(edge.predicate)
             # The other end of an edge may be on an earlier page.
@@ -124,6 +126,14 @@ class MentionedIds:
                     pass
 
 
+def _predicates_in(followed: Iterable[str]) -> Iterator[str]:
+    """Yield the IDs of predicates that are followed, those in walks too."""
+    for text in followed:
+        yield text.removeprefix("^")
+        if "/" in text:
+            yield from (step.name for step in split_steps(text) or ())
+
+
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Names by ID, in the order of IDs without coined prefixes, and the IDs whose name could not be fetched."""
@@ -182,7 +192,11 @@ class Labeller:
         """Return the names of what is mentioned; what neither the schema nor the facts read before have is fetched."""
         if not self.is_wanted:
             return Labels()
-        predicates = {self._prefixes.expand(name): name for name in mentioned.predicates if ":" in name}
+        predicates: dict[Iri, str] = {}
+        for name in mentioned.predicates:
+            # A walk of several predicates is no ID.
+            with suppress(InputError):
+                predicates |= {self._prefixes.expand(name): name} if ":" in name else {}
         # What has its name beside it may have to be named all the same, once that node is cut off the page.
         unnamed = mentioned.nodes - mentioned.named.keys()
         nodes = {self._prefixes.expand(name): name for name in unnamed if ":" in name}

@@ -98,6 +98,7 @@ class PageNode(_PageItem[NodeMetadata]):
         also_in_failed: Whether these could not all be found out.
         beyond_left_out: Whether it does not say where it leads beyond the answer, to save room or because that could
             not be read.
+        row: What stands for it in a row, and the cells of that; None where it is in no row.
         unnamed_beyond: The IDs there whose name could not be fetched.
     """
 
@@ -114,6 +115,11 @@ class PageNode(_PageItem[NodeMetadata]):
     also_in_failed: bool = False
     beyond_left_out: bool = False
     unnamed_beyond: frozenset[str] = frozenset()
+    row: Sequence[Any] | None = None
+
+    def set_row(self, row: Sequence[Any], shortened: int) -> None:
+        """Show it as a row; `shortened` of its values are not shown whole."""
+        self.row, self.shortened, self.size = row, shortened, None
 
     def set_metadata(self, metadata: NodeMetadata) -> None:
         """Make it a full node; its name is in the metadata."""
@@ -204,6 +210,27 @@ NO_TERMS = TermSummary((), ())
 
 
 @dataclass(slots=True)
+class MemberHeader:
+    """What an answer says about nodes that were chosen, shown or ordered by values.
+
+    Attributes:
+        where: What each condition was taken for.
+        columns: What the rows show; None where there are none.
+        found: How many nodes there are.
+        seeds_left_out: How many seeds would be among them.
+        tied: How many nodes behind the page have the same value as its last one.
+        are_values_complete: Whether every value of the columns is shown, and whole.
+    """
+
+    where: Sequence[str] = ()
+    columns: Sequence[str] | None = None
+    found: int = 0
+    seeds_left_out: int = 0
+    tied: int = 0
+    are_values_complete: bool = True
+
+
+@dataclass(slots=True)
 class Header:
     """What an answer says about the whole traversal, on each of its pages.
 
@@ -224,6 +251,7 @@ class Header:
         only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
             one a hop or seed; None for all.
         direction: The direction that was followed; None for both.
+        members: What it says about the nodes that were asked for by their values; None where none were.
     """
 
     seeds: IdList
@@ -241,6 +269,7 @@ class Header:
     degraded: Degraded = field(default_factory=dict)
     only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
     direction: str | None = None
+    members: MemberHeader | None = None
 
     def without_repetition(self) -> Header:
         """Return what is said of an answer that is all on one page: neither the question nor what the page shows."""
@@ -377,6 +406,9 @@ class SearchPage(_OtherPage):
         found: How many entities have a name that fits.
         truncated: Whether there are more matches than could be read.
         exhaustive: Whether every name was compared.
+        members: What is said of entities that were chosen, shown or ordered by values; None where none were.
+        rows: The entities that stand in rows, in the place of hits.
+        next_offset: Where the next page begins; None for the last one.
     """
 
     hits: Sequence[PageHit]
@@ -386,11 +418,77 @@ class SearchPage(_OtherPage):
     found: int
     truncated: bool
     exhaustive: bool
+    members: MemberHeader | None = None
+    rows: Sequence[PageNode] = ()
+    next_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageValuePredicate:
+    """A predicate of literals.
+
+    Attributes:
+        id: Its ID.
+        nodes: How many nodes have it, or at least have it where not all were counted.
+        is_counted: Whether they all were.
+        kinds: The kinds of its values, those of most values first.
+        texts: The range of its values, or examples, quoted.
+    """
+
+    id: str
+    nodes: int
+    is_counted: bool
+    kinds: str
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageShapeRow:
+    """What instances of a type have by one predicate in one direction.
+
+    Attributes:
+        predicate: The ID of the predicate.
+        is_incoming: Whether the edges come in.
+        share: Which share of the instances has it, as a text.
+        has_several: Whether some have several values by it, or edges.
+        kinds: The kinds of its values, and the types at the other ends.
+        texts: The range of its values, or an example or two.
+        ids: The IDs in `kinds` and `texts`.
+    """
+
+    predicate: str
+    is_incoming: bool
+    share: str
+    has_several: bool
+    kinds: str
+    texts: Sequence[str]
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageShape:
+    """The shape of a type.
+
+    Attributes:
+        id: The ID of the type.
+        read: How many instances were looked at, and of how many.
+        subclasses: The IDs of the first subclasses whose instances are among them, and how many others there are.
+        rows: What they have; the first where not all rows fit.
+        total: How many rows there are.
+    """
+
+    id: str
+    read: str
+    subclasses: str
+    rows: Sequence[PageShapeRow]
+    total: int
 
 
 @dataclass(slots=True)
 class SchemaPage(_OtherPage):
     """What a graph contains: types and predicates, the most frequent first.
+
+    With shapes, what these types have, and no advice.
 
     Attributes:
         description: What the graph is about.
@@ -405,6 +503,9 @@ class SchemaPage(_OtherPage):
         version: Changes when types, predicates or counts change.
         next_steps: Advice for this graph.
         usage_notes: Advice for every graph.
+        values: The predicates of literals that are listed, those that most nodes have first; None where not known.
+        values_total: How many of these are known.
+        shapes: The shapes that were asked for; None where only the lists were.
     """
 
     description: str
@@ -419,6 +520,9 @@ class SchemaPage(_OtherPage):
     version: str
     next_steps: str
     usage_notes: str = messages.TOOL_USAGE_NOTES
+    values: Sequence[PageValuePredicate] | None = None
+    values_total: int = 0
+    shapes: Sequence[PageShape] | None = None
 
 
 AnyPage = SubgraphPage | EntityPage | EntitiesPage | SearchPage | SchemaPage

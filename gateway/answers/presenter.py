@@ -16,7 +16,17 @@ from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
-from gateway.answers.page import Header, IdList, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
+from gateway.answers.page import (
+    Header,
+    IdList,
+    MemberHeader,
+    PageEdge,
+    PageGap,
+    PageNode,
+    SubgraphPage,
+    TermSummary,
+)
+from gateway.answers.rows import RowWriter, titles
 from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
@@ -67,7 +77,7 @@ class HeaderBuilder:
             node_count=len(left.nodes),
             edge_count=len(left.edges),
             levels=left.levels if isinstance(arguments, BfsQuery) else None,
-            gaps=[await self._gap(gap, call) for gap in topology.gaps],
+            gaps=[await self._gap(gap, call) for gap in (*topology.gaps, *left.gaps)],
             removed=left.removed,
             undecided=left.undecided,
             missing_seeds=IdList([shorten(seed) for seed in topology.missing]),
@@ -76,6 +86,7 @@ class HeaderBuilder:
             summary=TermSummary((), ()),
             only_predicates=self._followed(question.steering),
             direction=None if arguments.direction == "both" else arguments.direction,
+            members=_member_header(question, left),
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
@@ -161,6 +172,7 @@ class Presenter:
         self._crosser = Crosser(store, profile, prefixes)
         self._beyond = BeyondReader(store, prefixes, self._labeller, self._metadata_builder)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
+        self._rows = RowWriter(store, profile, prefixes)
 
     async def present(self, question: Question, topology: Topology) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.
@@ -195,7 +207,10 @@ class Presenter:
                     await in_thread(call, lambda _: topology.content, unless=is_small)
                 if isinstance(arguments, IntersectSubgraphs) and arguments.via is not False:
                     self._add_paths(window, question, topology, via=arguments.via)
-                if not arguments.topology_only:
+                if header.members is not None and question.members.is_in_rows:
+                    window.cut(room)
+                    await self._rows.add_to(window.nodes, question.members, header.members, call)
+                elif not arguments.topology_only:
                     await self._add_metadata(window, question, left, room)
                 elif names.are_wanted:
                     window.cut(room)
@@ -215,8 +230,9 @@ class Presenter:
         arguments, topology, known = question.arguments, left.whole, left.known
         yield from above_ceiling(self._profile.size, arguments.max_tokens)
         # The edges of the last node may go on after it.
-        if arguments.offset >= len(left.nodes) + bool(arguments.edge_offset) and left.nodes:
-            yield messages.offset_past_end(arguments.offset, len(left.nodes))
+        listed = left.in_rows if question.members.is_in_rows else left.nodes
+        if arguments.offset >= len(listed) + bool(arguments.edge_offset) and listed:
+            yield messages.offset_past_end(arguments.offset, len(listed))
         if not _OF_CELLS.isdisjoint(topology.predicates) and any(
             edge.predicate in _OF_CELLS and is_blank_node(edge.subject) for edge in topology.edges
         ):
@@ -235,7 +251,9 @@ class Presenter:
         """Return nodes and edges without metadata, up to the first that does not fit any more."""
         arguments, order, edges = question.arguments, left.nodes, left.edges
         facts, names, shorten = left.whole.facts, question.names.known, self._prefixes.shorten
-        offset, shape, deadline, used = arguments.offset, question.shape, question.call.call_deadline, 0
+        # What stands in rows is behind all else, and pages count rows.
+        lead = len(order) - len(left.in_rows) if question.members.is_in_rows else 0
+        offset, shape, deadline, used = lead + arguments.offset, question.shape, question.call.call_deadline, 0
         folds, distances = _may_be_folded(arguments), left.whole.nodes
         # The edges of the node before the page may go on here.
         start = min(offset - bool(arguments.edge_offset), len(order))
@@ -259,6 +277,8 @@ class Presenter:
                 nodes.append(stub)
                 used += shape.measure(stub)
             rest = ending if position >= offset else ending[arguments.edge_offset :]
+            if not question.members.edges:
+                rest = rest[:0]
             totals.append(len(rest))
             for place in rest:
                 bare = self._bare(edges[place], order[position])
@@ -396,7 +416,7 @@ class Presenter:
         while True:
             window.shrink(room, names_on_stubs=question.names.are_wanted)
             window.cut(room)
-            page = _page(window, header, shown, labels, question.arguments, left)
+            page = _page(window, header, shown, labels, question, left)
             omitted = window.omitted_texts
             order = sorted(omitted, key=self._prefixes.declared_form)
             page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
@@ -424,16 +444,30 @@ def _may_be_folded(arguments: TraversalArguments) -> bool:
     return isinstance(arguments, BfsQuery) and not arguments.only_node_types
 
 
+def _member_header(question: Question, left: FilteredTopology) -> MemberHeader | None:
+    """Return what is said about nodes that were asked for by their values."""
+    if left.members is None:
+        return None
+    columns = titles(question.members) if question.members.is_in_rows else None
+    return MemberHeader(question.members.written, columns, len(left.members.nodes), left.members.seeds_left_out)
+
+
 def _page(
     window: Window,
     header: Header,
     shown: Header,
     labels: Labels,
-    arguments: TraversalArguments,
+    question: Question,
     left: FilteredTopology,
 ) -> SubgraphPage:
     """Return the page with these nodes and edges; `shown` is what it says of the whole traversal if it is all."""
+    arguments, lead = question.arguments, 0
     end, count = arguments.offset + len(window.nodes), len(left.nodes)
+    if question.members.is_in_rows:
+        count = len(left.in_rows)
+        lead = len(left.nodes) - count
+    if left.members is not None and left.members.order is not None and header.members is not None:
+        header.members.tied = left.members.order.tied(end)
     last_shown, last_total = window.last_edges
     is_split = last_shown < last_total
     next_offset = end if end < count or is_split else None
@@ -452,8 +486,8 @@ def _page(
         page.labels = labels.of(mentioned)
         page.header.degraded |= labels.degraded(mentioned)
     if not is_all:
-        begun = left.edges.begun_in(min(arguments.offset, count), min(end, count))
-        page.edges_on_later_pages = begun + last_total - last_shown
+        begun = left.edges.begun_in(lead + min(arguments.offset, count), lead + min(end, count))
+        page.edges_on_later_pages = begun + last_total - last_shown if question.members.edges else None
         page.snapshot = left.content
         page.place = f"{arguments.offset + 1:,}-{end:,} of {count:,}" if window.nodes else f"none of {count:,}"
     return page

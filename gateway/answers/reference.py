@@ -6,7 +6,7 @@ metadata"). What both shapes write alike, the compact one takes from here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -15,10 +15,12 @@ from gateway.answers.page import (
     EntityPage,
     Header,
     IdList,
+    MemberHeader,
     PageEdge,
     PageGap,
     PageHit,
     PageNode,
+    PageShape,
     SchemaPage,
     SearchPage,
     Step,
@@ -64,9 +66,22 @@ def _uncoined(written: Any) -> Any:
 
 
 def _subgraph(page: SubgraphPage) -> Json:
-    nodes, edges = [_node(node) for node in page.nodes], [_edge(edge) for edge in page.edges]
-    written = {**_header(page.header), "page": page.place or None, "nodes": nodes, "edges": edges, **paging(page)}
+    nodes = [_node(node) for node in page.nodes if node.row is None]
+    edges = [_edge(edge) for edge in page.edges]
+    written = {
+        **_header(page.header),
+        "page": page.place or None,
+        **rows_of(page.header.members, page.nodes),
+        "nodes": nodes,
+        "edges": edges,
+        **paging(page),
+    }
     return with_prefixes(present(written), page.coined)
+
+
+def rows_and_nodes(page: SubgraphPage) -> Json:
+    """Return a page on which the nodes that stand in rows are among the nodes too, in the same order."""
+    return {**_subgraph(page), "nodes": [_node(node) for node in page.nodes]}
 
 
 def paging(page: SubgraphPage) -> Json:
@@ -105,7 +120,27 @@ def header_counts(header: Header) -> Json:
         "missing_seeds": missing.ids if is_written(missing) else None,
         "blank_node_edges": header.blank_node_edges or None,
     }
-    return present(written) | notes(header.warnings, header.degraded, {})
+    members = {} if header.members is None else member_fields(header.members)
+    return present(written) | members | notes(header.warnings, header.degraded, {})
+
+
+def member_fields(members: MemberHeader) -> Json:
+    """Return what an answer says about nodes that were chosen, shown or ordered by values."""
+    written = {
+        "where": list(members.where) or None,
+        "found": members.found if members.columns is not None or members.where else None,
+        "seeds_left_out": members.seeds_left_out or None,
+        "tied": members.tied or None,
+        "values_complete": None if members.are_values_complete else False,
+    }
+    return present(written)
+
+
+def rows_of(members: MemberHeader | None, nodes: Iterable[PageNode]) -> Json:
+    """Return the nodes that stand in rows."""
+    if members is None or members.columns is None:
+        return {}
+    return {"columns": list(members.columns), "rows": [list(node.row) for node in nodes if node.row is not None]}
 
 
 def _lists(followed: Sequence[str] | Sequence[Sequence[str]] | None) -> list[Any] | None:
@@ -182,10 +217,15 @@ def _search_page(page: SearchPage) -> Json:
 
 def search_fields(page: SearchPage) -> Json:
     """Return what an answer says of its hits; how it was searched only where names may have been missed."""
+    listed = max(len(page.hits), len(page.rows))
+    members = {} if page.members is None else member_fields(page.members)
     searched = {"how": page.how, "truncated": page.truncated or None, "exhaustive": page.exhaustive}
     written = {
         "complete": page.complete,
-        "found": page.found if page.found > len(page.hits) else None,
+        **members,
+        **rows_of(page.members, page.rows),
+        "found": page.found if members or page.found > listed else None,
+        "next_offset": page.next_offset,
         "searched": present(searched) if page.truncated or not page.exhaustive else None,
         "next_steps": page.next_steps or None,
     }
@@ -202,14 +242,51 @@ def _schema_page(page: SchemaPage) -> Json:
         "entity_types_total": page.types_total,
         "predicates_total": page.predicates_total,
         "counts": dict(page.counts),
+        **schema_values(page),
+        **schema_shapes(page),
         "names": None if page.names is None else list(page.names),
         "basis": schema_basis(page.basis),
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
-        "tool_usage_notes": page.usage_notes,
+        "tool_usage_notes": page.usage_notes or None,
     }
     return present(written) | notes(page.warnings, page.degraded, page.labels)
+
+
+def schema_values(page: SchemaPage, named: Callable[[str], str] = str) -> Json:
+    """Return the predicates of literals, each written by `named`."""
+    if page.values is None:
+        return {}
+    rows = {
+        named(one.id): [one.nodes if one.is_counted else f"at least {one.nodes}", one.kinds, *one.texts]
+        for one in page.values
+    }
+    return {"values": rows, "values_total": page.values_total if page.values_total > len(rows) else None}
+
+
+def schema_shapes(page: SchemaPage, named: Callable[[str], str] = str) -> Json:
+    """Return the shapes of types, their IDs and those of predicates written by `named`."""
+    return {} if page.shapes is None else {"shapes": {named(one.id): _shape(one, named) for one in page.shapes}}
+
+
+def _shape(shape: PageShape, named: Callable[[str], str]) -> Json:
+    rows = {
+        f"{'^' * row.is_incoming}{named(row.predicate)}": [
+            row.share,
+            "several" if row.has_several else "one",
+            row.kinds,
+            *row.texts,
+        ]
+        for row in shape.rows
+    }
+    written = {
+        "read": shape.read,
+        "subclasses": shape.subclasses or None,
+        "predicates": rows,
+        "predicates_total": shape.total if shape.total > len(rows) else None,
+    }
+    return present(written)
 
 
 def schema_basis(basis: Basis) -> Json:

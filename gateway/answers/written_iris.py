@@ -7,6 +7,7 @@ from itertools import chain
 
 from gateway.answers.values import ALL_SHOWN
 from gateway.graph.counts import EdgeCounts
+from gateway.graph.shapes import TypeShape
 from gateway.graph.values import BlankNode, Evidence, Iri, NodeFacts, Properties, Quantity, Resource, Schema, Value
 from gateway.terms.iri import DESCRIPTION_PREDICATES, NAME_PREDICATES, SYNONYM_PREDICATES
 from gateway.terms.literals import Literal
@@ -26,6 +27,15 @@ def of_schema(schema: Schema) -> Iterator[Iri]:
     """Return those of the answer about a schema: each type and predicate in its list, and with its count."""
     terms = (*schema.types[:_TERMS], *schema.predicates[:_TERMS])
     return (term.iri for term in terms for _ in ("in its list", "with its count"))
+
+
+def of_shapes(shapes: Iterable[TypeShape]) -> Iterator[Iri]:
+    """Return those of the shapes of types: each type, its predicates, and an example of each."""
+    for shape in shapes:
+        yield shape.iri
+        for predicate, tally in shape.predicates.items():
+            yield predicate[0]
+            yield from list(tally.ends)[:1]
 
 
 def of_topology(topology: Topology, offset: int) -> Iterator[Iri]:

@@ -38,6 +38,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
+from gateway.graph.walks import Ends
 from gateway.telemetry.tally import Clock
 
 _ALL_EDGES = ("edges", None)
@@ -150,6 +151,7 @@ class CachedStore(DelegatingStore):
     mentions = _stored(GraphStore.mentions, Description)
     node_metadata = _stored(GraphStore.node_metadata, Description, lambda answer: answer.refined)
     edge_metadata = _stored(GraphStore.edge_metadata, Evidence, lambda answer: answer.refined)
+    ends = _stored(GraphStore.ends, Ends)
 
     async def edges(
         self,
@@ -294,9 +296,10 @@ class CachedStore(DelegatingStore):
         """Find entities by their names and synonyms."""
         return await self._found(("search", tuple(types)), terms, lambda: self._inner.search(terms, types, call), call)
 
-    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+    async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types."""
-        return await self._found("of_types", tuple(types), lambda: self._inner.of_types(types, call), call)
+        name = ("of_types", at_most)
+        return await self._found(name, tuple(types), lambda: self._inner.of_types(types, call, at_most=at_most), call)
 
     async def _found(self, name: Hashable, key: Key, search: Callable[[], Awaitable[Hits]], call: Call) -> Hits:
         """Return the hits that are stored under a name and a key, or those of a search."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.arguments import (
+    MAX_HITS,
     BfsQuery,
     DescribeEntities,
     DescribeEntity,
@@ -19,17 +19,21 @@ from gateway.arguments import (
     IntersectSubgraphs,
     SearchEntities,
 )
+from gateway.cli.command_line import CommandLine, call_line, print_all_line, table_line, traversal_line
 from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import HttpOptions, ObserveOptions
 from gateway.cli.streams import lower_level
 from gateway.cli.tool_options import (
+    AllRows,
     EntityOptions,
     ExportFormat,
     GraphsWay,
     IsAll,
+    ListOptions,
     Out,
     SchemaOptions,
     SearchOptions,
+    TableFormat,
     TraversalOptions,
 )
 from gateway.errors import ConfigurationError
@@ -42,37 +46,19 @@ app = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
-    """A command line as typer read it; `main` carries it out, because typer would handle some errors itself.
-
-    Attributes:
-        options: The options that several commands take.
-        run: Carries it out, and returns the exit status if that is not 0. It imports what it needs: `--help` is quick
-            without the libraries of the commands.
-        is_about_a_graph: Whether its answer is about one graph, which is the demo graph if none was given.
-        is_server: Whether the log is written at once.
-        logs_json: Whether each line of the log is an object in JSON.
-    """
-
-    options: CommonOptions
-    run: Callable[[], int | None]
-    is_about_a_graph: bool = False
-    is_server: bool = False
-    logs_json: bool = False
-
-
 _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
 
 
-def _command(*examples: str) -> Callable[[Callable[..., CommandLine]], Callable[..., CommandLine]]:
+def _command(
+    *examples: str, name: str | None = None
+) -> Callable[[Callable[..., CommandLine]], Callable[..., CommandLine]]:
     """Register a command of the program, with examples in its help."""
     # Click keeps the line breaks of a paragraph that begins with a backspace.
     epilog = "\n".join(["\b", "Examples:", *(f"  {PROGRAM} {example}" for example in examples)])
 
     def register(command: Callable[..., CommandLine]) -> Callable[..., CommandLine]:
-        app.command(epilog=epilog)(with_options(command))
+        app.command(name, epilog=epilog)(with_options(command))
         return command
 
     return register
@@ -113,70 +99,9 @@ def _program(
 app.callback(invoke_without_command=True)(with_options(_program))
 
 
-def _check_guard(options: CommonOptions) -> None:
-    if options.guard_formulas and (options.as_json or options.as_text):
-        raise ConfigurationError(
-            "--guard-formulas is for columns and CSV.", valid="Give it with --tsv, or --format csv."
-        )
-
-
-def _call(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool = False) -> CommandLine:
-    _check_guard(options)
-
-    def run() -> None:
-        from gateway.cli.tool_call import call_tool  # noqa: PLC0415 - see `CommandLine.run`
-
-        call_tool(options, tool, arguments, whole=whole)
-
-    return CommandLine(options, run, is_about_a_graph=True)
-
-
-def _export(
-    options: CommonOptions, tool: str, arguments: Mapping[str, Any], export_format: str | None, out: str | None
-) -> CommandLine:
-    if options.as_json or options.explain:
-        raise ConfigurationError("--json and --explain print an answer; --format and --out export a subgraph instead.")
-
-    def run() -> None:
-        from gateway.cli.export import export  # noqa: PLC0415 - see `CommandLine.run`
-
-        export(options, tool, arguments, export_format, out)
-
-    return CommandLine(options, run, is_about_a_graph=True)
-
-
-def _print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> CommandLine:
-    if options.as_json or options.explain:
-        raise ConfigurationError(
-            "--json and --explain are about one page.", next_step="For all of it in JSON: --format jsonld."
-        )
-    _check_guard(options)
-
-    def run() -> None:
-        from gateway.cli.tool_call import print_all  # noqa: PLC0415 - see `CommandLine.run`
-
-        print_all(options, tool, arguments)
-
-    return CommandLine(options, run, is_about_a_graph=True)
-
-
-def _traversal(
-    options: CommonOptions,
-    tool: str,
-    arguments: Mapping[str, Any],
-    *,
-    is_all: bool,
-    export_format: str | None,
-    out: str | None,
-) -> CommandLine:
-    """Return what a command about a subgraph asks for: a page of it, all of it, or an export."""
-    if export_format is not None or out is not None:
-        return _export(options, tool, arguments, export_format, out)
-    return (_print_all if is_all else _call)(options, tool, arguments)
-
-
-@_command("schema", "schema --graph films.ttl --json")
+@_command("schema", "schema Film Person --graph films.ttl", "schema --graph films.ttl --json")
 def schema(
+    types: Annotated[list[str] | None, typer.Argument(metavar="TYPE", hidden=True)] = None,
     *,
     whole: Annotated[
         bool,
@@ -187,11 +112,12 @@ def schema(
     arguments: SchemaOptions,
     options: _Common,
 ) -> CommandLine:
-    """Show the types and predicates in the graph.
+    """Show the types, predicates and values in the graph, or what instances of a TYPE have.
 
     Each is shown with the number of its occurrences, and with its label if IDs are opaque.
     """
-    return _call(options, DescribeSchema.tool, arguments, whole=whole)
+    node_types = [*(types or ()), *(arguments.get("node_types") or ())]
+    return call_line(options, DescribeSchema.tool, {**arguments, "node_types": node_types or None}, whole=whole)
 
 
 @_command("search insulin", 'search "steve mcqueen" -g films.ttl')
@@ -205,7 +131,39 @@ def search(
 
     QUERY is a name, an alias, or a part of one. Without it, --node-type says which entities to list.
     """
-    return _call(options, SearchEntities.tool, {"query": query, **arguments})
+    return call_line(options, SearchEntities.tool, {"query": query, **arguments})
+
+
+@_command(
+    "list Drug --sort-by -totalMentions --limit 5",
+    "list Drug --where 'totalMentions > 20' --value INTERACTS_WITH --value totalMentions",
+    "list Film --value year --format csv -g films.ttl",
+    name="list",
+)
+def list_entities(
+    types: Annotated[list[str], typer.Argument(metavar="TYPE", hidden=True)],
+    *,
+    is_all: AllRows = False,
+    export_format: TableFormat = None,
+    out: Out = None,
+    arguments: ListOptions,
+    options: _Common,
+) -> CommandLine:
+    """List the entities of types by their values, as a table.
+
+    TYPE is a type, as `schema` prints it, or untyped. Entities are chosen with --where, ordered with --sort-by, and
+    shown with the columns of --value, or else with that of --sort-by.
+    """
+    given = {"query": "", "node_types": types, **arguments}
+    if not (given["values"] or given["sort_by"]):
+        given["values"] = ["name"]
+    if export_format is not None or out is not None:
+        return table_line(options, given, export_format, out)
+    if is_all:
+        return print_all_line(options, SearchEntities.tool, given)
+    if given["limit"] is None and not options.as_json:
+        given["limit"] = MAX_HITS
+    return call_line(options, SearchEntities.tool, given)
 
 
 @_command(
@@ -228,7 +186,7 @@ def bfs(
     SEED is an ID, as `search` prints it. Edges are followed in both directions, unless --direction says otherwise.
     """
     given = {"seeds": seeds, "max_hops": hops, **arguments}
-    return _traversal(options, BfsQuery.tool, given, is_all=is_all, export_format=export_format, out=out)
+    return traversal_line(options, BfsQuery.tool, given, is_all=is_all, export_format=export_format, out=out)
 
 
 @_command("describe drug:warfarin", "describe gene:CYP2C9 protein:CYP2C9")
@@ -244,8 +202,8 @@ def describe(
     describe_entities.
     """
     if len(ids) == 1:
-        return _call(options, DescribeEntity.tool, {"id": ids[0], **arguments})
-    return _call(options, DescribeEntities.tool, {"ids": ids, **arguments})
+        return call_line(options, DescribeEntity.tool, {"id": ids[0], **arguments})
+    return call_line(options, DescribeEntities.tool, {"ids": ids, **arguments})
 
 
 @_command("intersect drug:warfarin drug:aspirin", "intersect drug:warfarin drug:glibenclamide -k 2")
@@ -276,7 +234,7 @@ def intersect(
     if is_export and via:
         raise ConfigurationError("--via shows paths, which no format of --format and --out holds.")
     given = {"seeds": seeds, "k": hops, **arguments, "via": False if is_export else via}
-    return _traversal(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)
+    return traversal_line(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)
 
 
 @_command("serve --graph medical.ttl", "serve --http --port 8001", "serve --graphs graphs.toml --http")

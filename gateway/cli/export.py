@@ -10,6 +10,7 @@ from typing import Any
 
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
+from gateway.cli.row_pages import export_rows
 from gateway.cli.screen import ProgressBar
 from gateway.cli.streams import print_note, write_bytes
 from gateway.errors import ConfigurationError, counted
@@ -17,12 +18,15 @@ from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Progress
 from gateway.tools.gateway import Gateway, drop_record
+from gateway.tools.whole_subgraph import asks_for_rows
 
 
 def export(
     options: CommonOptions, tool: str, arguments: Mapping[str, Any], format_name: str | None, out: str | None
 ) -> None:
     """Traverse a graph and write all nodes and edges in a format; say on standard error what was written.
+
+    CSV is the table of rows where values are asked for.
 
     Raises:
         ConfigurationError: The format is unknown, or cannot hold the subgraph, or the file cannot be written.
@@ -32,6 +36,9 @@ def export(
     name = format_named(format_name, path)
     if path is None and not FORMATS[name].is_text and sys.stdout.isatty():
         raise ConfigurationError(f"{name} is no text for a terminal.", next_step="Give a file with --out.")
+    if name == "csv" and asks_for_rows(arguments):
+        export_rows(options, tool, arguments, path)
+        return
     content = content_of(name, guard_formulas=options.guard_formulas)
     with ProgressBar(quiet=options.quiet) as bar:
         # Opened outside the event loop, where Ctrl-C ends a long load at once.

@@ -14,7 +14,8 @@ from typer.main import get_command
 
 from gateway import PROGRAM
 from gateway.cli import completion
-from gateway.cli.commands import CommandLine, app
+from gateway.cli.command_line import CommandLine
+from gateway.cli.commands import app
 from gateway.cli.options import CommonOptions
 from gateway.cli.own_words import own_words, to_the_operator
 from gateway.cli.streams import (

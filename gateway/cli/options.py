@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -280,24 +280,26 @@ def _parameters_of(options: type[Any], names: Sequence[str], texts: Mapping[str,
 
 
 def optional_arguments(
-    model: type[Arguments], texts: Mapping[str, tuple[str | None, str]], positional: str = ""
+    model: type[Arguments], texts: Mapping[str, tuple[str | None, str]], without: Collection[str] = ()
 ) -> OptionGroup:
     """Return the group of the optional arguments of a tool, whose value is a dictionary of them.
 
-    `explain` is not in it, nor one that is positional on the command line.
+    `explain` is not in it, nor are those of `without`, which the command takes otherwise or not at all.
 
-    An argument that is a list becomes a repeatable option named in the singular. `texts` has the placeholder of the
+    An argument that is a list becomes a repeatable option named in the singular, and one that is true unless it is
+    given `--no-NAME`. `texts` has the placeholder of the
     value and the help text by argument; the default is the description of the model.
     """
     parameters = []
     for name, field in model.model_fields.items():
-        if field.is_required() or name in {EXPLAIN, positional}:
+        if field.is_required() or name in {EXPLAIN, *without}:
             continue
         kind = _unconstrained(field.annotation)
         metavar, text = texts.get(name, (_METAVARS.get(kind), field.description))
         option = option_name(model, name)
         shown = field.default is not None and kind is not bool
-        info = typer.Option(f"--{option}", metavar=metavar, help=text, show_default=shown)
+        names = f"--{option}/--no-{option}" if field.default is True else f"--{option}"
+        info = typer.Option(names, metavar=metavar, help=text, show_default=shown)
         parameters.append(_parameter(name, kind if kind is bool else kind | None, info, field.default))
     return OptionGroup(parameters, dict)
 

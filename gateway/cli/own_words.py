@@ -55,6 +55,7 @@ _TOOL_FIRST = re.compile(rf"^(?:{_one_of(_TOOLS)}): ")
 _PLACE_FIRST = re.compile(r"^(?:seeds|ids|id)(?:\[\d+\])?: (?='|\")")
 _INDEX = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})\[\d+\]")
 _TOOL = re.compile(rf"{_ALONE_BEFORE}(?:(C|c)all )?({_one_of(_TOOLS)}){_ALONE_AFTER}")
+_FALSE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=false\b")
 _TRUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=true\b")
 _VALUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=(?=\w)")
 _PLAIN = re.compile(rf"{_ALONE_BEFORE}({_one_of({name: '' for name in _ARGUMENTS if '_' in name})}){_ALONE_AFTER}")
@@ -111,5 +112,6 @@ def _translated(text: str) -> str:
         return f"{verb}{_TOOLS[match[2]]}"
 
     text = _TOOL.sub(tool, _INDEX.sub(option, _addressed(text)))
+    text = _FALSE.sub(lambda match: option(match).replace("--", "--no-", 1), text)
     text = _VALUE.sub(lambda match: f"{option(match)} ", _TRUE.sub(option, text))
     return _SUBJECT.sub(option, _PLAIN.sub(option, text))

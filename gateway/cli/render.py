@@ -9,13 +9,16 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gateway.answers.models import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult
+from gateway.answers.models import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult, TypeShape
+from gateway.arguments import Show
+from gateway.cli import rows
 from gateway.cli.own_words import own_words
 from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Screen, Unwrapped, WordWrapped
 from gateway.cli.streams import clean, line
 from gateway.errors import counted
 from gateway.escaping import printable
 from gateway.telemetry.record import Record, Sent
+from gateway.tools.whole_subgraph import VALUES_INCOMPLETE
 
 WARNING = "yellow"
 
@@ -48,13 +51,58 @@ def _may_lack() -> Text:
 
 
 def schema(answer: SchemaResult) -> RenderableType:
-    """Return the types and predicates, the most frequent first."""
+    """Return the types, predicates and values, the most frequent first, or the shapes."""
+    if answer.shapes is not None:
+        shapes = (_shape(type_id, shape, answer.labels or {}) for type_id, shape in answer.shapes.items())
+        return sections(*shapes, schema_notes(answer))
     return sections(
         [Text(line(answer.graph_description))],
         _terms("Type", "Nodes", answer.entity_types, answer.entity_types_total, answer),
         _terms("Predicate", "Edges", answer.predicates, answer.predicates_total, answer),
+        _values(answer),
         schema_notes(answer),
     )
+
+
+def _values(answer: SchemaResult) -> list[RenderableType]:
+    if not answer.values:
+        return []
+    rows = [
+        (
+            clean(_labelled(iri, answer.labels or {})),
+            clean(str(nodes)),
+            clean(str(kinds)),
+            clean(", ".join(map(str, texts))),
+        )
+        for iri, (nodes, kinds, *texts) in answer.values.items()
+    ]
+    more = (answer.values_total or 0) - len(rows)
+    return [
+        IdTable([("Value", ID), ("Nodes", ""), ("Kind", TYPE), ("Range or examples", "")], rows, numeric={1}),
+        *([Text(f"… {counted(more, 'more predicate')} of values")] if more > 0 else []),
+    ]
+
+
+def _shape(type_id: str, shape: TypeShape, labels: Mapping[str, str]) -> list[RenderableType]:
+    title = Text.assemble((clean(_labelled(type_id, labels)), STRONG), f" ({line(shape.read)})")
+    more = (shape.predicates_total or 0) - len(shape.predicates)
+    columns = [("Predicate", ID), ("Share", ""), ("Values", ""), ("Kind or type", TYPE), ("Range or example", "")]
+    rows = [
+        (clean(_labelled(iri, labels)), share, several, clean(kinds), clean(", ".join(texts)))
+        for iri, (share, several, kinds, *texts) in shape.predicates.items()
+    ]
+    return [
+        title,
+        *([Text(f"with instances of {line(shape.subclasses)}")] if shape.subclasses else []),
+        *([IdTable(columns, rows, numeric={1})] if rows else []),
+        *([Text(f"… {counted(more, 'more predicate')}")] if more > 0 else []),
+    ]
+
+
+def _labelled(iri: str, labels: Mapping[str, str]) -> str:
+    """Return the ID of a predicate, with `^` where its edges come in, and its label where it has one."""
+    label = labels.get(iri.removeprefix("^"), "")
+    return f"{iri} {label}" if label else iri
 
 
 def schema_notes(answer: SchemaResult) -> list[RenderableType]:
@@ -78,15 +126,17 @@ def _terms(title: str, unit: str, terms: Sequence[str], total: int, answer: Sche
     if not terms:
         return [Text(f"No {title.lower()}s are known.")]
     more = [Text(f"… {counted(total - len(terms), f'more {title.lower()}')}")] if total > len(terms) else []
-    return [IdTable(columns, rows, numeric=unit), *more]
+    return [IdTable(columns, rows, numeric={len(columns) - 1}), *more]
 
 
 def _count(count: int | None) -> str:
     return "?" if count is None else f"{count:,}"
 
 
-def search(answer: SearchResult, query: str) -> RenderableType:
-    """Return the hits, the best first."""
+def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both") -> RenderableType:
+    """Return the hits, the best first, or the rows after `offset` others."""
+    if answer.rows is not None:
+        return sections(rows.table(answer, show), _about_rows(answer, offset))
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{_how(answer)}")
         return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], search_notes(answer))
@@ -98,12 +148,24 @@ def search(answer: SearchResult, query: str) -> RenderableType:
     )
 
 
-def search_summary(answer: SearchResult, query: str) -> RenderableType:
+def search_summary(answer: SearchResult, query: str, offset: int = 0) -> RenderableType:
     """Return how many hits there are, and what is said beside them; guesses, which are no hits, stand here."""
+    if answer.rows is not None:
+        return sections(_about_rows(answer, offset))
     found = answer.found or len(answer.result)
     some = f"{counted(found, 'hit')}." if found == len(answer.result) else f"{len(answer.result)} of {found:,} hits."
     summary = Text(f"{some if found else f'Nothing was found for “{clean(query)}”.'}{_how(answer)}")
     return sections([summary, *search_notes(answer)], [_hits(answer.guesses)] if answer.guesses else [])
+
+
+def _about_rows(answer: SearchResult, offset: int) -> list[RenderableType]:
+    """Return how many entities there are, and what is said of those in rows."""
+    found = answer.found or 0
+    what = f"{counted(found, 'entity')} found." if found else "Nothing was found."
+    left = found - offset - len(answer.rows or ())
+    more = [Text(f"… {left:,} more: --offset {answer.next_offset}")] if answer.next_offset is not None else []
+    parts = [what, rows.place(answer, offset, found), *rows.said(answer)]
+    return [*more, *(Text(line(part)) for part in parts if part), *search_notes(answer)]
 
 
 def _how(answer: SearchResult) -> str:
@@ -114,6 +176,8 @@ def search_notes(answer: SearchResult) -> list[RenderableType]:
     """Return what is said beside the hits."""
     searched = answer.searched
     notes = [*([] if answer.complete else [_may_lack()]), *(warned(text) for text in answer.warnings or ())]
+    if answer.values_complete is False:
+        notes.append(warned(VALUES_INCOMPLETE))
     if searched is not None and searched.truncated:
         notes.append(warned("There are more matches than could be read: add words to the query."))
     if searched is not None and not searched.exhaustive:

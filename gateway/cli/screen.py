@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -179,12 +179,14 @@ class IdTable:
     Attributes:
         columns: Title and style of each column.
         rows: The cells of each row, each on one line.
-        numeric: The title of a column of numbers.
+        numeric: The places of columns of numbers.
+        is_titled: Whether a cell has its title before it where a row has lines of its own.
     """
 
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[str]]
-    numeric: str | None = None
+    numeric: Collection[int] = ()
+    is_titled: bool = False
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the table, or the rows if it does not fit."""
@@ -200,8 +202,8 @@ class IdTable:
 
     def _table(self) -> Table:
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for title, style in self.columns:
-            justify = "right" if title == self.numeric else "left"
+        for place, (title, style) in enumerate(self.columns):
+            justify = "right" if place in self.numeric else "left"
             table.add_column(
                 title,
                 style=style,
@@ -214,10 +216,12 @@ class IdTable:
         return table
 
     def _stacked(self, options: ConsoleOptions) -> Iterator[Text]:
-        styles = [style for _, style in self.columns]
+        columns = [(f"{title}: " if self.is_titled else "", style) for title, style in self.columns]
         for first, *others in self.rows:
-            yield _line(first, styles[0])
-            cells = [Text(text, style) for text, style in zip(others, styles[1:], strict=True) if text]
+            yield _line(first, columns[0][1])
+            cells = [
+                Text(f"{title}{text}", style) for text, (title, style) in zip(others, columns[1:], strict=True) if text
+            ]
             for row in _wrapped(Text("  ").join(cells), options.max_width - 2):
                 yield _line("  ").append_text(row)
 

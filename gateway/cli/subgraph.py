@@ -12,21 +12,26 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gateway.answers.models import BfsResult, Edge, IntersectionResult, Node, Subgraph
+from gateway.arguments import Show
+from gateway.cli import rows
 from gateway.cli.own_words import own_words
 from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
-from gateway.cli.streams import clean
+from gateway.cli.streams import clean, line
 from gateway.errors import counted
 from gateway.terms.iri import local_name
-from gateway.tools.whole_subgraph import notes_of
+from gateway.tools.whole_subgraph import VALUES_INCOMPLETE, notes_of
 
 _PREDICATE = "green"
 _FAINT = "dim"
 _EARLIER = "on an earlier page"
 
 
-def bfs(answer: BfsResult, offset: int) -> RenderableType:
-    """Return a page of a neighbourhood after `offset` nodes, each node below the first from which it was reached."""
+def bfs(answer: BfsResult, offset: int, show: Show = "both") -> RenderableType:
+    """Return a page of a neighbourhood after `offset` nodes, each node below the first from which it was reached.
+
+    Nodes that stand in rows are a table.
+    """
     names = _Names(answer)
     levels = [
         f"{count:,} at {counted(distance, 'hop')}" if distance else counted(count, "seed")
@@ -34,7 +39,7 @@ def bfs(answer: BfsResult, offset: int) -> RenderableType:
     ]
     return sections(
         _head(answer, offset),
-        *_trees(answer, offset, names),
+        *(_trees(answer, offset, names) if answer.rows is None else _rows(answer, names, show)),
         _foot(answer, names, [("Distances", " · ".join(levels))]),
     )
 
@@ -56,26 +61,37 @@ def _trees(answer: BfsResult, offset: int, names: _Names) -> list[Sequence[Rende
     ]
 
 
-def intersection(answer: IntersectionResult, offset: int) -> RenderableType:
+def intersection(answer: IntersectionResult, offset: int, show: Show = "both") -> RenderableType:
     """Return a page of an intersection after `offset` nodes, and the edges among its nodes."""
     names = _Names(answer)
     return sections(
         _head(answer, offset),
-        _table(answer, names),
-        _paths(answer, names),
-        names.edges("Edges between these nodes", answer.edges),
+        *(_lists(answer, names) if answer.rows is None else _rows(answer, names, show)),
         _foot(answer, names, []),
     )
 
 
-def part(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
+def _lists(answer: IntersectionResult, names: _Names) -> list[Sequence[RenderableType]]:
+    """Return the nodes of a page, the paths to the seeds, and the edges."""
+    edges = names.edges("Edges between these nodes", answer.edges)
+    return [_table(answer, names), _paths(answer, names), edges]
+
+
+def _rows(answer: Subgraph, names: _Names, show: Show) -> list[Sequence[RenderableType]]:
+    """Return the nodes of a page that stand in rows, and the edges."""
+    return [rows.table(answer, show), names.edges("Edges", answer.edges)]
+
+
+def part(answer: BfsResult | IntersectionResult, offset: int, show: Show = "both") -> RenderableType:
     """Return a page of a subgraph of which all pages are shown: what is said of all stands behind the last."""
     names = _Names(answer)
     content: list[Sequence[RenderableType]]
-    if isinstance(answer, BfsResult):
+    if answer.rows is not None:
+        content = _rows(answer, names, show)
+    elif isinstance(answer, BfsResult):
         content = _trees(answer, offset, names)
     else:
-        content = [_table(answer, names), _paths(answer, names), names.edges("Edges between these nodes", answer.edges)]
+        content = _lists(answer, names)
     return sections(*content)
 
 
@@ -258,8 +274,15 @@ def confidence(edge: Edge) -> str:
 
 
 def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
-    """Return what is said of a page of a subgraph beside its nodes and edges."""
-    return sections([*_head(answer, offset), *_warnings(answer), *_next_page(answer)])
+    """Return what is said of a page of a subgraph beside its nodes and edges, or its rows."""
+    return sections([*_head(answer, offset), *_beside_rows(answer), *_warnings(answer), *_next_page(answer)])
+
+
+def _beside_rows(answer: Subgraph) -> list[RenderableType]:
+    """Return what is said of edges that columns leave out where nodes stand in rows."""
+    if answer.rows is None or not answer.edges:
+        return []
+    return [Text(f"{counted(len(answer.edges), 'edge')} not in the columns: --text and --json show edges.")]
 
 
 class WholeNotes:
@@ -268,6 +291,7 @@ class WholeNotes:
     def __init__(self) -> None:
         self._title: Text | None = None
         self._is_complete = True
+        self._said: dict[str, None] = {}
         self._notes: dict[str, None] = {}
         self._prefixes: dict[str, str] = {}
 
@@ -275,7 +299,8 @@ class WholeNotes:
         """Note what a page says."""
         self._title = _counted(page)
         self._is_complete = self._is_complete and page.complete
-        self._notes |= dict.fromkeys([*_removed(page), *notes_of(page)])
+        self._said |= dict.fromkeys(rows.said(page))
+        self._notes |= dict.fromkeys([*removed(page), *notes_of(page)])
         self._prefixes |= page.prefixes or {}
 
     def shown(self) -> RenderableType:
@@ -283,7 +308,8 @@ class WholeNotes:
         if self._title is None:
             return sections()
         title = self._title.append_text(_verdict(is_complete=self._is_complete))
-        return sections([title, *prefixes(self._prefixes), *map(warned, self._notes)])
+        said = (Text(line(text)) for text in self._said)
+        return sections([title, *said, *prefixes(self._prefixes), *map(warned, self._notes)])
 
 
 def _about(answer: BfsResult | IntersectionResult) -> str:
@@ -324,7 +350,12 @@ def _gaps(answer: Subgraph) -> list[RenderableType]:
         parts.append(warned(f"{gap.cause}, {counted(gap.count, 'node')}: {gap.detail} ({', '.join(gap.ids)}{more})"))
     if not answer.complete:
         parts.append(warned("What is missing here may still be in the graph."))
-    parts += map(Text, _removed(answer))
+    parts += map(Text, removed(answer))
+    parts += (Text(line(text)) for text in rows.said(answer))
+    if answer.seeds_left_out:
+        parts.append(Text(f"Seeds that would be in the rows too: {answer.seeds_left_out:,}"))
+    if answer.values_complete is False:
+        parts.append(warned(VALUES_INCOMPLETE))
     if answer.missing_seeds:
         parts.append(warned(f"Not in the graph: {', '.join(answer.missing_seeds)}"))
     if answer.result_changed:
@@ -332,7 +363,7 @@ def _gaps(answer: Subgraph) -> list[RenderableType]:
     return parts
 
 
-def _removed(answer: Subgraph) -> list[str]:
+def removed(answer: Subgraph) -> list[str]:
     """Return what filters took away."""
     removed = ", ".join(f"{counted(count, 'node')} by {name}" for name, count in (answer.removed or {}).items())
     return [own_words(f"Removed: {removed}.")] if removed else []
@@ -341,7 +372,13 @@ def _removed(answer: Subgraph) -> list[str]:
 def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
     """Return where in the subgraph the page is."""
     parts: list[RenderableType] = []
-    if len(answer.nodes) < answer.node_count:
+    if answer.rows is not None:
+        found = answer.found or 0
+        if text := rows.place(answer, offset, found):
+            parts.append(Text(text))
+        elif not answer.rows and found:
+            parts.append(warned(f"This page is empty: --offset {offset} is beyond the last row."))
+    elif len(answer.nodes) < answer.node_count:
         end = offset + len(answer.nodes)
         if answer.nodes:
             edges = counted(len(answer.edges), "edge")
@@ -358,12 +395,14 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     """Return totals, and what is said below them."""
     types = Counter(node.entity_type for node in answer.nodes)
     predicates = Counter(edge.predicate for edge in answer.edges)
-    rows = [
-        *totals,
-        ("Types", _tally(answer.schema_summary.entity_types_found, types, names.types)),
-        ("Predicates", _tally(answer.schema_summary.predicates_found, predicates, names.predicates)),
-    ]
-    parts: list[RenderableType] = [KeyValues([(title, [text]) for title, text in rows if text])]
+    found = answer.schema_summary
+    # Which types the nodes in rows have is not told.
+    of_types = _tally(found.entity_types_found, types, names.types) if answer.rows is None else ""
+    # Nor are edges on other pages missing where none were asked for.
+    with_edges = answer.rows is None or bool(answer.edges)
+    of_predicates = _tally(found.predicates_found, predicates, names.predicates) if with_edges else ""
+    tallies = [*totals, ("Types", of_types), ("Predicates", of_predicates)]
+    parts: list[RenderableType] = [KeyValues([(title, [text]) for title, text in tallies if text])]
     evidence = sum(edge.metadata is not None for edge in answer.edges)
     if evidence:
         parts.append(Text(f"{counted(evidence, 'edge')} with evidence: --json shows sources and details.", _FAINT))
@@ -388,7 +427,8 @@ def _next_page(answer: Subgraph) -> list[RenderableType]:
     """Return how to see the next page, if there is one."""
     parts: list[RenderableType] = []
     if answer.next_offset is not None:
-        more = counted(answer.node_count - answer.next_offset, "more node")
+        count, noun = (answer.node_count, "node") if answer.rows is None else (answer.found or 0, "row")
+        more = counted(count - answer.next_offset, f"more {noun}")
         if answer.edges_on_later_pages:
             more += f", and {counted(answer.edges_on_later_pages, 'edge')} from this page to them"
         go_on = f"--offset {answer.next_offset}"

@@ -20,7 +20,7 @@ from gateway.answers.models import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.arguments import BfsQuery, DescribeSchema, IntersectSubgraphs
+from gateway.arguments import BfsQuery, DescribeSchema, IntersectSubgraphs, Show
 from gateway.cli import render, subgraph, tsv
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
@@ -88,7 +88,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
 def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], options: CommonOptions) -> None:
     """Print the rows of an answer on standard output, and what it says beside them on standard error."""
-    rows = tsv.columns(answer, guard_formulas=options.guard_formulas)
+    rows = tsv.columns(answer, show=shown(arguments), guard_formulas=options.guard_formulas)
     print_line("\n".join("\t".join(row) for row in rows))
     if not options.quiet:
         Screen(on_stderr=True).show(tsv.notes(answer, arguments))
@@ -121,17 +121,22 @@ async def known_schema(gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]]
     return answer
 
 
+def shown(arguments: Mapping[str, Any]) -> Show:
+    """Return what stands for a node in the rows of an answer."""
+    return arguments.get("show") or "both"
+
+
 def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> RenderableType:
     """Return the answer of a tool as a person reads it."""
     match answer:
         case SchemaResult():
             return render.schema(answer)
         case SearchResult():
-            return render.search(answer, arguments["query"])
+            return render.search(answer, arguments["query"], arguments.get("offset") or 0, shown(arguments))
         case BfsResult():
-            return subgraph.bfs(answer, arguments.get("offset", 0))
+            return subgraph.bfs(answer, arguments.get("offset") or 0, shown(arguments))
         case IntersectionResult():
-            return subgraph.intersection(answer, arguments.get("offset", 0))
+            return subgraph.intersection(answer, arguments.get("offset") or 0, shown(arguments))
         case Entity():
             return render.entity(answer)
         case EntitiesResult():
@@ -184,16 +189,16 @@ async def _print_pages(
                 # A pager has the terminal from now on.
                 bar.stop()
                 if screen is not None:
-                    screen.show(subgraph.part(page, offset))
+                    screen.show(subgraph.part(page, offset, shown(arguments)))
                 else:
-                    _print_columns(page, offset, guard_formulas=guard_formulas)
-                offset += len(page.nodes)
+                    _print_columns(page, offset, shown(arguments), guard_formulas=guard_formulas)
+                offset += len(page.nodes if page.rows is None else page.rows)
                 whole.add(page)
     return whole.shown()
 
 
-def _print_columns(page: Traversed, offset: int, *, guard_formulas: bool) -> None:
-    titles, *rows = ("\t".join(row) for row in tsv.columns(page, guard_formulas=guard_formulas))
+def _print_columns(page: Traversed, offset: int, show: Show, *, guard_formulas: bool) -> None:
+    titles, *rows = ("\t".join(row) for row in tsv.columns(page, show=show, guard_formulas=guard_formulas))
     lines = rows if offset else [titles, *rows]
     if lines:
         print_line("\n".join(lines))

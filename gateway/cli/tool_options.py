@@ -19,7 +19,23 @@ _ENTITIES: _Texts = {
         "Maximum size of the answer; a token counts as 4 bytes. Default: no limit; with --json, the profile's.",
     ),
 }
+_CONDITION = (
+    "Only nodes for which this holds: 'weight < 50', 'price/amount >= 10', 'name starts U', 'manager missing', "
+    "'type = Part', 'width > @height'. Repeatable; all must hold."
+)
+_COLUMN = (
+    "Show this of each node as a column, in place of details: a predicate, a walk of several (price/amount; ^NAME: "
+    "incoming edges), name, or type. Repeatable."
+)
+_VALUES: _Texts = {
+    "where": ("CONDITION", _CONDITION),
+    "values": ("WALK", _COLUMN),
+    "sort_by": ("WALK", "Order the nodes by this, or by name; - before it for descending."),
+    "edges": (None, "Show edges, or nodes only."),
+    "show": (None, "What stands for a node in rows."),
+}
 _TRAVERSAL: _Texts = {
+    **_VALUES,
     "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
     "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
     "only_predicates": (
@@ -41,10 +57,19 @@ _TRAVERSAL: _Texts = {
 }
 _SCHEMA: _Texts = {
     "all": (None, "Show up to 200 types and 200 predicates, not only the 40 most frequent of each."),
+    "node_types": ("TYPE", "Show what instances of this type have, as for a TYPE. Repeatable."),
 }
 _SEARCH: _Texts = {
     "node_types": ("TYPE", "Find only entities of this type. Repeatable."),
     "limit": ("N", "Maximum number of hits, 1 to 100."),
+    "offset": ("N", "Where values are asked for: skip the first N entities."),
+    **_VALUES,
+    "edges": (None, "A search shows no edges."),
+}
+_LIST: _Texts = {
+    **_SEARCH,
+    "limit": ("N", "Maximum number of entities on a page, 1 to 100. Default: 100; with --json, 10."),
+    "offset": ("N", "Skip the first N entities."),
 }
 """Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
 
@@ -71,6 +96,20 @@ Out = Annotated[
         show_default=False,
     ),
 ]
+TableFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        callback=not_empty,
+        help="Write all of it as a table instead: csv. Default: by the suffix of --out.",
+        show_default=False,
+    ),
+]
+AllRows = Annotated[
+    bool, typer.Option("--all", "-a", help="Show all entities, as they are read, and not a page.", show_default=False)
+]
 IsAll = Annotated[
     bool,
     typer.Option("--all", "-a", help="Show all nodes and edges, as they are read, and not a page.", show_default=False),
@@ -86,6 +125,9 @@ class GraphsWay(StrEnum):
 
 
 SchemaOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)]
-SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, positional="query")]
+SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, without={"query"})]
+ListOptions = Annotated[
+    Mapping[str, Any], optional_arguments(SearchEntities, _LIST, without={"query", "node_types", "edges"})
+]
 EntityOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)]
 TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from rich.console import RenderableType
@@ -17,19 +18,24 @@ from gateway.answers.models import (
     SchemaResult,
     SearchResult,
 )
-from gateway.cli import render, subgraph
+from gateway.arguments import Show
+from gateway.cli import render, rows, subgraph
 from gateway.cli.streams import clean
 from gateway.escaping import json_text, without_formula
 
 Row = Sequence[str]
 
 
-def columns(answer: Answer | CompactAnswer, *, guard_formulas: bool = False) -> Iterator[Row]:
+def columns(answer: Answer | CompactAnswer, *, show: Show = "both", guard_formulas: bool = False) -> Iterator[Row]:
     """Yield the titles of the columns, and the rows; control characters in a value are escaped, tabs among them.
 
-    With `guard_formulas`, no value is a formula for a spreadsheet.
+    `show` is what stands for a node in the rows of the answer. With `guard_formulas`, no value is a formula for a
+    spreadsheet.
     """
-    for row in _rows(answer):
+    found = _rows(answer)
+    if isinstance(answer, rows.InRows) and answer.rows is not None:
+        found = chain([rows.titles_of(answer, show)], rows.texts_of(answer, show))
+    for row in found:
         values = map(clean, row)
         yield [*map(without_formula, values)] if guard_formulas else [*values]
 
@@ -37,7 +43,7 @@ def columns(answer: Answer | CompactAnswer, *, guard_formulas: bool = False) -> 
 def _rows(answer: Answer | CompactAnswer) -> Iterator[Row]:
     match answer:
         case SchemaResult():
-            return _terms(answer)
+            return _terms(answer) if answer.shapes is None else _shapes(answer)
         case SearchResult():
             return _hits(answer)
         case BfsResult():
@@ -58,7 +64,7 @@ def notes(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Rende
         case SchemaResult():
             return render.sections(render.schema_notes(answer))
         case SearchResult():
-            return render.search_summary(answer, arguments["query"])
+            return render.search_summary(answer, arguments["query"], arguments.get("offset") or 0)
         case BfsResult() | IntersectionResult():
             return subgraph.notes(answer, arguments.get("offset") or 0)
         case Entity() | EntitiesResult():
@@ -74,6 +80,17 @@ def _terms(answer: SchemaResult) -> Iterator[Row]:
         for term in terms:
             count = answer.counts.get(term)
             yield (kind, term, labels.get(term, ""), "" if count is None else str(count))
+    for term, (nodes, *_) in (answer.values or {}).items():
+        yield ("value", term, labels.get(term, ""), str(nodes))
+
+
+def _shapes(answer: SchemaResult) -> Iterator[Row]:
+    yield ("type", "predicate", "label", "share", "values", "kinds", "examples")
+    labels = answer.labels or {}
+    for type_id, shape in (answer.shapes or {}).items():
+        for predicate, (share, several, kinds, *texts) in shape.predicates.items():
+            label = labels.get(predicate.removeprefix("^"), "")
+            yield (type_id, predicate, label, share, several, kinds, ", ".join(texts))
 
 
 def _hits(answer: SearchResult) -> Iterator[Row]:

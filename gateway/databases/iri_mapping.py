@@ -120,6 +120,10 @@ class IriMapping:
         """Return the texts of all IRIs."""
         return list(self.iri_by_text(iris))
 
+    def has_curie(self, iri: str) -> bool:
+        """Return whether a text has an IRI beside one and, where that is allowed, one in brackets."""
+        return is_iri(iri) and len(self._texts_of_legal(iri)) > 1 + self._stands_in_brackets(iri)
+
     def iri_by_text(self, iris: Iterable[str]) -> dict[str, str]:
         """Return the texts of all IRIs, each with its IRI."""
         distinct = list(iris)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from sys import getsizeof
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from gateway.databases.client import DatabaseClient, Row, in_batches
@@ -96,6 +97,24 @@ _UNKNOWN = _Node()
 """A node that no row is about."""
 
 
+class NodeContent(NamedTuple):
+    """What the rows of one node say, but for its edges.
+
+    Attributes:
+        types: Its types.
+        properties: Its properties and names by predicate.
+        names: Its names and synonyms.
+        mark: Whether they could be read.
+        types_mark: Whether the types could be read.
+    """
+
+    types: tuple[Iri, ...] = ()
+    properties: Properties = MappingProxyType({})
+    names: tuple[Literal, ...] = ()
+    mark: Mark = WHOLE
+    types_mark: Mark = WHOLE
+
+
 class NodeReader:
     """Reads nodes of one graph.
 
@@ -116,6 +135,7 @@ class NodeReader:
         self._profile = profile
         self._edges = edges
         self._values = JsonValues(ids, terms)
+        self._name_predicates = (*profile.roles.name, *profile.roles.synonym)
         self._batch = profile.limits.facts_batch
         self._with_properties = min(self._batch, max(1, profile.limits.body_bytes // _BYTES))
         self._known_types: BoundedMap[str, tuple[Iri, ...]] = BoundedMap(_KNOWN_TYPES_BYTES)
@@ -193,6 +213,23 @@ class NodeReader:
         described = await self._read(ids, call, description, Description, properties=True)
         return await sendable.checked_descriptions(described, call)
 
+    async def contents(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeContent]:
+        """Return all that the rows of each node say."""
+
+        def content(node: _Node) -> NodeContent:
+            properties = node.properties or {}
+            return NodeContent(node.types, properties, self._names(node, properties), node.mark, node.types_mark)
+
+        return await self._read(ids, call, content, NodeContent, properties=True)
+
+    def _names(self, node: _Node, properties: Properties) -> tuple[Literal, ...]:
+        """Return names and synonyms: the values of their predicates, and the name also where no predicate is one."""
+        values = chain.from_iterable(properties.get(at, ()) for at in self._name_predicates)
+        names = dict.fromkeys(value for value in values if isinstance(value, Literal))
+        if node.name and node.name not in {name.value for name in names}:
+            names[Literal(node.name)] = None
+        return tuple(names)
+
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return the properties that count mentions; see `GraphStore.mentions`."""
         roles = self._profile.roles.mentions
@@ -210,7 +247,7 @@ class NodeReader:
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
         """Return the direct subclasses of each class; see `GraphStore.narrower`."""
-        incoming = EdgeSelection(outgoing=(), incoming=tuple(sorted(self._profile.types.subclass_of)))
+        incoming = EdgeSelection(outgoing=(), incoming=tuple(sorted(self._profile.types.narrowed_by)))
         around = await self._edges.around(ids, call, selection=incoming)
         return {
             parent: DirectSubclasses(tuple(sorted({edge.subject for edge in found.edges})), found.mark)

@@ -119,9 +119,9 @@ class SearchReader:
         found = await self._client.rows("named", call, given, self._types(types), at_most=_CANDIDATES)
         return Hits(*self._hits(found), how, exhaustive=False)
 
-    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+    async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types; see `GraphStore.of_types`."""
-        found = await self._client.rows("of_types", call, self._terms.texts_of(types), at_most=_CANDIDATES)
+        found = await self._client.rows("of_types", call, self._terms.texts_of(types), at_most=at_most or _CANDIDATES)
         rows, is_cut = found.part()
         hits = dict.fromkeys(Hit(self._ids.iri(node), "", is_synonym=False) for (node,) in rows)
         return Hits(tuple(hits), is_cut, "all entities of these types", exhaustive=not is_cut)

@@ -40,8 +40,8 @@ def _rdf(name: str) -> Callable[[Subgraph], bytes]:
     return content
 
 
-_METADATA = "the metadata of nodes other than types and names"
-_ALL_METADATA = "metadata of nodes, and evidence"
+_METADATA = "the metadata and values of nodes other than types and names"
+_ALL_METADATA = "metadata and values of nodes, and evidence"
 
 FORMATS: Mapping[str, Format] = {
     "turtle": Format(".ttl", _rdf("turtle"), _METADATA),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -77,8 +78,12 @@ def _node(node: SubgraphNode) -> dict[str, Any]:
         "id": node.id,
         "entity_type": node.type,
         "types": list(node.types),
-        "metadata": {**node.metadata, **({"name": node.name} if node.name else {})},
+        "metadata": {**node.metadata, **_present(node.values or {}), **({"name": node.name} if node.name else {})},
     }
+
+
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: value for column, value in values.items() if value is not None}
 
 
 def _edge(edge: SubgraphEdge) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class SubgraphNode:
         distance: Hops to the nearest seed; None in an intersection.
         metadata: All that was read about it: JSON values by name or predicate ID.
         on_the_way: Whether it is here only as a step to a node of `only_node_types`, so that it may have other edges.
+        values: The values that were asked for, by column: None where there is none, a list where there are several;
+            None for a node that was not asked about.
     """
 
     id: str
@@ -34,6 +36,7 @@ class SubgraphNode:
     distance: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     on_the_way: bool = False
+    values: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class Subgraph:
 
     Attributes:
         seeds: The IDs of the seeds.
-        nodes: The nodes, in the order of the answer: by distance, then by ID.
+        nodes: The nodes, in the order of the answer: by distance, then by ID; those that were asked about last, in the
+            order asked for.
         edges: The edges, each once, by the IDs of subject, predicate and object.
         complete: Whether nothing was cut; then an absence is a fact.
         notes: What a reader must know: why it is not complete, what was shortened, and warnings.
@@ -69,6 +73,7 @@ class Subgraph:
         labels: Names of types, predicates and values of evidence by ID, where the graph has opaque IDs.
         tool: The tool that was called.
         arguments: The arguments of the call.
+        columns: What the values of nodes are, in the order asked for; empty where none were asked for.
     """
 
     seeds: tuple[str, ...]
@@ -81,6 +86,7 @@ class Subgraph:
     labels: Mapping[str, str]
     tool: str = "bfs_query"
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    columns: Sequence[str] = ()
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.

@@ -21,11 +21,16 @@ EDGE_COLUMNS = (
     *("subject_iri", "predicate_iri", "object_iri", "evidence"),
 )
 
+_TOO_LARGE_AS_INTEGER = 1 << 63
+_LARGEST_AS_FLOAT = 1 << 53
+"""Whole numbers above it may be another number as a double."""
+
 Row = dict[str, Any]
 
 
 def node_rows(subgraph: Subgraph) -> Iterator[Row]:
-    """Yield a row for each node; metadata and the list of types are objects."""
+    """Yield a row for each node; metadata and the list of types are objects, and so are several values of a column."""
+    titles = value_titles(subgraph)
     for node in subgraph.nodes:
         yield {
             "id": node.id,
@@ -35,7 +40,13 @@ def node_rows(subgraph: Subgraph) -> Iterator[Row]:
             "name": node.name,
             "distance": node.distance,
             "metadata": dict(node.metadata),
+            **{title: (node.values or {}).get(column) for column, title in titles.items()},  # noqa: PD011 - not pandas
         }
+
+
+def value_titles(subgraph: Subgraph) -> dict[str, str]:
+    """Return the titles of the values that were asked for, by column; "type" is that of each node already."""
+    return {column: f"{column} (value)" if column in NODE_COLUMNS else column for column in subgraph.columns}
 
 
 def edge_rows(subgraph: Subgraph) -> Iterator[Row]:
@@ -68,7 +79,8 @@ def _end(part: str, name_id: str, name: str, subgraph: Subgraph) -> Row:
 def to_dataframes(subgraph: Subgraph) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the nodes and the edges of a subgraph as tables, with the columns of `rows`.
 
-    Metadata and evidence are dictionaries, distances whole numbers (missing in an intersection).
+    Metadata and evidence are dictionaries, distances whole numbers (missing in an intersection). Values that were asked
+    for are columns behind those of the nodes, several of one node a list.
 
     Raises:
         ConfigurationError: pandas is not installed.
@@ -76,8 +88,21 @@ def to_dataframes(subgraph: Subgraph) -> tuple[pd.DataFrame, pd.DataFrame]:
     with needs("pandas", "export"):
         import pandas as pd  # noqa: PLC0415 - an extra
 
-    nodes = pd.DataFrame(list(node_rows(subgraph)), columns=list(NODE_COLUMNS)).astype({"distance": "Int64"})
+    rows = list(node_rows(subgraph))
+    nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS)).astype({"distance": "Int64"})
+    for title in value_titles(subgraph).values():
+        values = [row[title] for row in rows]
+        nodes[title] = pd.Series(values, dtype=_dtype(values))
     return nodes, pd.DataFrame(list(edge_rows(subgraph)), columns=list(EDGE_COLUMNS))
+
+
+def _dtype(values: Sequence[Any]) -> Literal["Int64", "Float64", "object"]:
+    """Return the type of a column that changes none of its values, some of which are missing."""
+    kinds = {type(value) for value in values if value is not None}
+    largest = max((abs(value) for value in values if type(value) is int), default=0)
+    if kinds == {int} and largest < _TOO_LARGE_AS_INTEGER:
+        return "Int64"
+    return "Float64" if kinds and kinds <= {int, float} and largest <= _LARGEST_AS_FLOAT else "object"
 
 
 def nodes_csv(subgraph: Subgraph, *, guard_formulas: bool = False) -> str:
@@ -85,7 +110,7 @@ def nodes_csv(subgraph: Subgraph, *, guard_formulas: bool = False) -> str:
 
     With `guard_formulas`, no text is a formula for a spreadsheet (`escaping.without_formula`), and each is quoted.
     """
-    return _csv(NODE_COLUMNS, node_rows(subgraph), guard_formulas)
+    return _csv([*NODE_COLUMNS, *value_titles(subgraph).values()], node_rows(subgraph), guard_formulas)
 
 
 def edges_csv(subgraph: Subgraph, *, guard_formulas: bool = False) -> str:
@@ -94,13 +119,18 @@ def edges_csv(subgraph: Subgraph, *, guard_formulas: bool = False) -> str:
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Row], guard_formulas: bool) -> str:
+    return table_csv(columns, ([row[name] for name in columns] for row in rows), guard_formulas=guard_formulas)
+
+
+def table_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]], *, guard_formulas: bool = False) -> str:
+    """Return rows as CSV (RFC 4180), with a header; lists and objects are JSON. `guard_formulas`: see `nodes_csv`."""
     text = io.StringIO(newline="")
     # A spreadsheet that splits at semicolons then finds each text in quotation marks.
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if guard_formulas else csv.QUOTE_MINIMAL
-    writer = csv.DictWriter(text, columns, lineterminator="\r\n", quoting=quoting)
-    writer.writeheader()
-    for row in map(plain, rows):
-        writer.writerow({name: _guarded(value) for name, value in row.items()} if guard_formulas else row)
+    writer = csv.writer(text, lineterminator="\r\n", quoting=quoting)
+    for row in (titles, *rows):
+        values = map(_plain, row)
+        writer.writerow(map(_guarded, values) if guard_formulas else values)
     return text.getvalue()
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCounts
+from gateway.graph.shapes import ValuePredicates
 from gateway.graph.values import (
     ALL_EDGES,
     Degree,
@@ -28,6 +29,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
+from gateway.graph.walks import Ends, Selected, Selection, Walk
 
 OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
 """Receives a part of an answer."""
@@ -145,6 +147,22 @@ class GraphStore(Protocol):
         """Return the statements about each edge."""
         ...
 
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+        """Return where a walk ends that begins at each node.
+
+        Its inner steps are edges, so no inner node states evidence; one may be a blank node. The last step may be any
+        predicate: its ends are nodes and literals.
+        """
+        ...
+
+    async def select(self, selection: Selection, call: Call) -> Selected:
+        """Return the nodes of some types that fulfil conditions, and perhaps others of these types.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     async def quick_schema(self, call: Call) -> Schema:
         """Return the types and edge predicates that a short reading finds; all of them if the graph is small.
 
@@ -177,7 +195,19 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+    async def value_predicates(self, schema: Schema, call: Call) -> ValuePredicates:
+        """Return the predicates of literals, with how many nodes have each and some values; of a large graph, a sample.
+
+        Args:
+            schema: The schema of the graph, as far as it is known.
+            call: The call that asks.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
+    async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types; of very many, any, and the result is truncated.
 
         The names in the hits are empty.
@@ -185,6 +215,7 @@ class GraphStore(Protocol):
         Args:
             types: The types.
             call: The call that asks.
+            at_most: Entities that are wanted; None for as many as a search reads.
 
         Raises:
             Fault: The graph could not be asked.
@@ -389,9 +420,12 @@ class DelegatingStore:
     mentions = _delegated(GraphStore.mentions)
     node_metadata = _delegated(GraphStore.node_metadata)
     edge_metadata = _delegated(GraphStore.edge_metadata)
+    ends = _delegated(GraphStore.ends)
+    select = _delegated(GraphStore.select)
     quick_schema = _delegated(GraphStore.quick_schema)
     schema = _delegated(GraphStore.schema)
     search = _delegated(GraphStore.search)
+    value_predicates = _delegated(GraphStore.value_predicates)
     of_types = _delegated(GraphStore.of_types)
     named = _delegated(GraphStore.named)
     nameless = _delegated(GraphStore.nameless)

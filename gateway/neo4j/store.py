@@ -145,6 +145,7 @@ class Neo4jStore(DatabaseStore):
             parameters=_parameters,
             expression=_expression,
             index=client,
+            clock=clock,
             wall_clock=wall_clock,
         )
         super().__init__(client, readers)

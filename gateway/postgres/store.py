@@ -132,6 +132,7 @@ class PostgresStore(DatabaseStore):
             parameters=parameters_of,
             expression=expression,
             evidence=TableEvidenceReader,
+            clock=clock,
             wall_clock=wall_clock,
         )
         super().__init__(client, readers)

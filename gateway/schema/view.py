@@ -18,7 +18,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
-from gateway.terms.iri import GENERIC_TYPES, is_entity_type, is_iri, local_name
+from gateway.terms.iri import GENERIC_TYPES, is_entity_type, is_iri, is_walk, local_name
 from gateway.terms.names import fold, nearest
 from gateway.terms.prefixes import PrefixMap, in_prose
 
@@ -148,9 +148,21 @@ class TermLookup:
             return frozenset({iri}), messages.absent_term(argument, in_prose(name), self._kind, nearest)
         raise self._no_such(argument, name)
 
+    def found(self, name: str) -> set[Iri]:
+        """Return the terms that a name means."""
+        return self._find(name, _NOTHING)
+
+    def has_any(self, iris: Iterable[Iri]) -> bool:
+        """Return whether one of some IRIs is a term."""
+        return any(iri in self._listed for iri in iris)
+
+    def near(self, name: str) -> str:
+        """Return the names that are near to one that means nothing, for a sentence."""
+        return self._nearest(name)
+
     def unlisted(self, iris: Iterable[Iri]) -> list[Iri]:
         """Return those IRIs that are not among the terms, sorted."""
-        return sorted({iri for iri in iris if iri not in self._listed})
+        return sorted({iri for iri in iris if iri not in self._listed and not is_walk(iri)})
 
     def iris_of(self, names: Sequence[str]) -> list[Iri]:
         """Return the IRIs of those names that are IRIs or CURIEs, listed or not; none if all terms are listed."""
@@ -208,16 +220,15 @@ _MOST = 2_000
 class Subclasses:
     """Adds to the types of a filter their subclasses, and theirs."""
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+    def __init__(self, store: GraphStore, prefixes: PrefixMap) -> None:
         self._store = store
         self._prefixes = prefixes
-        self._is_known = bool(profile.types.subclass_of)
 
     async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
         """Return types and all their subclasses, with warnings if these are not all; words have no subclasses."""
         found = dict.fromkeys(sorted(types))
         frontier = [iri for iri in found if is_iri(iri)]
-        if not self._is_known or not frontier:
+        if not frontier:
             return frozenset(types), []
         failed: list[Iri] = []
         for _ in range(_LEVELS):

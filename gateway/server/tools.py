@@ -54,12 +54,13 @@ class Text:
 TOOLS: Mapping[str, Text] = {
     "describe_schema": Text(
         "Describe the graph",
-        "Orient: which entity types and predicates this graph has, the most frequent first with counts, the prefixes "
-        "of its IDs, and next_steps, which you should follow. Call it once, first, if you do not know what the graph "
-        "is about, unless bfs_query's description lists types and predicates. What leads on from one entity, "
-        "describe_entity tells in fewer words. comprehensive=true: all are known; all=true lists up to 200 of each "
-        "instead of 40.",
-        'Types and predicates read {"id label": count}.',
+        "Orient: which entity types and predicates this graph has, the most frequent first with counts, values and "
+        "their ranges, the prefixes of its IDs, and next_steps, which you should follow. Call it once, first, if you "
+        "do not know what the graph is about, unless bfs_query's description lists types and predicates. "
+        "comprehensive=true: all are known; all=true lists up "
+        "to 200 of each instead of 40. node_types=[...] shows instead what instances of these types have.",
+        'Types and predicates read {"id label": count}, values {"id label": [nodes, '
+        "kinds, range or examples]}, a shape {predicate: [share, one | several, kinds or types, range or example]}.",
     ),
     "search_entities": Text(
         "Find entities by name",
@@ -69,8 +70,12 @@ TOOLS: Mapping[str, Text] = {
         "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
         "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
         "intersect_subgraphs), not by more searches. node_types keeps out types that flood the result, such as "
-        "papers; without a query it lists the entities of these types. searched: names may have been missed.",
-        'A hit reads ["id name", type, match, description]; the ID ends at the first blank.',
+        "papers; without a query it lists the entities of these types, and chooses, shows and orders them by values: "
+        'node_types=["x:Book"], where=["x:year < 1990", "x:author/x:born missing"], values=["x:year"], '
+        'sort_by="-x:year", limit=5. p/^q is a walk: along p, then against q. '
+        "searched: names may have been missed.",
+        'A hit reads ["id name", type, match, description], a row ["id name", a value for each of columns]; the ID '
+        "ends at the first blank.",
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
@@ -79,9 +84,10 @@ TOOLS: Mapping[str, Text] = {
         "with values), so one relation of a hub is a short answer. A list of lists is one list a hop: "
         '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
-        "do not know the predicate, describe_entity lists those of a node. Without steering begin with max_hops=1 and "
-        "topology_only=true, without values and evidence; max_degree=100 shows hubs without "
-        "expanding them. node_types and predicates do not filter: they choose what has metadata. "
+        "do not know the predicate, describe_entity lists those of a node. Else begin with max_hops=1 and "
+        "topology_only=true; max_degree=100 does not expand hubs. "
+        'where=["x:year < 1990"] and sort_by choose by values; "x:p/^x:q" is a walk. '
+        "node_types and predicates choose what has metadata. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot.",
         'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank, a list is a row of '
@@ -108,8 +114,9 @@ TOOLS: Mapping[str, Text] = {
         "Intersect: only nodes within k hops of every seed, the edges among them, and in via how each hangs together "
         "with each seed. Use it for what entities have in common, and for an entity known by its relations only, "
         'with a name or without: k=1 and one list a seed, only_predicates=[["x:birthPlace"],["x:citizenOf"]], is who '
-        "was born in the first and is a citizen of the second. Begin with k=1; k=2 goes through a shared neighbor. A "
-        "type is no neighbor: take only_node_types for it. The other arguments are those of bfs_query.",
+        "was born in the first and is a citizen of the second. Begin with "
+        "k=1; k=2 goes through a shared neighbor. A type is no neighbor: take only_node_types for it. The other "
+        "arguments, where and values too, are those of bfs_query.",
         'It reads as bfs_query does; a path in via reads "node predicate node ^predicate seed".',
     ),
 }
@@ -212,6 +219,8 @@ _ANSWERS: Mapping[str, _Schema] = {
         complete=_COMPLETE,
         entity_types=_described("object", '{"id label": count}'),
         predicates=_described("object", '{"id label": count}'),
+        values={"type": "object"},
+        shapes={"type": "object"},
         prefixes={"type": "object"},
         next_steps={"type": "string"},
     ),

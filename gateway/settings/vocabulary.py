@@ -7,7 +7,15 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, field_validator
 
 from gateway.settings.section import Iris, Section, Words
-from gateway.terms.iri import DESCRIPTION_PREDICATES, NAME_PREDICATES, NO_EDGES, RDF_TYPE, SYNONYM_PREDICATES, is_iri
+from gateway.terms.iri import (
+    DESCRIPTION_PREDICATES,
+    NAME_PREDICATES,
+    NO_EDGES,
+    RDF_TYPE,
+    SUBCLASS_OF,
+    SYNONYM_PREDICATES,
+    is_iri,
+)
 
 NAMESPACE_MARK = "*"
 """Ends an entry of `edges.allowed` that means every predicate of a namespace."""
@@ -148,11 +156,16 @@ class TypeSettings(Section):
     subclass_of: Iris = Field(
         default=(),
         description=(
-            "Predicates from a class to its superclass, such as `rdfs:subClassOf` or `wdt:P279`. If set, `node_types`"
-            " and `exclude_node_types` include the subclasses of a type, and a node does not show a type that is a "
+            "Predicates from a class to its superclass, such as `wdt:P279`. Filters by type include the subclasses of "
+            "a type; where this is not set, those by `rdfs:subClassOf`. If set, a node does not show a type that is a "
             "superclass of another of its types."
         ),
     )
+
+    @property
+    def narrowed_by(self) -> tuple[str, ...]:
+        """The predicates by which filters include the subclasses of a type."""
+        return tuple(self.subclass_of) or (SUBCLASS_OF,)
 
 
 class RoleSettings(Section):

@@ -4,7 +4,8 @@ A slot ``?_name`` takes one rendered parameter. The lines between ``#each name``
 element of a parameter, or left out where it is empty; inside, the slot ``?_name`` is the element. With
 ``#each name joined UNION`` that word stands between the repetitions. The lines between ``#if name`` and ``#end`` are
 written once where that parameter has elements, those between ``#unless name`` and ``#end`` where it has none. Blocks
-may stand inside blocks. A line ``#visible`` with the three terms of a triple pattern stands in the pattern's own group;
+may stand inside blocks. A line ``#visible`` with the three terms of a triple pattern, or a slot that is all of
+them, stands in the pattern's own group;
 under a policy it becomes the conditions under which the triple is visible, and nothing otherwise.
 """
 
@@ -21,7 +22,7 @@ _BLOCK = re.compile(
     r"[ \t]*#(?:each (?P<each>[a-z_]+)(?: joined (?P<joint>[A-Z]+))?|if (?P<if>[a-z_]+)|unless (?P<unless>[a-z_]+))"
 )
 _END = re.compile(r"[ \t]*#end")
-_VISIBLE = re.compile(r"(?P<indent>[ \t]*)#visible (?P<terms>\S+ \S+ \S+)")
+_VISIBLE = re.compile(r"(?P<indent>[ \t]*)#visible (?P<terms>\S+ \S+ \S+|\?_[a-z_]+)")
 
 
 class MarkupError(Exception):

@@ -231,7 +231,7 @@ class NodeReader:
                 found[parent].add(child)
             return {parent: DirectSubclasses(tuple(sorted(children)), mark) for parent, children in found.items()}
 
-        return await self._query("narrower", read_classes, predicates=self._profile.types.subclass_of).run(ids, call)
+        return await self._query("narrower", read_classes, predicates=self._profile.types.narrowed_by).run(ids, call)
 
     async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
         """Return the direct superclasses of each class; none of one about which the graph could not be asked."""

@@ -25,6 +25,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import integer, iri
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_search import HitReader, Scope, TextSearch
+from gateway.terms.iri import SCHEMA_TERM_CLASSES
 from gateway.terms.names import listed_words, patterns
 
 _log = logging.getLogger(__name__)
@@ -241,14 +242,37 @@ class EntityLister:
         self._rule = rule
         self._type_predicates = type_predicates
 
-    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+    async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types; see `GraphStore.of_types`."""
         await self._rule.refresh(call)
         given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
-        answer = await self._client.rows("search/of_types", call, given, at_most=_MOST)
+        answer = await self._client.rows("search/of_types", call, given, at_most=at_most or _MOST)
         rows, truncated = answer.part()
         hits = tuple(Hit(entity, "", is_synonym=False) for entity in iri("n")(rows))
         return Hits(hits, truncated, "all entities of these types", exhaustive=not truncated)
+
+    async def count(self, types: Sequence[Iri], call: Call) -> int:
+        """Return how many entities have one of some types.
+
+        Raises:
+            Fault: The endpoint could not count them.
+        """
+        await self._rule.refresh(call)
+        given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
+        return sum(integer("count")((await self._client.rows("walks/count", call, given)).whole()))
+
+    async def untyped(self, call: Call) -> Hits:
+        """Return the entities without any type."""
+        await self._rule.refresh(call)
+        given = {
+            "types": self._type_predicates,
+            "of_terms": sorted(SCHEMA_TERM_CLASSES),
+            **self._rule.evidence_of_nodes,
+        }
+        answer = await self._client.rows("walks/untyped", call, given)
+        rows, truncated = answer.part()
+        hits = tuple(Hit(entity, "", is_synonym=False) for entity in iri("n")(rows))
+        return Hits(hits, truncated, "all entities without a type", exhaustive=not truncated)
 
 
 class BlankNodeFinder:

@@ -20,7 +20,10 @@ from gateway.sparql.probes import LateralProbe
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema import SchemaReader
 from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
+from gateway.sparql.selection import SelectionReader
 from gateway.sparql.value_nodes import ValueNodeReader
+from gateway.sparql.value_predicates import ValuePredicateReader
+from gateway.sparql.walks import WalkReader
 from gateway.telemetry.tally import Clock
 from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
 
@@ -56,6 +59,7 @@ class SparqlStore:
         finder = NamePredicateFinder(self._client, nodes, self.name_predicates, profile)
         schema = SchemaReader(self._client, rule, nodes, finder, profile, wall_clock)
         search = SearchReader(self._client, profile, self.name_predicates)
+        lister = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(self._client, rule, nodes, self.name_predicates)
         self._names = SparqlNameReader(self._client, nodes, self.name_predicates, finder)
         # The port, by who answers what.
@@ -73,10 +77,14 @@ class SparqlStore:
         self.mentions = nodes.mentions
         self.node_metadata = nodes.metadata
         self.edge_metadata = EvidenceReader(self._client, ways, value_nodes, facts_batch).about
+        walks = WalkReader(self._client, rule, nodes, self.name_predicates, facts_batch)
+        self.ends = walks.ends
+        self.select = SelectionReader(self._client, rule, walks, lister, profile.edges.types).select
         self.quick_schema = schema.quick_schema
         self.schema = schema.read
+        self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates
         self.search = search.find
-        self.of_types = EntityLister(self._client, rule, profile.edges.types).of_types
+        self.of_types = lister.of_types
         self.named = search.named
         self.nameless = self._nameless.count
         self.has_blank_nodes = BlankNodeFinder(self._client, rule, profile, self.name_predicates).has

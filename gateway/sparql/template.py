@@ -38,6 +38,8 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iri": render.iri,
     "string": render.string,
     "int": render.integer,
+    "double": render.double,
+    "var": render.variable,
     "bool": render.boolean,
     "iris": lambda values: " ".join(map(render.iri, values)),
     "path": lambda values: "|".join(map(render.iri, values)),

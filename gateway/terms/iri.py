@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import islice
+from urllib.parse import quote, unquote
 
 LEGAL_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]*")
 """What a query can contain: no character of it ends `<...>`."""
@@ -59,7 +60,7 @@ def is_blank_node(iri: str) -> bool:
 
 def is_own(iri: str) -> bool:
     """Return whether an IRI is one that the gateway made, so that no answer shows it."""
-    return iri.startswith((BLANK_NODE, REACHED_BY)) or iri == POSITION
+    return iri.startswith((BLANK_NODE, REACHED_BY, WALK)) or iri == POSITION
 
 
 def is_shown(iri: str) -> bool:
@@ -70,6 +71,30 @@ def is_shown(iri: str) -> bool:
 def is_reached_by(iri: str) -> bool:
     """Return whether a type is that of blank nodes without one: the predicate that leads to them."""
     return iri.startswith(REACHED_BY)
+
+
+WalkStep = tuple[str, bool]
+"""A predicate, and whether it is followed against its direction."""
+
+_INVERSE = "!"
+_THEN = "/"
+"""What the IRI of a walk has before and between the IRIs of its predicates, which are percent-encoded."""
+
+
+def walk_iri(steps: Iterable[WalkStep]) -> str:
+    """Return the IRI that stands for a walk."""
+    return WALK + _THEN.join(_INVERSE * is_inverse + quote(predicate, safe="") for predicate, is_inverse in steps)
+
+
+def is_walk(iri: str) -> bool:
+    """Return whether an IRI stands for a walk."""
+    return iri.startswith(WALK)
+
+
+def walk_steps(iri: str) -> list[WalkStep]:
+    """Return the steps of the walk for which an IRI stands."""
+    steps = iri[len(WALK) :].split(_THEN)
+    return [(unquote(step.removeprefix(_INVERSE)), step.startswith(_INVERSE)) for step in steps]
 
 
 def is_skolem(iri: str) -> bool:
@@ -170,6 +195,9 @@ BLANK_NODE = f"{OWN}node:"
 
 REACHED_BY = f"{OWN}reached-by:"
 """Begins the type of an untyped blank node: the predicate that leads to it follows; answers write `(predicate)`."""
+
+WALK = f"{OWN}walk:"
+"""Begins the IRI that stands for a walk of several predicates, see `walk_iri`; answers write `p/^q`."""
 
 POSITION = f"{OWN}position"
 """The predicate of the place of a member in its list; answers write `position`."""

@@ -77,6 +77,16 @@ class Literal:
         return self.value
 
 
+def is_number(datatype: str) -> bool:
+    """Return whether a datatype is one of numbers."""
+    return datatype in _INTEGERS or datatype in _REALS
+
+
+def is_date(datatype: str) -> bool:
+    """Return whether a datatype is one of dates and times."""
+    return datatype in _DATES
+
+
 def _integer(text: str, original: str) -> JsonScalar:
     if not _INTEGER_FORM.fullmatch(text):
         return original

@@ -377,6 +377,16 @@ def patterns(words: Sequence[str], *, whole: bool = False) -> list[str]:
     return found
 
 
+def patterns_inside(words: Sequence[str]) -> list[str]:
+    """Return a pattern for each word that matches wherever its letters stand, inside other words too."""
+    found: list[str] = []
+    for length in _LENGTHS:
+        found = [_any_of([word], length, begins=False, ends=False) for word in words]
+        if sum(map(len, found)) <= _MAX_CHARACTERS:
+            break
+    return found
+
+
 def _pattern(word: str, length: int, *, whole: bool, last: bool) -> str:
     begins = not is_unspaced(word) and (whole or not may_be_part(word))
     ends = begins and (whole or not last)

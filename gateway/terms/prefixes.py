@@ -16,7 +16,7 @@ from sys import getsizeof
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
-from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, POSITION, REACHED_BY, is_iri
+from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, POSITION, REACHED_BY, WALK, is_iri, is_walk, walk_steps
 from gateway.terms.names import nearest
 
 _SHOWN = 8
@@ -108,6 +108,9 @@ def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, s
     return merged, conflicts
 
 
+_OF_OTHERS = (REACHED_BY, WALK)
+"""IRIs of the gateway's own which are written with the IDs of other IRIs."""
+
 _MOST_WRITTEN = 10_000
 """IRIs for which prefixes are coined at once; no answer has room for more."""
 
@@ -172,14 +175,15 @@ class PrefixMap:
         if self._coined is not None:
             counts = Counter(islice(iris, _MOST_WRITTEN))
             forms = self.declared_forms(counts)
-            self._coined.coin({iri: counts[iri] for iri, form in forms.items() if form == iri or form.startswith("<")})
+            others = {iri: form for iri, form in forms.items() if not iri.startswith(OWN)}
+            self._coined.coin({iri: counts[iri] for iri, form in others.items() if form == iri or form.startswith("<")})
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
         short = self._short.known.get(iri) or self.declared_form(iri)
         # Most are known, and a declared prefix fits.
         if self._coined is None or not (short == iri or short.startswith("<")):
-            return own_form(iri, self.shorten) if short[0] == "(" and iri.startswith(OWN) else short
+            return own_form(iri, self.shorten) if iri.startswith(_OF_OTHERS) else short
         return self._coined.shortened(iri) or short
 
     def declared_forms(self, iris: Iterable[str]) -> dict[str, str]:
@@ -292,7 +296,14 @@ def own_form(iri: str, shortened: Callable[[str], str]) -> str:
         return f"_:{iri[len(BLANK_NODE) :]}"
     if iri.startswith(REACHED_BY):
         return f"({shortened(iri[len(REACHED_BY) :])})"
+    if is_walk(iri):
+        return "/".join(f"{'^' * is_inverse}{_in_walk(one, shortened(one))}" for one, is_inverse in walk_steps(iri))
     return "position" if iri == POSITION else iri
+
+
+def _in_walk(iri: str, short: str) -> str:
+    """Return an ID as a step of a walk: the whole IRI in the place of one that has a slash."""
+    return f"<{iri}>" if "/" in short else short
 
 
 def is_plain_curie(text: str, prefixes: Container[str]) -> bool:

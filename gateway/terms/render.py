@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 
@@ -127,6 +128,32 @@ def literal(value: str, language: str) -> str:
 
 def _as_code_point(letter: re.Match[str]) -> str:
     return f"\\U{ord(letter[0]):08X}"
+
+
+_VARIABLE = re.compile("[a-z]+")
+
+
+def variable(name: str) -> str:
+    """Render a variable.
+
+    Raises:
+        InputError: The name is none of a template's.
+    """
+    if _VARIABLE.fullmatch(name) is None:
+        raise InputError(f"{quoted(name)} is not a variable.", valid="Letters a to z.")
+    return f"?{name}"
+
+
+def double(value: float) -> str:
+    """Render a finite ``xsd:double`` (section 19.8, DOUBLE).
+
+    Raises:
+        InputError: The number is infinite, or none.
+    """
+    if not math.isfinite(value):
+        raise InputError(f"{value} cannot stand in a query.", valid="A finite number.")
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    return f"{mantissa}e{int(exponent or 0)}"
 
 
 def integer(value: int) -> str:

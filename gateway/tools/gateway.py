@@ -22,7 +22,7 @@ from gateway.answers.models import (
     ToolAnswer,
 )
 from gateway.answers.page import AnyPage, PageGap, SubgraphPage
-from gateway.answers.reference import REFERENCE
+from gateway.answers.reference import REFERENCE, rows_and_nodes
 from gateway.answers.shape import Json, Shape, size_of
 from gateway.answers.size import max_bytes
 from gateway.arguments import (
@@ -33,6 +33,7 @@ from gateway.arguments import (
     DescribeSchema,
     IntersectSubgraphs,
     SearchEntities,
+    SearchOptions,
     TraversalOptions,
     parse,
 )
@@ -49,16 +50,30 @@ from gateway.telemetry.tracing import span
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.answer_cache import AnswerCache
 from gateway.tools.description import EntityDescriber
+from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader, given_iris
 from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
+from gateway.tools.shapes import ShapeReader
 from gateway.tools.traversal import Traverser
-from gateway.tools.whole_subgraph import Traversed, check_arguments, pages, subgraph_of
+from gateway.tools.whole_subgraph import (
+    Traversed,
+    asks_for_rows,
+    check_arguments,
+    only_rows,
+    pages,
+    subgraph_of,
+    with_rows,
+    without_rows,
+)
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
 _NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
 """The reference shape with the name of every node, for people and programs that read a whole subgraph."""
+
+_ROWS_AND_NODES = replace(REFERENCE, writers={**REFERENCE.writers, SubgraphPage: rows_and_nodes})
+"""The reference shape that tells of which node each row is."""
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
 
@@ -124,10 +139,13 @@ class Gateway:
         self._answers = AnswerCache()
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
-        self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache)
-        searcher = EntitySearcher(store, profile, prefixes, self._schema_cache)
+        shapes = ShapeReader(store, profile, prefixes)
+        member_names = MemberNames(store, prefixes, shapes)
+        self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache, shapes)
+        searcher = EntitySearcher(store, profile, prefixes, self._schema_cache, member_names)
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
-        self._traverser = Traverser(store, profile, prefixes, self._schema_cache, id_reader, clock)
+        reading = profile, prefixes, self._schema_cache, id_reader, member_names, clock
+        self._traverser = Traverser(store, *reading)
         describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
         bfs_result, intersection_result = BfsResult.model_validate, IntersectionResult.model_validate
         self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, SchemaResult.model_validate)
@@ -137,7 +155,7 @@ class Gateway:
         self._describe_entities = _Tool(DescribeEntities, describer.several, EntitiesResult.model_validate)
         self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
         # Its answers are of any size: a program or a person asked for all of them.
-        whole = Traverser(store, with_unlimited_size(profile), prefixes, self._schema_cache, id_reader, clock)
+        whole = Traverser(store, with_unlimited_size(profile), *reading[1:])
         self._whole_traverser = whole
         self._whole: Mapping[str, _Tool[Any, Any]] = {
             BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),
@@ -189,6 +207,7 @@ class Gateway:
     def forget(self) -> None:
         """Drop all nodes and edges read so far: the answers stored for paging, and the cache."""
         self.forget_snapshots()
+        self._schema_describer.forget()
         self._store.forget()
 
     def start(self) -> None:
@@ -355,38 +374,39 @@ class Gateway:
         self,
         *,
         all: bool = False,  # noqa: A002 - the name of the argument over MCP
+        node_types: Sequence[str] | None = None,
         explain: bool = False,
     ) -> SchemaResult:
-        """Return what the graph contains: types, predicates and next steps.
+        """Return what the graph contains: types, predicates, values and next steps.
 
         Args:
             all: List up to 200 types and 200 predicates, as many as fit into 15,000 bytes; otherwise the 40 most
                 frequent of each.
+            node_types: Return the shapes of these types, up to 20, and no lists.
             explain: Add the cost of the call and the SPARQL that was sent.
 
         Raises:
             Fault: The graph could not be queried. If it is only too large to enumerate in time, the lists are empty
                 and not comprehensive.
+            InputError: A type that is asked for does not exist.
         """
-        return await self._answer(self._describe_schema, {"all": all, "explain": explain})
+        given = {"all": all, "node_types": node_types, "explain": explain}
+        return await self._answer(self._describe_schema, given)
 
     async def search_entities(
         self,
         query: str = "",
         node_types: Sequence[str] | None = None,
-        *,
-        limit: int | None = None,
-        explain: bool = False,
+        **options: Unpack[SearchOptions],
     ) -> SearchResult:
         """Return the entities that match a name, an alias or a part of one, or all entities of some types.
 
         Args:
             query: The name; empty for all entities of `node_types`.
             node_types: Only entities of these types.
-            limit: Hits at most, 1 to 100. None: 10, or 5 and all further ones of that name if some name is the query.
-            explain: Add the cost of the call and the SPARQL that was sent.
+            **options: Conditions, columns, an order and a page; see `SearchOptions`.
         """
-        given = {"query": query, "node_types": node_types, "limit": limit, "explain": explain}
+        given = {"query": query, "node_types": node_types, **options}
         return await self._answer(self._search_entities, given)
 
     async def bfs_query(
@@ -505,6 +525,8 @@ class Gateway:
     async def subgraph(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> Subgraph:
         """Return all pages of a traversal as one subgraph; see `bfs_subgraph`.
 
+        Values that are asked for stand beside the metadata of the nodes, which are ordered by them.
+
         Args:
             tool: `bfs_query` or `intersect_subgraphs`.
             arguments: Its arguments, none about pages.
@@ -512,7 +534,12 @@ class Gateway:
         """
         # A node on one page is an end of edges on others.
         with self._prefixes.one_answer():
-            return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
+            if not asks_for_rows(arguments):
+                return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
+            check_arguments(arguments)
+            all_pages = self.pages(tool, without_rows(arguments), progress)
+            subgraph = await subgraph_of(all_pages, self._prefixes, tool, arguments)
+            return await with_rows(subgraph, self._pages(tool, only_rows(arguments), progress, _ROWS_AND_NODES))
 
     async def pages(
         self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress
@@ -529,10 +556,15 @@ class Gateway:
             Fault: The graph could not be queried, or changed meanwhile.
         """
         check_arguments(arguments)
+        async for page in self._pages(tool, arguments, progress, _NAMED_REFERENCE):
+            yield page
 
+    async def _pages(
+        self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape
+    ) -> AsyncIterator[Traversed]:
         async def ask(place: Mapping[str, Any]) -> Traversed:
             given = {**arguments, **place}
-            answer: Traversed = await self._answer(self._whole[tool], given, progress, shape=_NAMED_REFERENCE)
+            answer: Traversed = await self._answer(self._whole[tool], given, progress, shape=shape)
             return answer
 
         async for page in pages(ask):

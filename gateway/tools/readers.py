@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 from gateway import messages
 from gateway.answers.page import PageHit, SearchPage
 from gateway.answers.reference import REFERENCE
-from gateway.arguments import MAX_QUERY, Arguments, BfsQuery, SearchEntities, TraversalArguments, expanded
+from gateway.arguments import (
+    MAX_HOPS,
+    MAX_QUERY,
+    Arguments,
+    BfsQuery,
+    IntersectSubgraphs,
+    SearchEntities,
+    TraversalArguments,
+    expanded,
+)
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
+from gateway.graph.walks import LONGEST_WALK
+from gateway.members.walk_text import StepText, split_steps
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import HINTED, SchemaView, first_warnings
 from gateway.settings.profile import Profile
-from gateway.terms.iri import REIFICATION, local_name
+from gateway.terms.iri import REIFICATION, is_walk, local_name, walk_iri, walk_steps
 from gateway.terms.names import compact, cut
 from gateway.terms.prefixes import PrefixMap, in_prose
 from gateway.tools.search import EntitySearcher
@@ -181,6 +194,9 @@ def _described(hit: PageHit, page: SearchPage) -> str:
 
 _ARGUMENT = "only_predicates"
 
+_MOST_WALKS = 24
+"""Walks of single predicates that one entry may mean."""
+
 _OF_STATEMENTS = re.compile(
     r"/prop/(?:(?P<part>statement|qualifier|reference)/(?:value/|value-normalized/)?)?(?P<property>P[0-9]+)$"
 )
@@ -215,10 +231,28 @@ class SteeringReader:
             self._check_number(arguments, len(lists), seeds)
         warnings: dict[str, None] = {}
         followed = tuple(tuple(self._followed(names, known, warnings)) for names in lists)
+        self._check_steps(arguments, followed)
         # One list for one hop is a list for all.
         return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
             _ARGUMENT, list(warnings)
         )
+
+    def _check_steps(self, arguments: TraversalArguments, followed: Sequence[Sequence[PredicateChoice]]) -> None:
+        """Check that walks are not too long, all hops together, and that one of several steps is a whole answer."""
+        longest = [
+            max((len(walk_steps(one.predicate)) for one in some if is_walk(one.predicate)), default=1)
+            for some in followed
+        ]
+        if max(longest) == 1:
+            return
+        hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
+        if isinstance(arguments, IntersectSubgraphs):
+            if hops > 1:
+                raise messages.walks_need_one_hop(arguments.tool)
+            return
+        steps = sum(longest) if len(longest) == hops else longest[0] * hops
+        if steps > MAX_HOPS:
+            raise messages.walks_too_long(arguments.tool, steps, MAX_HOPS)
 
     def _check_number(self, arguments: TraversalArguments, lists: int, seeds: int) -> None:
         wanted, each = (arguments.max_hops, "hop") if isinstance(arguments, BfsQuery) else (seeds, "seed")
@@ -228,20 +262,42 @@ class SteeringReader:
     def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[PredicateChoice]:
         found: dict[PredicateChoice, None] = {}
         for name in names:
-            is_inverse = name.startswith("^")
-            bare = self._prefixes.without_name(name.removeprefix("^"))
-            iri = self._iri(bare)
-            if iri is not None:
-                self._check_edge(iri)
-            try:
-                iris, warning = known.predicates.required(_ARGUMENT, bare, hinted=len(warnings) < HINTED)
-            except InputError:
-                self._check_no_edge_is_called(bare)
-                raise
-            if warning:
-                warnings[warning] = None
-            found |= dict.fromkeys(PredicateChoice(one, is_inverse) for one in iris)
+            steps = self._steps(name, known)
+            meant = [self._predicates(step, known, warnings) for step in steps]
+            if len(steps) == 1:
+                found |= dict.fromkeys(PredicateChoice(one, steps[0].is_inverse) for one in meant[0])
+                continue
+            if math.prod(map(len, meant)) > _MOST_WALKS:
+                raise messages.too_many_walks(quoted(name))
+            signs = [step.is_inverse for step in steps]
+            walks = (zip(predicates, signs, strict=True) for predicates in product(*map(sorted, meant)))
+            found |= dict.fromkeys(PredicateChoice(walk_iri(walk)) for walk in walks)
         return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
+
+    def _steps(self, name: str, known: SchemaView) -> Sequence[StepText]:
+        """Return the steps of an entry; one that as a whole is a predicate is that predicate, whatever it holds."""
+        bare = self._prefixes.without_name(name.removeprefix("^"))
+        is_whole = "://" in bare.partition("/<")[0].partition("^")[0] and not bare.startswith("<")
+        steps = None if is_whole or known.predicates.found(bare) else split_steps(name)
+        if steps is None or len(steps) == 1:
+            return [StepText(bare, name.startswith("^"))]
+        if len(steps) > LONGEST_WALK:
+            raise messages.walk_too_long(quoted(name), LONGEST_WALK)
+        return [replace(step, name=self._prefixes.without_name(step.name)) for step in steps]
+
+    def _predicates(self, step: StepText, known: SchemaView, warnings: dict[str, None]) -> frozenset[Iri]:
+        """Return the edge predicates that a step means."""
+        iri = self._iri(step.name)
+        if iri is not None:
+            self._check_edge(iri)
+        try:
+            iris, warning = known.predicates.required(_ARGUMENT, step.name, hinted=len(warnings) < HINTED)
+        except InputError:
+            self._check_no_edge_is_called(step.name)
+            raise
+        if warning:
+            warnings[warning] = None
+        return iris
 
     def _iri(self, name: str) -> Iri | None:
         try:

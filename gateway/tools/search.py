@@ -21,12 +21,15 @@ from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
+from gateway.members.question import MemberQuestion
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, names_in_doubt
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
 from gateway.terms.names import MOST_WORDS, cut, folded_words, has_symbol, typed_words, words_of
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.entity_sets import EntitySet, EntitySets
+from gateway.tools.member_names import MemberNames
 from gateway.tools.ranking import (
     WEIGHED,
     RankedHit,
@@ -103,14 +106,23 @@ class _Found:
 class EntitySearcher:
     """Answers `search_entities` for one graph."""
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        member_names: MemberNames,
+    ) -> None:
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
-        self._subclasses = Subclasses(store, profile, prefixes)
+        self._subclasses = Subclasses(store, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
+        self._sets = EntitySets(store, profile, prefixes)
+        self._member_names = member_names
 
     async def search(self, arguments: SearchEntities, shape: Shape, call: Call) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
@@ -124,6 +136,10 @@ class EntitySearcher:
         # An index of names may answer, and change later.
         call.freshness.asked()
         question = await self._question(arguments, call)
+        asked = await self._member_names.read(arguments, question.view, call)
+        question.warnings.extend(asked.warnings)
+        if asked.is_of_members or (not question.terms.text and (arguments.offset or UNTYPED in question.types.iris)):
+            return await self._by_values(arguments, question, asked, shape, call)
         found = await self._found(question, call)
         slices = Slices()
         shown, facts = await self._shown(question, found, arguments.limit, call)
@@ -161,6 +177,42 @@ class EntitySearcher:
         view, types = await self._requested_types(arguments.node_types or (), call)
         wanted, warnings = await self._subclasses.widened("node_types", types.iris, call)
         return _Question(terms, view, bool(arguments.node_types), types, wanted, warnings)
+
+    async def _by_values(
+        self, arguments: SearchEntities, question: _Question, asked: MemberQuestion, shape: Shape, call: Call
+    ) -> SearchPage:
+        """Return the entities that fulfil conditions, in rows: those of the types, or those whose names fit."""
+        limit = arguments.offset + (arguments.limit or _USUAL)
+        hits = _NOTHING
+        if question.terms.text:
+            named = await self._found(question, call)
+            hits = named.hits
+            found = await self._sets.under([one.hit.iri for one in named.fitting], asked, call)
+        elif question.wanted:
+            found = await self._sets.of_types(question.wanted - {UNKNOWN}, asked, limit, call)
+            hits = Hits((), truncated=not found.mark.whole, how="all entities of these types")
+        else:
+            found = EntitySet(())
+        question.warnings.extend(found.warnings)
+        question.warnings.extend(_about_blank_nodes(question))
+        doubts = self._doubts(question.view, of_names=bool(question.terms.text))
+        is_whole = found.mark.whole and question.types.whole and not hits.truncated and not doubts
+        in_rows = asked if asked.is_in_rows else replace(asked, columns=())
+        page = SearchPage(
+            [],
+            guesses=[],
+            next_steps="",
+            complete=is_whole and hits.exhaustive and self._profile.endpoint.trusted,
+            how=hits.how,
+            labels={},
+            found=found.count,
+            truncated=hits.truncated,
+            exhaustive=hits.exhaustive,
+            warnings=[*question.types.warnings, *question.warnings, *doubts, *hits.warnings],
+            coined=self._prefixes.coined_in_answer,
+        )
+        await self._sets.add_rows(page, found, in_rows, arguments, shape, call)
+        return page
 
     async def _found(self, question: _Question, call: Call) -> _Found:
         """Return the entities that fit, and names that are near; warn of those that are left out."""

@@ -20,11 +20,13 @@ from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood
+from gateway.graph.walk_edges import WalkEdges
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap, listed_ids
+from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader, SteeringReader
 from gateway.traversal.builder import TopologyBuilder
 from gateway.traversal.expander import HubRule
@@ -47,15 +49,18 @@ class Traverser:
         prefixes: PrefixMap,
         schema_cache: SchemaCache,
         id_reader: IdReader,
+        member_names: MemberNames,
         clock: Clock,
     ) -> None:
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
         self._id_reader = id_reader
+        store = WalkEdges(store)
         self._topology_builder = TopologyBuilder(store, prefixes, profile)
         self._redirects = Redirects(store, profile, prefixes)
         self._steering_reader = SteeringReader(profile, prefixes)
+        self._member_names = member_names
         self._store = store
         self._presenter = Presenter(store, profile, prefixes, schema_cache)
         self._snapshots = Snapshots(profile.snapshots.megabytes, profile.snapshots.ttl_seconds, clock)
@@ -79,6 +84,7 @@ class Traverser:
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         read = await self._id_reader.read("seeds", arguments.seeds, call)
         known, filters, steering, notes = await self._names_read(arguments, len(read.iris), call)
+        members = await self._member_names.read(arguments, known, call)
         seeds, steering = _merged(read.iris, steering, arguments)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
@@ -122,9 +128,10 @@ class Traverser:
             *(self._redirects.doubts(resolved, topology) if resolved.unread else []),
             *rule.warnings,
             *notes,
+            *members.warnings,
             *other_way[:_WARNED],
         ]
-        question = Question(arguments, seeds, steering, known, filters, warnings, shape, limit, names, call)
+        question = Question(arguments, seeds, steering, known, filters, warnings, shape, limit, names, call, members)
         return await self._presenter.present(question, topology)
 
     async def _resolved(

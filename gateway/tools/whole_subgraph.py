@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import Any
 
@@ -21,6 +22,26 @@ NODES_A_PAGE = 500
 """Nodes of one page, whose metadata is read at once."""
 
 _OF_PAGES = ("limit", "offset", "edge_offset", "snapshot", "max_tokens", "explain")
+
+
+VALUES_INCOMPLETE = "Some values are shortened, left out, or could not be read."
+
+_OF_ROWS = ("values", "sort_by", "show")
+
+
+def asks_for_rows(arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call shows nodes in rows."""
+    return bool(arguments.get("values") or arguments.get("sort_by"))
+
+
+def without_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call that finds the same nodes and edges, with metadata."""
+    return {name: value for name, value in arguments.items() if name not in _OF_ROWS}
+
+
+def only_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call that shows the same rows, and no edges."""
+    return {**arguments, "edges": False}
 
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
@@ -46,14 +67,17 @@ async def pages(ask: AskPage) -> AsyncIterator[Traversed]:
     while True:
         page = await ask({"limit": NODES_A_PAGE, **place})
         if page.result_changed:
-            raise EndpointFault(
-                "The graph changed while its subgraph was read, so the pages do not fit together.",
-                next_step="Ask again.",
-            )
+            raise _changed()
         yield page
         if page.next_offset is None:
             return
         place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
+
+
+def _changed() -> EndpointFault:
+    return EndpointFault(
+        "The graph changed while its subgraph was read, so the pages do not fit together.", next_step="Ask again."
+    )
 
 
 async def subgraph_of(
@@ -71,7 +95,7 @@ async def subgraph_of(
         nodes += (_node(node, distance) for node, distance in zip(page.nodes, distances, strict=False))
         edges += (SubgraphEdge(edge.subject, edge.predicate, edge.object, edge.metadata) for edge in page.edges)
         labels |= page.labels or {}
-        notes |= dict.fromkeys(notes_of(page))
+        notes |= dict.fromkeys([*notes_of(page), *(f"Condition: {text}" for text in page.where or ())])
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
     terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
@@ -88,6 +112,32 @@ async def subgraph_of(
         {name_id: labels[name_id] for name_id in sorted(labels, key=order.__getitem__)},
         tool,
         {name: value for name, value in arguments.items() if value is not None},
+    )
+
+
+async def with_rows(subgraph: Subgraph, pages: AsyncIterator[Traversed]) -> Subgraph:
+    """Return a subgraph with the rows that pages have of its nodes; these nodes are its last, in their order.
+
+    The pages have the nodes of their rows among their nodes.
+
+    Raises:
+        EndpointFault: The graph has other nodes by now.
+    """
+    others = {node.id: node for node in subgraph.nodes}
+    members: list[SubgraphNode] = []
+    notes = dict.fromkeys(subgraph.notes)
+    columns: tuple[str, ...] = ()
+    is_complete = subgraph.complete
+    async for page in pages:
+        columns = tuple(page.columns or ())
+        for node, row in zip(page.nodes, page.rows or (), strict=True):
+            if node.id not in others:
+                raise _changed()
+            members.append(replace(others.pop(node.id), values=dict(zip(columns, row[1:], strict=True))))
+        notes |= dict.fromkeys(notes_of(page))
+        is_complete = is_complete and page.complete
+    return replace(
+        subgraph, nodes=[*others.values(), *members], columns=columns, complete=is_complete, notes=list(notes)
     )
 
 
@@ -125,5 +175,9 @@ def notes_of(page: Traversed) -> Iterator[str]:
         yield f"{count:,} {step.replace('_', ' ')}"
     if page.omitted_texts:
         yield f"Long quotes left out of the evidence: {sum(page.omitted_texts.values()):,}"
+    if page.values_complete is False:
+        yield VALUES_INCOMPLETE
+    if page.seeds_left_out:
+        yield f"Seeds that would be in the rows too: {page.seeds_left_out:,}"
     if page.blank_node_edges:
         yield f"Edges left out because one end is a blank node: {page.blank_node_edges:,}"

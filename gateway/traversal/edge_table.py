@@ -171,6 +171,21 @@ class EdgeTable(Sequence[Edge]):
                 objects(end)
         return EdgeTable(nodes, node_count, self._predicates, columns)
 
+    def reordered(self, nodes: Sequence[Iri], deadline: Deadline) -> EdgeTable:
+        """Return the same edges over the same nodes in another order.
+
+        Raises:
+            DeadlinePassed: The time was not enough.
+        """
+        place = {node: at for at, node in enumerate(nodes)}
+        position = [place[node] if at < self.node_count else at for at, node in enumerate(self.nodes)]
+        columns = (
+            array(_POSITION, (position[at] for at in deadline.checking(self._subjects))),
+            self._numbers,
+            array(_POSITION, (position[at] for at in deadline.checking(self._objects))),
+        )
+        return EdgeTable([*nodes, *self.nodes[self.node_count :]], self.node_count, self._predicates, columns)
+
     @computed_once
     def _by_end(self) -> tuple[array[int], array[int]]:
         """The places of edges by the position where they end, then in order; and how many end before each position."""

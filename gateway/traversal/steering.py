@@ -8,7 +8,7 @@ Another search than breadth-first: a node is expanded at each step where a walk 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Literal
@@ -17,6 +17,7 @@ from gateway import messages
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore, OnAnswers
 from gateway.graph.values import Edge, EdgeSelection, Iri, Neighbourhood, other_end
+from gateway.terms.iri import is_walk
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.breadth_first import Exploration, Reading, joined, settle_seeds
 from gateway.traversal.expander import NodeExpander
@@ -30,12 +31,17 @@ class PredicateChoice:
     """One predicate of `only_predicates`.
 
     Attributes:
-        predicate: The predicate.
+        predicate: The predicate, or what stands for a walk of several.
         is_inverse: Whether it was written `^p`: its incoming edges only.
     """
 
     predicate: Iri
     is_inverse: bool = False
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether it is followed in one direction, whatever the question says."""
+        return self.is_inverse or is_walk(self.predicate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,8 @@ class Steering:
         either, out, into = self.direction == "both", self.direction == "out", self.direction == "in"
         if not followed:
             return EdgeSelection(() if into else None, () if out else None)
-        outgoing = {one.predicate for one in followed if not one.is_inverse and (either or out)}
-        incoming = {one.predicate for one in followed if one.is_inverse or either or into}
+        outgoing = {one.predicate for one in followed if not one.is_inverse and (one.is_directed or either or out)}
+        incoming = {one.predicate for one in followed if one.is_inverse or (not one.is_directed and (either or into))}
         return EdgeSelection(tuple(sorted(outgoing)), tuple(sorted(incoming)))
 
 
@@ -103,7 +109,8 @@ def _without(predicates: tuple[Iri, ...] | None, others: tuple[Iri, ...] | None)
     """Return the predicates that are not among others, where None is every predicate."""
     if others is None:
         return ()
-    return None if predicates is None else tuple(one for one in predicates if one not in others)
+    # Who asks for a walk has said in which direction each of its steps goes.
+    return None if predicates is None else tuple(one for one in predicates if one not in others and not is_walk(one))
 
 
 class WalkSearch:
@@ -232,14 +239,63 @@ def nodes_on_the_way(
     return found
 
 
-def _steps_back(
-    topology: Topology, steering: Steering, prefixes: PrefixMap, deadline: Deadline
-) -> Sequence[dict[Iri, Iri]]:
-    """Return, for each hop, the nodes where it arrives, each with the first node by ID from which it does."""
+def last_nodes(topology: Topology, steering: Steering, deadline: Deadline) -> frozenset[Iri]:
+    """Return the nodes where walks end that follow one list of predicates a hop.
+
+    Raises:
+        DeadlinePassed: The time was not enough.
+    """
+    return frozenset(_layers(topology, steering, deadline)[-1])
+
+
+def nodes_leading_to(
+    topology: Topology, steering: Steering, goals: frozenset[Iri], deadline: Deadline
+) -> frozenset[Iri]:
+    """Return some ends of walks that follow one list a hop, and all nodes on walks to them.
+
+    Raises:
+        DeadlinePassed: The time was not enough.
+    """
+    layers = _layers(topology, steering, deadline)
+    touching = _touching(topology, deadline)
+    wanted = goals.intersection(layers[-1])
+    leading = set(wanted)
+    for layer, selection in zip(reversed(layers[:-1]), reversed(steering.selections), strict=True):
+        wanted = frozenset(
+            node
+            for node in deadline.checking(layer)
+            if any(other_end(node, edge) in wanted and selection.selects(node, edge) for edge in touching[node])
+        )
+        leading |= wanted
+    return frozenset(leading)
+
+
+def _layers(topology: Topology, steering: Steering, deadline: Deadline) -> Sequence[Collection[Iri]]:
+    """Return the seeds, and for each hop the nodes where it arrives."""
+    touching = _touching(topology, deadline)
+    layers: list[Collection[Iri]] = [[node for node, distance in topology.nodes.items() if not distance]]
+    for selection in steering.selections:
+        arrived: dict[Iri, None] = {}
+        for node in deadline.checking(layers[-1]):
+            arrived |= {other_end(node, edge): None for edge in touching[node] if selection.selects(node, edge)}
+        layers.append(arrived)
+    return layers
+
+
+def _touching(topology: Topology, deadline: Deadline) -> Mapping[Iri, Sequence[Edge]]:
+    """Return the edges that touch each node."""
     touching: dict[Iri, list[Edge]] = defaultdict(list)
     for edge in deadline.checking(topology.edges):
         for end in {edge.subject, edge.object}:
             touching[end].append(edge)
+    return touching
+
+
+def _steps_back(
+    topology: Topology, steering: Steering, prefixes: PrefixMap, deadline: Deadline
+) -> Sequence[dict[Iri, Iri]]:
+    """Return, for each hop, the nodes where it arrives, each with the first node by ID from which it does."""
+    touching = _touching(topology, deadline)
     farthest = max(topology.nodes.values(), default=0)
     selections = steering.selections if steering.is_listed else tuple(repeat(steering.selection, farthest))
     layer: Iterable[Iri] = [node for node, distance in topology.nodes.items() if not distance]

@@ -355,8 +355,13 @@ async def test_both_shapes_of_drawn_answers_hold_the_same_facts(name: str, profi
     tools: Counter[str] = Counter()
     async with open_gateway(path, profile=settings) as gateway:
         schema, whole = await answers_of(gateway, "describe_schema", {})
-        for key in ("entity_types", "predicates", "counts", "labels", "prefixes"):
+        for key in ("entity_types", "predicates", "counts", "labels", "prefixes", "values"):
             assert schema.get(key) == whole.get(key)
+        if whole["entity_types"]:
+            some = {"node_types": whole["entity_types"][:3]}
+            shapes, whole_shapes = await answers_of(gateway, "describe_schema", some)
+            for key in ("entity_types", "counts", "labels", "prefixes", "shapes"):
+                assert shapes.get(key) == whole_shapes.get(key)
         nodes = sorted(await nodes_of(gateway))
         for _ in range(examples(QUESTIONS)):
             tool, arguments = question(dice, nodes, whole["entity_types"])
@@ -385,3 +390,31 @@ async def nodes_of(gateway: Gateway) -> set[str]:
     assert schema.entity_types or found
     ids = {node.id for node in near.nodes}
     return found | {name_id if name_id.startswith("_:") else gateway.prefixes.expand(name_id) for name_id in ids}
+
+
+ABOUT_VALUES: Sequence[tuple[str, Json]] = (
+    ("search_entities", {"node_types": ["Drug"], "values": ["totalMentions", "INTERACTS_WITH"], "limit": 3}),
+    ("search_entities", {"query": "insulin", "sort_by": "-totalMentions", "show": "id"}),
+    ("search_entities", {"node_types": ["Drug"], "where": ["totalMentions > 20"]}),
+    ("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 2, "sort_by": "-totalMentions", "limit": 4}),
+    ("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1, "values": ["name", "TREATS/^TREATS"], "show": "name"}),
+    ("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1, "values": ["type"], "edges": False}),
+    ("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1, "where": ["totalMentions > 10"]}),
+    ("intersect_subgraphs", {"seeds": ["drug:warfarin", "drug:aspirin"], "k": 1, "values": ["totalMentions"]}),
+)
+"""Questions about values; their answers have rows, but for the one of a traversal with conditions alone."""
+
+
+@pytest.mark.parametrize(("tool", "arguments"), ABOUT_VALUES)
+async def test_rows_and_their_columns_are_the_same_in_both_shapes(tool: str, arguments: Json) -> None:
+    async with open_gateway() as gateway:
+        compact, reference = await answers_of(gateway, tool, arguments)
+    for key in ("columns", "rows", "where", "found", "tied", "seeds_left_out", "next_offset", "complete"):
+        assert compact.get(key) == reference.get(key), key
+    assert (reference.get("rows") is None) == (
+        tool == "bfs_query" and arguments.keys() == {"seeds", "max_hops", "where"}
+    )
+    for listed in ("nodes", "edges", "result"):
+        assert as_set(without_stubs_names(compact.get(listed, []))) == as_set(
+            without_stubs_names(reference.get(listed, []))
+        )

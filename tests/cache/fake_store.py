@@ -8,6 +8,7 @@ from typing import Any
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCount, EdgeCounts
+from gateway.graph.shapes import NO_VALUES, ValuePredicates
 from gateway.graph.store import NameReader, OnAnswers, OnProgress
 from gateway.graph.values import (
     ALL_EDGES,
@@ -31,6 +32,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
+from gateway.graph.walks import Ends, Selected, Selection, Walk
 from gateway.terms.literals import Literal
 
 WHOLE = Mark()
@@ -246,9 +248,24 @@ class FakeStore:
         fetch = await self._ask(("search", tuple(types)), terms.words, call)
         return Hits((Hit(f"urn:seen:{fetch.number}", terms.text, is_synonym=False),), truncated=False, how="fake")
 
-    async def of_types(self, types: Sequence[Iri], call: Call) -> Hits:
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+        """Lead from each node to one literal."""
+        fetch = await self._ask(("ends", walk), ids, call)
+        return {node: Ends((Literal(f"{node} {fetch.number}"),), mark=fetch.marks.get(node, WHOLE)) for node in ids}
+
+    async def select(self, selection: Selection, call: Call) -> Selected:
+        """Select one node."""
+        fetch = await self._ask(("select", selection), (), call)
+        return Selected((f"urn:seen:{fetch.number}",))
+
+    async def value_predicates(self, schema: Schema, call: Call) -> ValuePredicates:
+        """Know none."""
+        await self._ask(("value_predicates", schema), (), call)
+        return NO_VALUES
+
+    async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """List one node."""
-        fetch = await self._ask(("of_types",), types, call)
+        fetch = await self._ask(("of_types", *(() if at_most is None else (at_most,))), types, call)
         return Hits((Hit(f"urn:seen:{fetch.number}", "", is_synonym=False),), truncated=False, how="fake")
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:

@@ -10,7 +10,7 @@ import pytest
 from gateway.cli.main import main
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-READ_BY_PEOPLE = ("schema", "search", "bfs", "describe", "intersect")
+READ_BY_PEOPLE = ("schema", "search", "list", "bfs", "describe", "intersect")
 NOT_FOR_READING = frozenset({"--json", "--tsv", "--help", "-h", "--out", "--format", "-f", "-o"})
 COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS")
 

@@ -203,6 +203,8 @@ OF_TOOLS = re.compile(
         ("only_predicates[1]: no predicate is called 'k'.", "--only-predicate: no predicate is called 'k'."),
         ("exclude them, or use max_degree=100.", "exclude them, or use --max-degree 100."),
         ("Ask with topology_only=true.", "Ask with --topology-only."),
+        ("Ask with edges=false.", "Ask with --no-edges."),
+        ("where[1]: 'x' has no operator. values: name.", "--where: 'x' has no operator. --value: name."),
         ("search_entities: query must not be empty.", "QUERY must not be empty."),
         ("offset: 900 is past the end; there are 16 nodes.", "--offset: 900 is past the end; there are 16 nodes."),
         ("next_offset is the offset of the next page.", "--offset is the offset of the next page."),

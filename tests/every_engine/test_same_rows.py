@@ -91,6 +91,8 @@ OF_ALL = {
     "check/triples",
     "schema/subjects",
     "schema/totals",
+    "schema/values",
+    "schema/values_of",
     "names_count",
     "names_page",
 }
@@ -284,6 +286,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "lateral/edges_capped": capped,
         "lateral/probe": once,
         **_about_names(there),
+        **_about_walks(there, about),
         "neighbours": there.ruled,
         "policy/wikibase": once,
         "predicate_counts": there.ruled,
@@ -380,6 +383,48 @@ def _about_values(there: Sample) -> dict[str, Sequence[Values]]:
     return {"wikibase/value_nodes": [{"pairs": pairs} for pairs in batches if pairs]}
 
 
+def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[Values]]:
+    """Ask along names, whose texts every engine keeps, and edges; numbers only where all engines compare them alike."""
+    label, edge = f"{RDFS}label", there.triples[len(there.triples) // 2][1]
+    target = there.triples[len(there.triples) // 2][2]
+    walks = [
+        [("n", label, "v")],
+        [("n", edge, "v")],
+        [("v", edge, "n")],
+        [("n", edge, "a"), ("a", label, "v")],
+        [("a", edge, "n"), ("a", edge, "v")],
+    ]
+    marked: list[Values] = [{"markers": (), "associations": ()}, _only(there.rules[0], "markers", "associations")]
+    types: Values = {"types": [RDF_TYPE], "wanted": there.types}
+    chosen: Values = dict.fromkeys(
+        ("equal", "at_most", "at_least", "since", "before", "matching", "numbers", "arrays"), ()
+    )
+    filters: list[Values] = [
+        {},
+        {"matching": patterns(["a"])},
+        {"equal": [[target]]},
+        {"since": ["1950"], "before": ["2000"]},
+    ]
+    return {
+        "walks/ends": [
+            {**values, "steps": steps, "unmarked": unmarked, "unassociated": ()}
+            for values, steps in zip(about, itertools.cycle(walks), strict=False)
+            for unmarked in ((), (("v", RDF_SUBJECT),))
+        ],
+        "walks/selected": [
+            {**chosen, **one, **types, **marked[0], "steps": steps} for one in filters for steps in walks[:2]
+        ],
+        "walks/first": [
+            {**types, **marked[0], "steps": steps, "sign": sign, "most": 1_000_000}
+            for steps in (walks[0], walks[3])
+            for sign in (1, -1)
+        ],
+        "walks/odd_numbers": [{**types, **marks, "steps": walks[0], "numbers": "^[0-9 ]+$"} for marks in marked],
+        "walks/count": [{**marks, "types": [RDF_TYPE], "wanted": there.types} for marks in marked],
+        "walks/untyped": [{**marks, "types": [RDF_TYPE], "of_terms": [f"{RDFS}Class"]} for marks in marked],
+    }
+
+
 def _about_names(there: Sample) -> dict[str, Sequence[Values]]:
     predicates: list[Values] = [{"predicate": predicate} for predicate in NAME_PREDICATES]
     middle = there.nodes[len(there.nodes) // 2]
@@ -455,6 +500,14 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/totals": [everything],
         "schema/type_totals": [{**typed, **everything}],
         "schema/types": [{**marks, **typed, **everything} for marks in marked],
+        "schema/values": [
+            {**marks, **everything, "by_datatype": by_datatype} for marks in marked for by_datatype in (True, False)
+        ],
+        "schema/values_of": [
+            {**marks, **everything, "values": 1_000_000, "predicates": some}
+            for marks in marked
+            for some in (NAME_PREDICATES, sorted({predicate for _, predicate in there.with_values}) or [RDF_TYPE])
+        ],
         "schema/used_types": [{**typed, "wanted": types[:20], "nodes": 1_000_000}],
         "schema/without_evidence": [{"nodes": batch, **marks} for batch in there.batches for marks in marked],
     }

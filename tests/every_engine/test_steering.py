@@ -131,7 +131,7 @@ async def test_a_node_that_is_only_a_step_is_marked_and_said_to_be_no_count(shap
     steps = [node for node in expand(answer)["nodes"] if "on_the_way" in node]
     assert steps == [{"id": f"x:p{one}0", "entity_type": "x:Product", "on_the_way": True} for one in range(3)]
     (warning,) = answer["warnings"]
-    assert warning.startswith("on_the_way: 3 nodes of other types are shown only as steps")
+    assert warning.startswith("on_the_way: 3 other nodes are shown only as steps")
     assert (answer["complete"], answer["removed"]) == (True, {"only_node_types": 9})
     assert [(node.id, node.on_the_way) for page in pages for node in page.nodes if node.id == "x:p00"] == [
         ("x:p00", True)

@@ -87,7 +87,7 @@ class _QuestionMaker:
             ),
             lambda: ("describe_entity", self._explained({"id": dice.choice([self._node(), self._text()])})),
             lambda: ("describe_entities", self._explained({"ids": self._nodes(1, 4)})),
-            lambda: ("describe_schema", self._explained(self._some(all=True))),
+            lambda: ("describe_schema", self._explained(self._some(all=True) | self._some(node_types=self._types()))),
             lambda: (dice.choice(("entity", "schema", "id", "name", "prompt", "lists")), {"text": self._text()}),
         )
         return dice.choices(kinds, weights=(2, 1, 2, 1, 1, 1, 1))[0]()

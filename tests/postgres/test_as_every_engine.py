@@ -27,6 +27,10 @@ from tests.every_engine.test_search_words import (  # noqa: F401 - pytest collec
     test_a_miss_is_complete_where_every_node_has_a_name,
     test_every_engine_finds_by_words_and_by_parts_what_the_oracle_does,
 )
+from tests.every_engine.test_shapes import (  # noqa: F401 - pytest collects them here, with this folder's engine
+    test_shapes_are_those_of_the_triples_and_counted,
+    test_values_are_those_of_the_triples,
+)
 from tests.every_engine.test_store_port import (  # noqa: F401 - pytest collects them here, with this folder's engine
     expected,
     seeds,

@@ -88,8 +88,8 @@ SHAPES: Sequence[ShapeName] = ("compact", "reference")
 
 
 async def test_the_list_of_tools_takes_few_characters(era: ConnectMode) -> None:
-    # 3,500 tokens of o200k, which are 4.1 characters each here: descriptions are prose, and schemas repeat themselves.
-    most = 14_000
+    # 3,900 tokens of o200k, which are 4.1 characters each here: descriptions are prose, and schemas repeat themselves.
+    most = 16_000
     profile = Profile(server=ServerSettings(shape="compact"))
     async with (
         open_gateway(resources.folder("fixtures") / "medical.ttl", profile=profile) as gateway,
@@ -131,7 +131,7 @@ def test_the_schemas_of_compact_answers_are_short() -> None:
     written = [
         json.dumps(tool.output_schema, separators=(",", ":")) for tool in published(None, "compact", explain=False)
     ]
-    assert sum(map(len, written)) <= 3_000
+    assert sum(map(len, written)) <= 3_100
 
 
 async def test_the_server_answers_in_the_shape_of_its_profile(gateway: Gateway) -> None:
@@ -269,7 +269,7 @@ async def test_errors_of_the_other_tools_are_as_clear(gateway: Gateway) -> None:
     assert "search_entities" in unknown
     assert "disease:stroke" in nearest
     assert "seeds has 1 entry, but it needs at least 2" in one
-    assert "Its only argument is all." in one_argument
+    assert "Its arguments are all, node_types." in one_argument
 
 
 MEANT: Sequence[tuple[dict[str, Any], dict[str, Any]]] = [

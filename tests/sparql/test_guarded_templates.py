@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 NAMES = template.names()
 GUARDED = "urn:guarded"
 
-OF_EVIDENCE = ("markers", "associations", "singletons")
+OF_EVIDENCE = ("markers", "associations", "singletons", "unmarked", "unassociated")
 """Parameters that are empty under a policy, because evidence is not read."""
 
 POLICY = Policy(

@@ -57,10 +57,13 @@ def header(name: str) -> dict[str, tuple[str, bool]]:
     return {parameter: (kind, bool(each)) for parameter, each, kind in declared}
 
 
-EXAMPLES: dict[str, Parameter] = {
+EXAMPLES: dict[str, Any] = {
     "iri": "http://example.org/a",
     "string": "text",
     "int": 5,
+    "double": 0.5,
+    "var": "n",
+    "path": ["http://example.org/a"],
     "bool": True,
     "iris": ["http://example.org/a"],
     "iri_list": ["http://example.org/a"],
@@ -214,7 +217,8 @@ def refuses_a_parameter_that_would_end_an_iri(name: str) -> None:
     for parameter, (kind, each) in header(name).items():
         if "iri" not in kind:
             continue
-        value: Parameter = [(bad, bad, bad)] if kind.startswith("(") else bad if kind == "iri" and not each else [bad]
+        parts = tuple(bad if part == "iri" else EXAMPLES[part] for part in kind.strip("()").split())
+        value: Parameter = [parts] if kind.startswith("(") else bad if kind == "iri" and not each else [bad]
         with pytest.raises(InputError, match="not a legal IRI"):
             template.load(name).render({**parameters(name), parameter: value})
 

@@ -11,7 +11,16 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from gateway import messages
-from gateway.arguments import ALL, Arguments, BfsQuery, SearchEntities, TraversalBase, TraversalOptions, parse
+from gateway.arguments import (
+    ALL,
+    Arguments,
+    BfsQuery,
+    SearchEntities,
+    SearchOptions,
+    TraversalBase,
+    TraversalOptions,
+    parse,
+)
 from gateway.errors import GatewayError, InputError
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.search_index.index import IndexInfo
@@ -30,16 +39,19 @@ def unconstrained(annotation: Any) -> Any:
     return annotation
 
 
-def test_the_options_of_traversals_are_the_fields_of_their_model() -> None:
-    fields = {name: unconstrained(field.annotation) for name, field in TraversalBase.model_fields.items()}
-    assert get_type_hints(TraversalOptions) == fields
+def test_the_options_of_traversals_and_searches_are_the_fields_of_their_models() -> None:
+    for options, model in ((TraversalOptions, TraversalBase), (SearchOptions, SearchEntities)):
+        fields = {name: unconstrained(field.annotation) for name, field in model.model_fields.items()}
+        positional = {"query", "node_types"} if model is SearchEntities else set()
+        assert get_type_hints(options) == {name: fields[name] for name in fields.keys() - positional}
 
 
 @pytest.mark.parametrize("model", ALL, ids=lambda model: model.tool)
 def test_each_method_takes_the_arguments_of_its_tool(model: type[Arguments]) -> None:
     parameters = set(inspect.signature(getattr(Gateway, model.tool)).parameters) - {"self", "progress"}
     if "options" in parameters:
-        parameters = parameters - {"options"} | set(TraversalOptions.__annotations__)
+        options = SearchOptions if model is SearchEntities else TraversalOptions
+        parameters = parameters - {"options"} | set(options.__annotations__)
     assert parameters == set(model.model_fields)
 
 

@@ -108,6 +108,8 @@ _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "limit": 10}),
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 1, "topology_only": True}),
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "only_node_types": ["Author"], "topology_only": True}),
+    ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 1, "sort_by": "-totalMentions", "limit": 3}),
+    ("medical", "search_entities", {"node_types": ["Drug"], "values": ["totalMentions"], "limit": 3}),
     ("medical", "describe_entity", {"id": "drug:warfarin"}),
     ("medical", "describe_entities", {"ids": [*_DRUGS, "drug:nothing"]}),
     ("medical", "intersect_subgraphs", {"seeds": _DRUGS, "k": 2, "via": True}),

@@ -205,7 +205,7 @@ def test_a_notebook_shows_it_in_a_frame_that_loads_nothing(
         assert watched.outside == []
 
 
-QUESTION = {"tool": "bfs_query", "arguments": {"seeds": ["drug:metformin"], "max_hops": 1}}
+QUESTION: dict[str, Any] = {"tool": "bfs_query", "arguments": {"seeds": ["drug:metformin"], "max_hops": 1}}
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +239,16 @@ def app_in(page: Page) -> Frame:
     """Return the frame of the App."""
     page.wait_for_selector("body[data-answered]", state="attached")
     return page.frames[1]
+
+
+def test_an_answer_in_rows_is_drawn_with_a_table_of_its_values(chromium: Browser, host: str, medical: str) -> None:
+    asked = {**QUESTION["arguments"], "values": ["totalMentions"], "sort_by": "-totalMentions"}
+    with hosted(chromium, host, medical, {"tool": "bfs_query", "arguments": asked}) as (page, errors):
+        app = app_in(page)
+        expect(app.get_by_test_id("shown")).to_contain_text("12 nodes and 11 edges")
+        expect(app.get_by_test_id("rows").locator("tr")).to_have_count(12)
+        expect(app.get_by_test_id("rows").locator("tr").first).to_have_text("Nodem:totalMentions")
+        assert errors == []
 
 
 def test_an_answer_is_drawn_and_a_click_calls_a_tool_through_the_host(

@@ -38,6 +38,9 @@ export interface Subgraph {
   removed?: Record<string, number>;
   degraded?: Record<string, number>;
   labels?: Record<string, string>;
+  /** What the cells of rows are, behind what stands for a node. */
+  columns?: string[];
+  rows?: unknown[][];
   next_offset?: number;
   next_edge?: number;
   snapshot?: string;

@@ -3,6 +3,7 @@ import { CallText } from "./call_text";
 import { Filters } from "./filters";
 import { GraphView } from "./graph_view";
 import { Record } from "./record";
+import { RowsTable } from "./rows_table";
 import { SearchBox } from "./search_box";
 import type { Session } from "./session";
 import { Status } from "./status";
@@ -48,6 +49,7 @@ export function App({ session, onToken }: Props) {
         <section class="middle" aria-label="Graph">
           <Status session={session} />
           <GraphView session={session} />
+          <RowsTable session={session} />
           <CallText session={session} />
         </section>
         <Record session={session} />

@@ -17,6 +17,9 @@ const COMMANDS = {
 /** The arguments that a command takes without an option in front. */
 const POSITIONAL = new Set(["seeds", "query", "id", "ids"]);
 
+/** The arguments that are true unless a command is told otherwise. */
+const SWITCHED_OFF = new Set(["edges", "via"]);
+
 const OPTIONS: Record<string, string> = { max_hops: "hops" };
 
 export function written(call: Call, reader: Reader): string {
@@ -45,8 +48,11 @@ function words(given: Json): string[] {
   return [
     ...first.flatMap(([, value]) => (Array.isArray(value) ? value : [value]).map((each) => quoted(String(each)))),
     ...others.flatMap(([name, value]) => {
-      const option = `--${(OPTIONS[name] ?? name).replaceAll("_", "-")}`;
+      // An option that is given once for each entry of a list is in the singular.
+      const named = OPTIONS[name] ?? (Array.isArray(value) ? name.replace(/s$/, "") : name);
+      const option = `--${named.replaceAll("_", "-")}`;
       if (value === true) return [option];
+      if (value === false) return SWITCHED_OFF.has(name) ? [`--no-${named}`] : [];
       const values = Array.isArray(value) && !value.some(Array.isArray) ? value : [value];
       return values.map((each) => `${option} ${quoted(typeof each === "object" ? JSON.stringify(each) : String(each))}`);
     }),

@@ -1,6 +1,6 @@
 /** What the canvas shows: the union of the answers to the calls so far. */
 
-import { type Edge, type Entity, type Incomplete, type Json, type Node, type Subgraph, nameOf } from "./answers";
+import { type Edge, type Entity, type Incomplete, type Json, type Node, type Subgraph, idAndName, nameOf } from "./answers";
 import type { Call } from "./tools";
 
 export interface Step {
@@ -62,10 +62,10 @@ export function pictureOf(
   const lacking = new Map<string, Set<string>>();
   const hubs = new Set<string>();
   const onPath = new Set<string>();
-  for (const { answer } of steps) {
+  for (const { call, answer } of steps) {
     Object.assign(labels, answer.labels);
     warnings.push(...(answer.warnings ?? []));
-    for (const node of answer.nodes) nodes.set(node.id, merged(nodes.get(node.id), node, seeds.has(node.id)));
+    for (const node of [...answer.nodes, ...inRows(call, answer)]) nodes.set(node.id, merged(nodes.get(node.id), node, seeds.has(node.id)));
     for (const edge of answer.edges) {
       const key = edgeKey(edge);
       edges.set(key, { ...edges.get(key), ...edge, key, onPath: false });
@@ -121,14 +121,35 @@ function lacksOf(answer: Subgraph): string[] {
   return lacks;
 }
 
+/** What stands for the type of a node that an answer does not tell. */
+const UNKNOWN = "unknown";
+
+/** The nodes that stand in rows, with their values, and those at the other ends of their edges; rows tell no types. */
+function inRows(call: Call, answer: Subgraph): Node[] {
+  if (!answer.rows) return [];
+  const columns = answer.columns ?? [];
+  const ends = answer.edges.flatMap(({ subject, object }) => [subject, object]);
+  const nodes = new Map<string, Node>(ends.map((id) => [id, { id, entity_type: UNKNOWN }]));
+  // Names alone do not tell which nodes they are of.
+  if (call.arguments["show"] !== "name") {
+    for (const [first, ...cells] of answer.rows) {
+      const [id, name] = idAndName(String(first));
+      const values = columns.map((column, place) => [column, cells[place]] as const).filter(([, cell]) => cell !== null);
+      nodes.set(id, { id, entity_type: UNKNOWN, ...(name === undefined ? {} : { name }), metadata: Object.fromEntries(values) });
+    }
+  }
+  return [...nodes.values()];
+}
+
 function merged(before: PictureNode | undefined, node: Node, isSeed: boolean): PictureNode {
   const metadata = { ...before?.metadata, ...node.metadata };
   const name = nameOf(node);
+  const type = node.entity_type === UNKNOWN && before ? before.type : node.entity_type;
   return {
     id: node.id,
     name: name === node.id && before ? before.name : name,
-    type: node.entity_type,
-    types: node.types ?? (metadata["types"] as string[] | undefined) ?? [node.entity_type],
+    type,
+    types: node.types ?? (metadata["types"] as string[] | undefined) ?? [type],
     metadata,
     lacks: before?.lacks ?? [],
     isHub: before?.isHub ?? false,

@@ -75,4 +75,18 @@ describe("a picture", () => {
     expect(pictureOf([], new Map([["x:h", record]]), ["x:h"]).nodes.get("x:h")).toMatchObject({ name: "H", type: "x:T" });
     expect(pictureOf([], new Map([["x:h", record]]), []).nodes.size).toBe(0);
   });
+  it("has the nodes that stand in rows, with their values, and the other ends of their edges", () => {
+    const rows = answer({ edges: [AB], columns: ["x:v", "x:w"], rows: [["x:b B b", [1, 2], null]] });
+    const picture = pictureOf([
+      { call: call({ seeds: ["x:a"] }), answer: answer({ nodes: [A] }) },
+      { call: call({ seeds: ["x:a"], values: ["x:v", "x:w"] }), answer: rows },
+    ]);
+    expect(picture.nodes.get("x:b")).toMatchObject({ name: "B b", type: "unknown", metadata: { "x:v": [1, 2] } });
+    expect(picture.nodes.get("x:a")).toMatchObject({ name: "A", type: "x:T", isSeed: true });
+    expect(picture.edges.size).toBe(1);
+  });
+  it("takes no name in a row for an ID", () => {
+    const rows = answer({ columns: [], rows: [["B b"]] });
+    expect(pictureOf([{ call: call({ seeds: ["x:a"], show: "name" }), answer: rows }]).nodes.size).toBe(0);
+  });
 });

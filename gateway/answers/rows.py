@@ -1,0 +1,140 @@
+"""Nodes as rows: what stands for each, and the values that are asked for (docs/values.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gateway.answers.page import MemberHeader, PageNode
+from gateway.answers.values import Shortener
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.graph.walks import NAMES, End, Ends
+from gateway.members.ordering import value_key
+from gateway.members.question import Column, MemberQuestion, Show
+from gateway.members.reading import MemberReader
+from gateway.schema.view import LONGEST_LABEL
+from gateway.settings.profile import Profile
+from gateway.terms.literals import JsonScalar, Literal, in_best_language
+from gateway.terms.names import cut
+from gateway.terms.prefixes import PrefixMap
+
+_LONGEST_TEXT = 300
+"""Characters of a text in a cell."""
+
+_MOST_VALUES = 10
+"""Values in a cell."""
+
+_BLANK = "_:"
+"""Stands for a blank node that has no ID."""
+
+
+def row_columns(question: MemberQuestion) -> tuple[Column, ...]:
+    """Return the columns whose cells are read: the name needs none where it stands for the node."""
+    columns = question.columns or ()
+    return tuple(one for one in columns if one.walk != NAMES or question.show == "id")
+
+
+def titles(question: MemberQuestion) -> list[str]:
+    """Return the titles of the cells behind what stands for a node."""
+    return [column.title for column in row_columns(question)]
+
+
+class RowWriter:
+    """Writes nodes of one graph as rows."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._reader = MemberReader(store)
+        self._languages = profile.names.languages
+        self._prefixes = prefixes
+
+    async def add_to(
+        self, nodes: Sequence[PageNode], question: MemberQuestion, header: MemberHeader, call: Call
+    ) -> None:
+        """Make nodes rows, and note in a header whether every value is shown."""
+        columns = row_columns(question)
+        iris = [node.iri for node in nodes]
+        with call.tally.stage("metadata"):
+            walks = [column.walk for column in columns if column.walk != NAMES]
+            ends = await self._reader.ends(iris, walks, call)
+            targets = [
+                end for found in ends.values() for one in found.values() for end in one.ends if isinstance(end, str)
+            ]
+            has_names = question.show != "id" or len(walks) < len(columns)
+            names = await self._reader.names([*iris, *targets], call) if has_names else {}
+        self._prefixes.coin([*iris, *targets])
+        cells = _Cells(self._prefixes, names, question.show, self._languages)
+        for node in nodes:
+            before = cells.left_out
+            row: list[Any] = [cells.node(node.iri)]
+            for column in columns:
+                if column.walk == NAMES:
+                    row.append(cells.name(node.iri))
+                    continue
+                one = ends[column.walk][node.iri]
+                node.failed = node.failed or not one.mark.whole
+                row.append(cells.cell(one))
+            node.set_row(row, cells.left_out - before)
+        if cells.left_out or any(node.failed for node in nodes):
+            header.are_values_complete = False
+
+
+class _Cells:
+    """Writes values as JSON.
+
+    Attributes:
+        left_out: How many values were shortened or left out so far.
+    """
+
+    def __init__(self, prefixes: PrefixMap, names: Mapping[Iri, str], show: Show, languages: Sequence[str]) -> None:
+        self._prefixes = prefixes
+        self._names = names
+        self._show = show
+        self._languages = languages
+        self.left_out = 0
+
+    def node(self, iri: Iri) -> str:
+        """Return what stands for a node."""
+        name = self.name(iri)
+        if self._show == "name" and name:
+            return name
+        short = self._prefixes.shorten(iri)
+        return f"{short} {name}" if self._show == "both" and name else short
+
+    def name(self, iri: Iri) -> str | None:
+        """Return the name of a node; None where it has none."""
+        return cut(self._names.get(iri, ""), LONGEST_LABEL) or None
+
+    def cell(self, ends: Ends) -> Any:
+        """Return one value, a list of several, or None."""
+        shown = sorted(in_one_language(ends.ends, self._languages), key=self._place)
+        values = [self._value(end) for end in shown[:_MOST_VALUES]]
+        values += [_BLANK] * (ends.blank > 0)
+        self.left_out += max(0, len(shown) - _MOST_VALUES)
+        return values[0] if len(values) == 1 else values or None
+
+    def _value(self, end: End) -> JsonScalar:
+        if not isinstance(end, Literal):
+            return self.node(end)
+        value = end.json
+        if not isinstance(value, str):
+            return value
+        shortener = Shortener(_LONGEST_TEXT, 1)
+        text = shortener(value)
+        self.left_out += shortener.shortened
+        return text
+
+    def _place(self, end: End) -> tuple[bool, Any, str]:
+        key = value_key(end, self._names)
+        return (key is None, key or (), end.value if isinstance(end, Literal) else end)
+
+
+def in_one_language(ends: Iterable[End], languages: Sequence[str]) -> list[End]:
+    """Return ends with the texts of one language only: the best of those there are."""
+    found = list(ends)
+    tagged = [end for end in found if isinstance(end, Literal) and end.language]
+    if len({one.language for one in tagged}) <= 1:
+        return found
+    best = frozenset(in_best_language(tagged, languages))
+    return [end for end in found if not (isinstance(end, Literal) and end.language) or end in best]

@@ -1,0 +1,266 @@
+"""Where walks end that begin at nodes of a database, and where those begin that end at some nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from gateway.databases.client import DatabaseClient, Remembered
+from gateway.databases.edges import EdgeReader
+from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.nodes import NodeContent, NodeReader
+from gateway.databases.places import NestedValue, Places, Reached, mentions_of, owner_of, values_of
+from gateway.databases.typed import TypedNodeReader, no_id
+from gateway.errors import Fault, QueryRefused
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import in_thread
+from gateway.graph.values import WHOLE, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.graph.walks import Ends, Step, Walk
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import EdgeSettings
+from gateway.telemetry.tally import Clock
+from gateway.terms.iri import is_skolem, not_sendable
+from gateway.terms.literals import Literal
+
+_FEW = 4_000
+"""Places that are looked at in some milliseconds."""
+
+_NOWHERE = Places({})
+
+
+class WalkReader:
+    """Follows walks through one graph.
+
+    Args:
+        client: Sends the queries.
+        ids: The IRIs of IDs.
+        terms: The IRIs of predicates.
+        profile: The profile.
+        edges: Reads edges by the rule of the profile.
+        any_edges: Reads edges of any predicate.
+        nodes: Reads what rows of nodes say.
+        typed: Lists the nodes of a type.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        client: DatabaseClient,
+        ids: IriMapping,
+        terms: IriMapping,
+        profile: Profile,
+        *,
+        edges: EdgeReader,
+        any_edges: EdgeReader,
+        nodes: NodeReader,
+        typed: TypedNodeReader,
+        clock: Clock,
+    ) -> None:
+        self._client = client
+        self._ids = ids
+        self._terms = terms
+        self._rule = profile.edges
+        self._edges = edges
+        self._any_edges = any_edges
+        self._nodes = nodes
+        self._typed = typed
+        self._object_keys: Remembered[frozenset[Iri] | None] = Remembered(profile.cache.ttl_seconds, clock)
+
+    def forget(self) -> None:
+        """Look up again, with the next question, which properties have objects."""
+        self._object_keys.forget()
+
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+        """Return where a walk ends; see `GraphStore.ends`."""
+        steps = [(step, self._rule) for step in walk[:-1]] + [(walk[-1], None)]
+        return {node: _ends_of(places) for node, places in (await self._reached(ids, steps, call)).items()}
+
+    async def origins(
+        self, ids: Sequence[Iri], walk: Walk, call: Call, *, is_inner: bool = False
+    ) -> Mapping[Iri, Ends]:
+        """Return the nodes at which a walk begins that ends at each node; an inner one goes along edges alone."""
+        steps = [
+            (replace(step, is_inverse=not step.is_inverse), self._rule if is_inner or number else None)
+            for number, step in enumerate(reversed(walk))
+        ]
+        return {node: _ends_of(places) for node, places in (await self._reached(ids, steps, call)).items()}
+
+    async def _reached(
+        self, ids: Sequence[Iri], steps: Sequence[tuple[Step, EdgeSettings | None]], call: Call
+    ) -> Mapping[Iri, Places]:
+        """Return the places to which steps lead, each followed by a rule for edges or, without one, by all triples."""
+        reached = {node: Places({node: None}) for node in ids}
+        for step, rule in steps:
+            places = list({place: None for one in reached.values() for place in one.found})
+            try:
+                led = await self._led(places, step, rule, call)
+                few = sum(len(led[place].found) for one in reached.values() for place in one.found) <= _FEW
+                reached = await in_thread(call, partial(_joined, reached, led), unless=few)
+            except Fault as fault:
+                return {node: Places({}, Mark(fault)) for node in reached}
+        return reached
+
+    async def _led(
+        self, places: Sequence[Reached], step: Step, rule: EdgeSettings | None, call: Call
+    ) -> Mapping[Reached, Places]:
+        """Return where a step leads from each place."""
+        nodes = [place for place in places if isinstance(place, str)]
+        led = await (self._into if step.is_inverse else self._out)(nodes, step, rule, call)
+        nested: dict[Reached, Places] = {
+            place: _from_nested(place, step, rule) for place in places if isinstance(place, NestedValue)
+        }
+        return {**dict.fromkeys(places, _NOWHERE), **led, **nested}
+
+    async def _out(
+        self, nodes: Sequence[Iri], step: Step, rule: EdgeSettings | None, call: Call
+    ) -> Mapping[Reached, Places]:
+        predicates = () if isinstance(step.predicates, str) else step.predicates
+        found = _Found(nodes)
+        if predicates:
+            selection = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
+            found.add_edges(await self._reader(rule).around(nodes, call, selection=selection), lambda edge: edge.object)
+        if rule is not None and not await self.have_objects(predicates, call):
+            return found.places()
+        contents = await self._nodes.contents(nodes, call)
+        for node, content in contents.items():
+            found.add(node, _values(node, content, step, rule), content.mark)
+            if rule is None and self._leads_to_types(step):
+                found.add(node, content.types, content.types_mark)
+        return found.places()
+
+    async def _into(
+        self, nodes: Sequence[Iri], step: Step, rule: EdgeSettings | None, call: Call
+    ) -> Mapping[Reached, Places]:
+        predicates = () if isinstance(step.predicates, str) else step.predicates
+        found = _Found(nodes)
+        if predicates:
+            selection = EdgeSelection(outgoing=(), incoming=tuple(sorted(predicates)))
+            around = await self._reader(rule).around(nodes, call, selection=selection)
+            found.add_edges(around, lambda edge: edge.subject)
+            if await self.have_objects(predicates, call):
+                await self._add_mentions(found, nodes, step, rule, call)
+        if rule is None and self._leads_to_types(step):
+            for node in nodes:
+                try:
+                    found.add(node, *await self._typed.of_types([node], call))
+                except Fault as fault:
+                    found.add(node, (), Mark(fault))
+        return found.places()
+
+    async def _add_mentions(
+        self, found: _Found, nodes: Sequence[Iri], step: Step, rule: EdgeSettings | None, call: Call
+    ) -> None:
+        """Add the places whose properties lead to some nodes."""
+        rows = (await self._client.rows("mentioning", call, self._ids.texts_of(nodes))).whole()
+        owners = list(dict.fromkeys(self._ids.iri(node) for (node,) in rows))
+        wanted = frozenset(nodes)
+        for owner, content in (await self._nodes.contents(owners, call)).items():
+            if not content.mark.whole:
+                for node in nodes:
+                    found.add(node, (), content.mark)
+            for target, place in mentions_of(owner, content.properties, step, rule):
+                if target in wanted:
+                    found.add(target, [place])
+
+    def _leads_to_types(self, step: Step) -> bool:
+        return step.predicates == "type" or not frozenset(step.predicates).isdisjoint(self._rule.types)
+
+    def _reader(self, rule: EdgeSettings | None) -> EdgeReader:
+        return self._any_edges if rule is None else self._edges
+
+    async def have_objects(self, predicates: Iterable[Iri], call: Call) -> bool:
+        """Return whether properties of some predicates may have objects.
+
+        Raises:
+            Fault: It could not be found out.
+        """
+        keys = await self._object_keys.found(partial(self._looked_up, call))
+        return keys is None or not keys.isdisjoint(predicates)
+
+    async def _looked_up(self, call: Call) -> frozenset[Iri] | None:
+        """Return the predicates whose values may be objects; None for any."""
+        rows = (await self._client.rows("object_keys", call)).whole()
+        return None if any(key is None for (key,) in rows) else frozenset(self._terms.iri(key) for (key,) in rows)
+
+
+class _Found:
+    """Where a step leads from each of some nodes, as it becomes known."""
+
+    def __init__(self, nodes: Sequence[Iri]) -> None:
+        self._places: dict[Iri, dict[Reached, None]] = {node: {} for node in nodes}
+        self._marks: dict[Iri, list[Mark]] = {node: [] for node in nodes}
+
+    def add(self, node: Iri, places: Iterable[Reached], mark: Mark = WHOLE) -> None:
+        """Add places to which a step leads from a node, of which some may be missing."""
+        self._places[node].update(dict.fromkeys(places))
+        if not mark.whole:
+            self._marks[node].append(mark)
+
+    def add_edges(self, around: Mapping[Iri, Neighbourhood], other: Callable[[Edge], Iri]) -> None:
+        """Add the other ends of edges."""
+        for node, one in around.items():
+            self.add(node, map(other, one.edges), one.mark)
+            if one.left_out:
+                self.add(node, (), Mark(no_id(), len(one.edges)))
+
+    def places(self) -> Mapping[Reached, Places]:
+        """Return all, those of each node with one mark."""
+        return {node: Places(places, _mark(self._marks[node], len(places))) for node, places in self._places.items()}
+
+
+def _mark(marks: Sequence[Mark], count: int) -> Mark:
+    """Return the first of some marks; with what was found, it says that there is an answer."""
+    if not marks:
+        return WHOLE
+    return Mark(marks[0].fault, count if count or marks[0].answered else None)
+
+
+def _values(node: Iri, content: NodeContent, step: Step, rule: EdgeSettings | None) -> Iterable[Reached]:
+    """Return where a step leads by the properties of a node."""
+    if step.predicates == "name":
+        return content.names
+    if step.predicates == "any":
+        every = [value for values in content.properties.values() for value in values if isinstance(value, Literal)]
+        return [*every, *content.names]
+    if step.predicates == "type":
+        # These have a mark of their own.
+        return ()
+    return values_of(node, content.properties, step.predicates, rule)
+
+
+def _from_nested(place: NestedValue, step: Step, rule: EdgeSettings | None) -> Places:
+    """Return where a step leads from a nested value."""
+    if isinstance(step.predicates, str):
+        return _NOWHERE
+    if step.is_inverse:
+        return Places(dict.fromkeys(owner_of(place, step, rule)))
+    found = dict.fromkeys(values_of(place, place.content.properties, step.predicates, rule))
+    is_cut = place.content.cut
+    return Places(found, Mark(QueryRefused("A nested value is deeper than is read."), len(found)) if is_cut else WHOLE)
+
+
+def _joined(reached: Mapping[Iri, Places], led: Mapping[Reached, Places], deadline: Deadline) -> dict[Iri, Places]:
+    """Return where walks stand after a step, by where it leads from each place."""
+    joined: dict[Iri, Places] = {}
+    for node, before in deadline.checking(reached.items(), at_once=10):
+        after: dict[Reached, None] = {}
+        marks = [] if before.mark.whole else [before.mark]
+        for place in deadline.checking(before.found):
+            one = led[place]
+            after.update(one.found)
+            if not one.mark.whole:
+                marks.append(one.mark)
+        joined[node] = Places(after, _mark(marks, len(after)))
+    return joined
+
+
+def _ends_of(places: Places) -> Ends:
+    """Return the places where a walk ends as the port has them."""
+    ends = [place for place in places.found if not isinstance(place, NestedValue)]
+    blank = len(places.found) - len(ends)
+    bad = {iri for iri in not_sendable(end for end in ends if isinstance(end, str)) if not is_skolem(iri)}
+    if not bad:
+        return Ends(tuple(ends), blank, places.mark)
+    sendable = tuple(end for end in ends if end not in bad)
+    return Ends(sendable, blank, places.mark if not places.mark.whole else Mark(no_id(), len(sendable)))

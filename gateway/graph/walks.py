@@ -1,0 +1,175 @@
+"""Walks, and conditions on where they end: docs/values.md.
+
+A condition selects a superset at the store, and is decided by `gateway.members`: no engine compares values as the
+contract does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from typing import Literal as Literal_
+
+import msgspec
+
+from gateway.graph.values import WHOLE, Iri, Mark
+from gateway.terms.comparable import Number, Period, Text
+from gateway.terms.iri import RDF, XSD, is_shown
+from gateway.terms.literals import Literal
+
+LONGEST_WALK: Final = 4
+"""Steps of a walk at most."""
+
+Role = Literal_["name", "any", "type"]
+"""What stands for the predicates of a step: those of names and aliases, of every literal, or of entity types."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """One step of a walk.
+
+    Attributes:
+        predicates: The predicates, sorted; any of them is followed. Of roles, `type` alone leads to nodes: the types.
+        is_inverse: Whether they are followed against their direction, which is written `^p`.
+    """
+
+    predicates: tuple[Iri, ...] | Role
+    is_inverse: bool = False
+
+
+Walk = tuple[Step, ...]
+"""One to four steps; the last may lead to a literal, and a role is the only step of its walk."""
+
+_PLAIN = frozenset({f"{XSD}string", f"{RDF}langString"})
+
+NAMES: Final[Walk] = (Step("name"),)
+ANY_LITERAL: Final[Walk] = (Step("any"),)
+TYPES: Final[Walk] = (Step("type"),)
+
+End = Iri | Literal
+"""Where a walk ends: a node, or a literal as `STR()`, `DATATYPE()` and `LANG()` give it."""
+
+
+def list_members(array: Literal) -> Iterator[End]:
+    """Yield the nodes and literals of a list that is one value (`ARRAY`), and of lists in it."""
+    try:
+        listed: list[object] = msgspec.json.decode(array.value, type=list)
+    except (msgspec.DecodeError, RecursionError):
+        return
+    while listed:
+        match listed.pop(0):
+            case list() as inner:
+                listed[:0] = inner
+            case {"@id": str(iri)} if is_shown(iri):
+                yield iri
+            case {"@value": str(text), **about}:
+                datatype = str(about.get("@type", ""))
+                yield Literal(text, "" if datatype in _PLAIN else datatype, str(about.get("@language", "")).lower())
+            case str() as text:
+                yield Literal(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Where one walk ends that begins at one node.
+
+    Attributes:
+        ends: Distinct ends, in no particular order.
+        blank: How many further ends are blank nodes, which have no ID.
+        mark: Whether these are all.
+    """
+
+    ends: tuple[End, ...] = ()
+    blank: int = 0
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """Nodes that ends are compared with; a name may mean several."""
+
+    iris: frozenset[Iri]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWalk:
+    """The ends of another walk from the same node."""
+
+    walk: Walk
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """What an end may equal any of: the members of an operator `in`, or one text read as text and as nodes."""
+
+    members: tuple[Number | Period | Text | Nodes, ...]
+
+
+Operand = Number | Period | Text | Nodes | OtherWalk | Alternatives
+
+Operator = Literal_["=", "!=", "<", "<=", ">", ">=", "in", "contains", "starts", "exists", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on the ends of a walk.
+
+    Attributes:
+        walk: The walk from a node, or `NAMES`, `ANY_LITERAL` or `TYPES`.
+        operator: How its ends are compared.
+        operand: What with; None for `exists` and `missing`.
+    """
+
+    walk: Walk
+    operator: Operator
+    operand: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of nodes: by the smallest end of a walk, or by the largest, descending.
+
+    Attributes:
+        walk: The walk, or `NAMES` for the display name.
+        descending: Whether the largest stand first. Nodes without an end are last in both orders.
+    """
+
+    walk: Walk
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which nodes of some types a store is asked for.
+
+    Attributes:
+        types: The types, of which a node has at least one; none for nodes without any type.
+        conditions: All hold for the nodes that are wanted. A store may use any of them, or none, to send fewer nodes.
+        order: In which order the first nodes are wanted; None for any.
+        limit: How many nodes are wanted at most.
+    """
+
+    types: tuple[Iri, ...]
+    conditions: tuple[Condition, ...] = ()
+    order: Order | None = None
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The nodes that a store selected.
+
+    Attributes:
+        nodes: Distinct nodes: every node that is wanted, if the mark is whole, and perhaps others.
+        mark: Whether no node that is wanted is missing; with an order, whether those missing stand behind the nodes.
+        is_first: Whether nodes are missing because they stand behind these in the order, and no other ones.
+        total: How many nodes there are, where some are missing for that reason.
+        ends: Ends of walks that were read on the way, for all nodes.
+    """
+
+    nodes: tuple[Iri, ...]
+    mark: Mark = WHOLE
+    is_first: bool = False
+    total: int | None = None
+    ends: Mapping[Walk, Mapping[Iri, Ends]] = field(default_factory=dict)

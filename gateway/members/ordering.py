@@ -1,0 +1,162 @@
+"""The order of nodes by where a walk ends, and which of them have the same value (docs/values.md).
+
+Numbers stand before dates, dates before texts, texts before nodes, in both directions: who sorts descending asks for
+the largest number. A text that reads as a number is one. Nodes without
+a value stand last in both directions, and those with the same value stand by IRI, blank nodes behind others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Final
+
+from gateway import messages
+from gateway.graph.values import Iri
+from gateway.graph.walks import NAMES, End, Ends, Order
+from gateway.terms.comparable import Number, Period, Text, comparable, folded, number_in
+from gateway.terms.iri import XSD, is_blank_node
+from gateway.terms.literals import Literal
+
+_NUMBER, _DATE, _TEXT, _NODE = range(4)
+_BOOLEAN = f"{XSD}boolean"
+
+Key = (
+    tuple[int, float, Fraction | float]
+    | tuple[int, float, Fraction, Fraction]
+    | tuple[int, str, str]
+)  # fmt: skip
+"""What orders values; keys of different kinds differ in their first part.
+
+Before an exact number stands the float that is next to it: floats compare ten times as fast, and are in the same order.
+"""
+
+_NO_ENDS: Final = Ends()
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Nodes in an order.
+
+    Attributes:
+        nodes: The nodes.
+        values: What nodes with the same value have in common, of those that have a value.
+        unsure: The nodes of which not all ends are known, so that they may stand elsewhere.
+        read_as_numbers: How many texts were ordered as the numbers that they read as.
+        not_comparable: How many values were left out because they have no place in an order.
+    """
+
+    nodes: tuple[Iri, ...]
+    values: Mapping[Iri, Hashable]
+    unsure: tuple[Iri, ...] = ()
+    read_as_numbers: int = 0
+    not_comparable: int = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know about the values that it rests on."""
+        texts = [messages.texts_ordered(self.read_as_numbers)] if self.read_as_numbers else []
+        return texts + ([messages.values_unordered(self.not_comparable)] if self.not_comparable else [])
+
+    def tied(self, until: int) -> int:
+        """Return how many nodes behind the first so many have the same value as the last of these."""
+        if not 0 < until < len(self.nodes) or self.nodes[until - 1] not in self.values:
+            return 0
+        value = self.values[self.nodes[until - 1]]
+        behind = range(until, len(self.nodes))
+        return next(
+            (place - until for place in behind if self.values.get(self.nodes[place]) != value), len(self.nodes) - until
+        )
+
+
+def value_key(end: End, names: Mapping[Iri, str]) -> Key | None:
+    """Return what orders an end among all others; None for a literal that has no place, such as NaN.
+
+    Args:
+        end: The end.
+        names: The names of nodes; one without a name is ordered by its IRI.
+    """
+    return _placed(end, names)[0]
+
+
+def _placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, bool]:
+    """Return the key of an end, and whether it is a text that is ordered as a number."""
+    if not isinstance(end, Literal):
+        # A blank node without a name has nothing to be ordered by.
+        name = names.get(end) or ("" if is_blank_node(end) else end)
+        return ((_NODE, folded(name), name) if name else None), False
+    match comparable(end):
+        case Number() as number:
+            return (_NUMBER, _near(number.key), number.key), False
+        case Period(start, until):
+            return (_DATE, _near(start), start, until), False
+        case Text(text):
+            read = number_in(text)
+            if read is None:
+                return (_TEXT, text, text if end.datatype == _BOOLEAN else end.value), False
+            return (_NUMBER, _near(read.key), read.key), True
+        case None:
+            return None, False
+
+
+def _near(exact: Fraction | float) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        return inf if exact > 0 else -inf
+
+
+def value_of(key: Key) -> Hashable:
+    """Return what keys have in common that are those of equal values: texts by their folded form."""
+    return key[:2] if key[0] == _TEXT else key
+
+
+def place_of(iri: Iri) -> tuple[bool, Iri]:
+    """Return what orders nodes with the same value."""
+    return (is_blank_node(iri), iri)
+
+
+def in_order(nodes: Sequence[Iri], order: Order, ends: Mapping[Iri, Ends], names: Mapping[Iri, str]) -> Ordered:
+    """Return nodes by the smallest end of a walk, or by the largest, descending.
+
+    Args:
+        nodes: The nodes.
+        order: The order.
+        ends: Where its walk ends, by node; not needed for `NAMES`.
+        names: The display names of nodes, and of ends that are nodes.
+    """
+    if order.walk == NAMES:
+        return _sorted(
+            nodes, {node: (_TEXT, folded(names[node]), names[node]) for node in nodes if names.get(node)}, order
+        )
+    keys: dict[Iri, Key] = {}
+    from_texts = left_out = 0
+    for node in nodes:
+        placed = [_placed(end, names) for end in ends.get(node, _NO_ENDS).ends]
+        found = [key for key, _ in placed if key is not None]
+        left_out += len(placed) - len(found)
+        from_texts += sum(was_text for _, was_text in placed)
+        if found:
+            keys[node] = _first(found, descending=order.descending)
+    ordered = _sorted(nodes, keys, order)
+    unsure = tuple(node for node in ordered.nodes if not ends.get(node, _NO_ENDS).mark.whole)
+    return Ordered(ordered.nodes, ordered.values, unsure, from_texts, left_out)
+
+
+def _first(keys: Sequence[Key], *, descending: bool) -> Key:
+    """Return the smallest of the keys of the first kind, or the largest."""
+    if not descending:
+        return min(keys)
+    kind = min(key[0] for key in keys)
+    return max(key for key in keys if key[0] == kind)
+
+
+def _sorted(nodes: Sequence[Iri], keys: Mapping[Iri, Key], order: Order) -> Ordered:
+    by_place = sorted(nodes, key=place_of)
+    with_value = sorted((node for node in by_place if node in keys), key=keys.__getitem__, reverse=order.descending)
+    # Kinds stand in one order whatever the direction.
+    with_value.sort(key=lambda node: keys[node][0])
+    without = [node for node in by_place if node not in keys]
+    return Ordered((*with_value, *without), {node: value_of(key) for node, key in keys.items()})

@@ -1,0 +1,149 @@
+"""Reads the values of nodes, decides conditions by them, and puts the nodes in order (docs/values.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gateway.graph.call import Call, together
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
+from gateway.graph.store import GraphStore
+from gateway.graph.values import WHOLE, Iri, Mark
+from gateway.graph.walks import NAMES, TYPES, Condition, End, Ends, Order, OtherWalk, Walk, list_members
+from gateway.members.deciding import Decider
+from gateway.members.ordering import Ordered, in_order
+from gateway.terms.iri import ARRAY, ORDER
+from gateway.terms.literals import Literal
+
+_LISTS = frozenset({ARRAY, ORDER})
+_NO_ENDS = Ends()
+
+WalkEnds = Mapping[Walk, Mapping[Iri, Ends]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What conditions leave of some nodes.
+
+    Attributes:
+        nodes: The nodes for which all conditions hold, in the order given.
+        removed: How many there are for which one does not hold.
+        unsure: Nodes of which it could not be decided, with the marks that say why.
+        alone: For how many nodes each condition holds by itself.
+        read_as_numbers: For each condition, how many texts were compared as the numbers that they read as.
+        not_comparable: For each condition, how many values could not be compared, and fulfil nothing.
+    """
+
+    nodes: tuple[Iri, ...]
+    removed: int = 0
+    unsure: Mapping[Iri, Mark] = field(default_factory=dict)
+    alone: tuple[int, ...] = ()
+    read_as_numbers: tuple[int, ...] = ()
+    not_comparable: tuple[int, ...] = ()
+
+
+class MemberReader:
+    """Reads where walks end that begin at nodes of one graph."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self._store = store
+
+    async def ends(self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call) -> WalkEnds:
+        """Return where each walk ends that begins at each node."""
+        distinct = list(dict.fromkeys(walks))
+        async with together() as tasks:
+            readings = [tasks.create_task(self._of_walk(nodes, walk, call)) for walk in distinct]
+        return {walk: reading.result() for walk, reading in zip(distinct, readings, strict=True)}
+
+    async def names(self, nodes: Iterable[Iri], call: Call) -> Mapping[Iri, str]:
+        """Return the names of nodes that have one."""
+        distinct = list(dict.fromkeys(nodes))
+        facts = await self._store.nodes(distinct, call, names=True) if distinct else {}
+        return {node: fact.name for node, fact in facts.items() if fact.name}
+
+    async def chosen(self, nodes: Sequence[Iri], conditions: Sequence[Condition], call: Call) -> Chosen:
+        """Return the nodes for which all of some conditions hold."""
+        if not (nodes and conditions):
+            return Chosen(tuple(nodes), alone=tuple(0 for _ in conditions))
+        with call.tally.stage("metadata"):
+            ends = await self.ends(nodes, _walks_of(conditions), call)
+        is_little = len(nodes) * len(conditions) <= FEW_FOR_A_THREAD
+        return await in_thread(call, lambda _: _decided(nodes, conditions, ends), unless=is_little)
+
+    async def ordered(self, nodes: Sequence[Iri], order: Order, call: Call) -> Ordered:
+        """Return nodes in an order."""
+        with call.tally.stage("metadata"):
+            if order.walk == NAMES:
+                return in_order(nodes, order, {}, await self.names(nodes, call))
+            ends = (await self.ends(nodes, [order.walk], call))[order.walk]
+            targets = (end for one in ends.values() for end in one.ends if isinstance(end, str))
+            names = await self.names(targets, call)
+        return await in_thread(
+            call, lambda _: in_order(nodes, order, ends, names), unless=len(nodes) <= FEW_FOR_A_THREAD
+        )
+
+    async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+        if walk != TYPES:
+            found = await self._store.ends(nodes, walk, call)
+            return {node: with_list_members(ends) for node, ends in found.items()}
+        facts = await self._store.nodes(nodes, call, names=False)
+        return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
+
+
+def with_list_members(ends: Ends) -> Ends:
+    """Return ends with the members of lists in the place of the lists."""
+    if not any(isinstance(end, Literal) and end.datatype in _LISTS for end in ends.ends):
+        return ends
+    found: dict[End, None] = {}
+    for end in ends.ends:
+        if not (isinstance(end, Literal) and end.datatype in _LISTS):
+            found[end] = None
+        elif end.datatype == ARRAY:
+            found |= dict.fromkeys(list_members(end))
+    return replace(ends, ends=tuple(found))
+
+
+def _walks_of(conditions: Iterable[Condition]) -> Iterable[Walk]:
+    for condition in conditions:
+        yield condition.walk
+        if isinstance(condition.operand, OtherWalk):
+            yield condition.operand.walk
+
+
+def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEnds) -> Chosen:
+    deciders = [Decider(condition) for condition in conditions]
+    alone, as_numbers, left_out = Counter[int](), Counter[int](), Counter[int]()
+    kept: list[Iri] = []
+    unsure: dict[Iri, Mark] = {}
+    for node in nodes:
+        verdicts: list[bool | None] = []
+        for place, decider in enumerate(deciders):
+            verdict = decider.decided(*_ends_of(decider.condition, node, ends))
+            verdicts.append(verdict.holds)
+            alone[place] += verdict.holds is True
+            as_numbers[place] += verdict.read_as_numbers
+            left_out[place] += verdict.not_comparable
+        if all(verdicts):
+            kept.append(node)
+        elif False not in verdicts:
+            unsure[node] = _mark_of(node, conditions, ends)
+    places = range(len(conditions))
+    return Chosen(
+        tuple(kept),
+        len(nodes) - len(kept) - len(unsure),
+        unsure,
+        *(tuple(counts[place] for place in places) for counts in (alone, as_numbers, left_out)),
+    )
+
+
+def _ends_of(condition: Condition, node: Iri, ends: WalkEnds) -> tuple[Ends, Ends]:
+    operand = condition.operand
+    other = ends[operand.walk].get(node, _NO_ENDS) if isinstance(operand, OtherWalk) else _NO_ENDS
+    return ends[condition.walk].get(node, _NO_ENDS), other
+
+
+def _mark_of(node: Iri, conditions: Sequence[Condition], ends: WalkEnds) -> Mark:
+    """Return why it could not be decided of a node."""
+    marks = (one.mark for condition in conditions for one in _ends_of(condition, node, ends))
+    return next((mark for mark in marks if not mark.whole), WHOLE)

@@ -1,0 +1,149 @@
+"""Where walks end, read in batches (docs/values.md)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+
+from gateway.errors import QueryRefused
+from gateway.graph.call import Call, together
+from gateway.graph.values import WHOLE, Iri, Mark
+from gateway.graph.walks import End, Ends, Walk
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes import NamePredicates, NodeReader
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import (
+    BlankTerm,
+    IriTerm,
+    LiteralTerm,
+    Table,
+    TripleTerm,
+    iri,
+    literal_of,
+    optional,
+    read,
+    term,
+)
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import is_sendable
+from gateway.terms.literals import Literal
+
+_NODES = ("n", "a", "b", "c", "v")
+"""The variables of the nodes on a walk; the last is that of its end, however many steps there are."""
+
+_MOST_COMBINATIONS = 24
+"""Sequences of single predicates that one walk may mean."""
+
+SinglePredicates = Sequence[tuple[Iri, bool]]
+"""A walk of one predicate a step, each with whether it is inverse."""
+
+
+class WalkReader:
+    """Reads where walks end."""
+
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, names: NamePredicates, batch: int
+    ) -> None:
+        self._client = client
+        self._rule = rule
+        self._nodes = nodes
+        self._names = names
+        self._batch = batch
+
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+        """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
+        if walk[0].predicates == "any":
+            return await self._literals(ids, call)
+        await self._rule.refresh(call)
+        combinations = self.combinations(walk)
+        if len(combinations) > _MOST_COMBINATIONS:
+            refused = QueryRefused("The names of a walk mean too many predicates.", next_step="Give IDs of predicates.")
+            return dict.fromkeys(ids, Ends(mark=Mark(refused)))
+        async with together() as tasks:
+            readings = [tasks.create_task(self._along(ids, steps, call)) for steps in combinations]
+        found = [reading.result() for reading in readings]
+        ends = found[0] if len(found) == 1 else {node: _joined([one[node] for one in found]) for node in ids}
+        if walk[0].predicates != "name":
+            return ends
+        return {node: Ends(tuple(_literals_of(one.ends)), mark=one.mark) for node, one in ends.items()}
+
+    def combinations(self, walk: Walk) -> Sequence[SinglePredicates]:
+        """Return the walks of single predicates that a walk means."""
+        steps = []
+        for step in walk:
+            predicates = self._names.all if isinstance(step.predicates, str) else step.predicates
+            steps.append([(predicate, step.is_inverse) for predicate in predicates])
+        return list(product(*steps))
+
+    def unmarked(self, steps: SinglePredicates) -> dict[str, Parameter]:
+        """Return what may state no evidence on a walk, as template parameters: inner nodes, and ends of edges."""
+        rule = self._rule.evidence_of_nodes
+        inner = list(_NODES[1 : len(steps)])
+        last, _ = steps[-1]
+        is_edge = self._rule.allows(last) and last not in self._rule.excepted
+        nodes = [*inner, *(["v"] if is_edge else [])]
+        return {
+            "unmarked": [(node, marker) for node in nodes for marker in _iris(rule["markers"])],
+            "unassociated": [(node, one) for node in nodes for one in _iris(rule["associations"])],
+        }
+
+    async def _along(self, ids: Sequence[Iri], steps: SinglePredicates, call: Call) -> Mapping[Iri, Ends]:
+        given = {"steps": patterns_of(steps), **self.unmarked(steps)}
+        query = BatchedQuery(
+            self._client, "walks/ends", self._batch, lambda batch: {"nodes": batch, **given}, read_ends
+        )
+        return await query.run(ids, call)
+
+    async def _literals(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Ends]:
+        described = await self._nodes.metadata(ids, call, blank_nodes=False, precise=False)
+        return {
+            node: Ends(
+                tuple(
+                    dict.fromkeys(one for some in each.properties.values() for one in some if isinstance(one, Literal))
+                ),
+                mark=each.mark,
+            )
+            for node, each in described.items()
+        }
+
+
+def patterns_of(steps: SinglePredicates) -> list[tuple[str, Iri, str]]:
+    """Return the triple patterns of a walk from ?n to ?v."""
+    nodes = [*_NODES[: len(steps)], _NODES[-1]]
+    return [
+        (end, predicate, start) if is_inverse else (start, predicate, end)
+        for start, end, (predicate, is_inverse) in zip(nodes, nodes[1:], steps, strict=False)
+    ]
+
+
+def read_ends(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:
+    """Read ends from rows of ?n, ?v and ?text."""
+    found: dict[Iri, dict[End, None]] = {node: {} for node in batch}
+    blank: dict[Iri, int] = defaultdict(int)
+    for node, bound, text in read(rows, iri("n"), term("v"), optional("text")):
+        match bound:
+            case IriTerm() if is_sendable(bound.value):
+                found[node][bound.value] = None
+            case LiteralTerm():
+                said = literal_of(bound)
+                lexical = text.value if isinstance(text, LiteralTerm) else said.value
+                found[node][Literal(lexical, said.datatype, said.language)] = None
+            case IriTerm() | BlankTerm() | TripleTerm():
+                blank[node] += node in found
+    return {node: Ends(tuple(ends), blank[node], mark) for node, ends in found.items()}
+
+
+def _joined(several: Sequence[Ends]) -> Ends:
+    ends = dict.fromkeys(end for one in several for end in one.ends)
+    marks = [one.mark for one in several if not one.mark.whole]
+    return Ends(tuple(ends), sum(one.blank for one in several), marks[0] if marks else WHOLE)
+
+
+def _literals_of(ends: Iterable[End]) -> Iterable[Literal]:
+    return (end for end in ends if isinstance(end, Literal))
+
+
+def _iris(value: Parameter) -> Iterable[Iri]:
+    return () if isinstance(value, str | int | bool) else value

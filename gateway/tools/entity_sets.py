@@ -1,0 +1,169 @@
+"""Answers `search_entities` about sets: entities of some types, or those that a query finds, by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gateway import messages
+from gateway.answers.page import MemberHeader, PageNode, SearchPage
+from gateway.answers.rows import RowWriter, titles
+from gateway.answers.shape import Shape
+from gateway.answers.size import limit_page, max_bytes
+from gateway.arguments import SearchEntities
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import WHOLE, Iri, Mark
+from gateway.graph.walks import Condition, Order, Selection
+from gateway.members.ordering import Ordered, place_of
+from gateway.members.question import MemberQuestion
+from gateway.members.reading import Chosen, MemberReader
+from gateway.schema.view import UNTYPED
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+_USUAL = 10
+"""Entities on a page unless the caller says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySet:
+    """Entities that fulfil conditions.
+
+    Attributes:
+        nodes: The entities, in order.
+        mark: Whether these are all.
+        order: By what they are ordered; None for their IDs, or for how well their names fit.
+        warnings: What a reader should know about their values.
+        total: How many there are, where these are the first; None where these are all that were found.
+    """
+
+    nodes: Sequence[Iri]
+    mark: Mark = WHOLE
+    order: Ordered | None = None
+    warnings: list[str] = field(default_factory=list)
+    total: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many entities there are."""
+        return len(self.nodes) if self.total is None else self.total
+
+
+class EntitySets:
+    """Finds entities of one graph by their values."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._profile = profile
+        self._prefixes = prefixes
+        self._reader = MemberReader(store)
+        self._rows = RowWriter(store, profile, prefixes)
+
+    async def of_types(self, types: Collection[str], asked: MemberQuestion, limit: int, call: Call) -> EntitySet:
+        """Return the entities of some types that fulfil conditions.
+
+        Args:
+            types: The types, and the word for none.
+            asked: The conditions, and the order.
+            limit: How many of the first are shown.
+            call: The call that asks.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        with call.tally.stage("search"):
+            nodes, mark, total = await self._selected(types, asked.conditions, call, asked.order, limit)
+        chosen = replace(await self.under(nodes, asked, call, mark), total=total)
+        if not chosen.nodes and len(asked.conditions) > 1:
+            chosen.warnings.append(await self._each_alone(types, asked, call))
+        return chosen
+
+    async def _selected(
+        self,
+        types: Collection[str],
+        conditions: tuple[Condition, ...],
+        call: Call,
+        order: Order | None = None,
+        limit: int = 0,
+    ) -> tuple[list[Iri], Mark, int | None]:
+        """Return the entities that may fulfil conditions, whether all that do are among them, and how many there are.
+
+        Where these are only the first in an order, it is said how many there are in all.
+        """
+        found: dict[Iri, None] = {}
+        mark, total = WHOLE, None
+        if UNTYPED in types:
+            # The first of two sets are not the first of both.
+            limit = 0
+        asked = [tuple(sorted(iri for iri in types if iri != UNTYPED)), *([()] if UNTYPED in types else [])]
+        for iris in asked if asked[0] else asked[1:]:
+            selected = await self._store.select(Selection(iris, conditions, order, limit), call)
+            found |= dict.fromkeys(selected.nodes)
+            mark = mark if not mark.whole else selected.mark
+            total = selected.total
+        return sorted(found, key=place_of), mark, total
+
+    async def _each_alone(self, types: Collection[str], asked: MemberQuestion, call: Call) -> str:
+        """Return how many entities of some types each condition alone lets through, where all together let none."""
+        counts = []
+        for condition in asked.conditions:
+            nodes, mark, _ = await self._selected(types, (condition,), call)
+            chosen = await self._reader.chosen(nodes, [condition], call)
+            counts.append((len(chosen.nodes), mark.whole and not chosen.unsure))
+        return messages.each_alone(asked.written, counts)
+
+    async def under(self, nodes: Sequence[Iri], asked: MemberQuestion, call: Call, mark: Mark = WHOLE) -> EntitySet:
+        """Return those of some entities that fulfil conditions, in their order or that of the question.
+
+        Args:
+            nodes: The entities.
+            asked: The conditions, and the order.
+            call: The call that asks.
+            mark: Whether all entities that are meant are among them.
+        """
+        chosen = await self._reader.chosen(nodes, asked.conditions, call)
+        warnings = [*messages.about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable)]
+        doubt = mark if not mark.whole else _doubt(chosen)
+        if asked.order is None or not chosen.nodes:
+            return EntitySet(chosen.nodes, doubt, warnings=warnings)
+        order = await self._reader.ordered(chosen.nodes, asked.order, call)
+        warnings += order.warnings
+        if order.unsure:
+            warnings.append(messages.ORDER_UNSURE)
+        return EntitySet(order.nodes, doubt, order, warnings)
+
+    async def add_rows(
+        self,
+        page: SearchPage,
+        found: EntitySet,
+        asked: MemberQuestion,
+        arguments: SearchEntities,
+        shape: Shape,
+        call: Call,
+    ) -> None:
+        """Add to a page, which says what holds of a whole set, the rows that its arguments ask for."""
+        limit, offset = arguments.limit or _USUAL, arguments.offset
+        iris = found.nodes[offset : offset + limit]
+        page.members = members = MemberHeader(asked.written, titles(asked), found.count)
+        rows = [PageNode(iri, self._prefixes.shorten(iri), "") for iri in iris]
+        await self._rows.add_to(rows, asked, members, call)
+        most = max_bytes(self._profile.size, None, explain=arguments.explain)
+        page.rows = rows
+        self._cut(page, found, offset, len(rows))
+        while len(page.rows) > 1 and shape.size_of_part(page) > most:
+            self._cut(page, found, offset, len(page.rows) * 3 // 4)
+        limit_page(page, most, shape)
+
+    def _cut(self, page: SearchPage, found: EntitySet, offset: int, count: int) -> None:
+        """Leave the first rows, and say what stands behind them."""
+        page.rows = page.rows[:count]
+        end = offset + count
+        page.next_offset = end if end < found.count else None
+        if page.members is not None:
+            page.members.tied = 0 if found.order is None else found.order.tied(end)
+
+
+def _doubt(chosen: Chosen) -> Mark:
+    marks: Mapping[Iri, Mark] = chosen.unsure
+    return next(iter(marks.values()), WHOLE)

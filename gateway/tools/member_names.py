@@ -1,0 +1,196 @@
+"""Reads the arguments about values: walks, conditions, columns and an order, as the graph knows their names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from gateway import messages
+from gateway.arguments import MemberArguments
+from gateway.errors import InputError, quoted
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri
+from gateway.graph.walks import NAMES, TYPES, Order, Walk
+from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
+from gateway.members.question import NOTHING_ASKED, Column, MemberQuestion
+from gateway.members.walk_text import WalkReader
+from gateway.schema.view import SchemaView, Subclasses, TermLookup
+from gateway.terms.iri import walk_iri
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.shapes import ShapeReader
+
+_MOST_LOOKED_UP = 20
+"""Names of entities in conditions that are looked up."""
+
+
+class StepNames:
+    """What the names of predicates mean in walks: those of edges and those of literals.
+
+    Args:
+        edges: The predicates of edges.
+        values: The predicates of literals.
+        prefixes: The prefixes of IDs.
+    """
+
+    def __init__(self, edges: TermLookup, values: TermLookup, prefixes: PrefixMap) -> None:
+        self._edges = edges
+        self._values = values
+        self._prefixes = prefixes
+        self._known: dict[str, frozenset[Iri]] = {}
+
+    def predicates(self, name: str) -> Collection[Iri]:
+        """Return the predicates that have a name, ID or label; those of an ID that is not listed too."""
+        if name not in self._known:
+            bare = self._prefixes.without_name(name)
+            found = self._edges.found(bare) | self._values.found(bare)
+            self._known[name] = frozenset(found) or self._unlisted(bare)
+        return self._known[name]
+
+    def _unlisted(self, name: str) -> frozenset[Iri]:
+        """Return the IRI of an ID that is not listed; one with a slash is a walk, unless it is a whole IRI."""
+        is_whole = "://" in name or name.startswith("<")
+        return frozenset(self._values.iris_of([name])) if is_whole or "/" not in name else frozenset()
+
+    def unknown(self, name: str) -> InputError:
+        """Return the error of a name that no predicate has."""
+        return messages.unknown_step(quoted(name), self._edges.near(name), self._values.near(name))
+
+    def listed(self, predicates: Sequence[Iri], most: int) -> str:
+        """Return the IDs of the first predicates for a sentence, and the number of the others."""
+        return self._prefixes.listed(predicates, most)
+
+    def kind_of_ends(self, walk: Walk) -> EndKind:
+        """Return where a walk ends, as far as it is known of the predicates of its last step."""
+        last = walk[-1]
+        if isinstance(last.predicates, str):
+            return "both"
+        to_nodes, to_literals = self._edges.has_any(last.predicates), self._values.has_any(last.predicates)
+        if last.is_inverse or (to_nodes and not to_literals):
+            return "nodes"
+        return "literals" if to_literals and not to_nodes else "both"
+
+
+class MemberNames:
+    """Reads what a call asks of the nodes that it finds."""
+
+    def __init__(self, store: GraphStore, prefixes: PrefixMap, shapes: ShapeReader) -> None:
+        self._store = store
+        self._shapes = shapes
+        self._prefixes = prefixes
+        self._subclasses = Subclasses(store, prefixes)
+
+    async def read(self, arguments: MemberArguments, known: SchemaView, call: Call) -> MemberQuestion:
+        """Return what is asked, with names resolved.
+
+        Raises:
+            InputError: A name means nothing, or a condition is wrong.
+            Fault: A name could not be looked up.
+        """
+        if not arguments.asks_for_members:
+            return NOTHING_ASKED
+        values = await self._shapes.value_terms(known, call, only_known=True)
+        try:
+            return await self._read(arguments, known, values, call)
+        except InputError:
+            # A name may be that of a predicate of literals, which are read when one is first named.
+            return await self._read(arguments, known, await self._shapes.value_terms(known, call), call)
+
+    async def _read(
+        self, arguments: MemberArguments, known: SchemaView, values: TermLookup, call: Call
+    ) -> MemberQuestion:
+        names = StepNames(known.predicates, values, self._prefixes)
+        reader = WalkReader(names, "where", union=True)
+        read = read_conditions(arguments.where or (), reader)
+        entities = await self._entities(read, names, known, call)
+        conditions = [resolved(one, names.kind_of_ends(one.walk), entities) for one in read]
+        order = self._order(arguments.sort_by, names)
+        columns = self._columns(arguments.values, names)
+        if columns is None and order is not None:
+            columns = () if order.walk == NAMES else (Column(self._title(order.walk), order.walk),)
+        pairs = zip(read, conditions, strict=True)
+        said = [written(one, condition, self._prefixes.shorten) for one, condition in pairs]
+        return MemberQuestion(
+            tuple(conditions),
+            tuple(said),
+            columns,
+            order,
+            arguments.edges,
+            arguments.show,
+            tuple(self._warnings(read)),
+        )
+
+    def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
+        for one in read:
+            for name, predicates in one.ambiguous:
+                yield messages.several_meant("where", quoted(name), "predicate", self._prefixes.listed(predicates))
+            if one.hides_predicate:
+                yield messages.reserved_word(quoted(one.left))
+
+    def _columns(self, texts: Sequence[str] | None, names: StepNames) -> tuple[Column, ...] | None:
+        if texts is None:
+            return None
+        reader = WalkReader(names, "values", union=False)
+        columns = [self._column(text, reader) for text in dict.fromkeys(texts)]
+        return tuple(columns)
+
+    def _column(self, text: str, reader: WalkReader) -> Column:
+        if text in _RESERVED:
+            return Column(text, _RESERVED[text])
+        walk = reader.required(text).walk
+        return Column(self._title(walk), walk)
+
+    def _title(self, walk: Walk) -> str:
+        steps = [(step.predicates[0], step.is_inverse) for step in walk]
+        if len(steps) > 1:
+            return self._prefixes.shorten(walk_iri(steps))
+        ((predicate, is_inverse),) = steps
+        return f"{'^' * is_inverse}{self._prefixes.shorten(predicate)}"
+
+    def _order(self, text: str | None, names: StepNames) -> Order | None:
+        if text is None:
+            return None
+        reader = WalkReader(names, "sort_by", union=False)
+        bare = text.strip()
+        descending = bare.startswith("-")
+        bare = bare.removeprefix("-").strip()
+        return Order(NAMES if bare == "name" else reader.required(bare).walk, descending)
+
+    async def _entities(
+        self, read: Sequence[ConditionText], names: StepNames, known: SchemaView, call: Call
+    ) -> Mapping[str, frozenset[Iri]]:
+        """Return what the names and IDs in conditions mean, where walks end at nodes."""
+        found: dict[str, frozenset[Iri]] = {}
+        looked_up = 0
+        for one in read:
+            kind = names.kind_of_ends(one.walk)
+            for text in one.entity_names:
+                if one.walk == TYPES:
+                    found[text] = await self._types(text, known, call)
+                elif kind == "literals" or text in found or isinstance(one.walk[-1].predicates, str):
+                    continue
+                elif (iri := self._as_id(text)) is not None:
+                    found[text] = frozenset({iri})
+                elif looked_up < _MOST_LOOKED_UP:
+                    looked_up += 1
+                    found[text] = await self._named(text, call)
+        return {text: iris for text, iris in found.items() if iris}
+
+    async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
+        chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
+        widened, _ = await self._subclasses.widened("where", chosen.iris, call)
+        return frozenset(widened)
+
+    def _as_id(self, text: str) -> Iri | None:
+        bare = self._prefixes.without_name(text)
+        try:
+            iri = self._prefixes.expand(bare)
+        except InputError:
+            return None
+        return iri if iri != bare or "://" in bare else None
+
+    async def _named(self, text: str, call: Call) -> frozenset[Iri]:
+        hits = await self._store.named(text, (), call)
+        return frozenset(hit.iri for hit in hits.hits)
+
+
+_RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}

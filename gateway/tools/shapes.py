@@ -1,0 +1,233 @@
+"""Reads what `describe_schema` tells of values and of the shapes of types, within the budget of the call that asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cachetools import LRUCache
+
+from gateway import messages
+from gateway.errors import EdgesCapped, Fault
+from gateway.graph.call import Call, together
+from gateway.graph.shapes import Instance, ReadShape, TypeShape, ValuePredicates, shape_of
+from gateway.graph.store import GraphStore
+from gateway.graph.values import EdgeSelection, Iri, Neighbourhood, NodeFacts, Term
+from gateway.schema.view import SchemaView, Subclasses, TermLookup
+from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
+
+_VALUES_SECONDS = 2.0
+"""Time for the predicates of literals, which every first look at a graph pays."""
+
+_NAMED_SECONDS = 10.0
+"""The same, where a call names one, and would fail without them."""
+
+_AGAIN_SECONDS = 60.0
+"""After which they are asked for again where they could not be read."""
+
+_INSTANCES = 600
+_MOST_INSTANCES = 200
+_FEWEST_INSTANCES = 20
+"""Instances of all types together that are looked at in a small graph, of one type at most, and at least; in a larger
+one half as many, because each takes longer there."""
+
+_SMALL = 500_000
+"""Triples of a small graph."""
+
+_OUTGOING = 200
+_INCOMING = 50
+"""Edges of one instance that are looked at: hubs have many incoming ones."""
+
+_ENDS = 2_000
+"""Nodes at the other ends of edges whose types are read."""
+
+_FEWEST_ENDS = 3
+"""Such nodes of one predicate at least."""
+
+_SHAPES = 200
+"""Shapes that are stored."""
+
+
+@dataclass(slots=True)
+class Values:
+    """The predicates of literals.
+
+    Attributes:
+        found: The predicates.
+        labels: Their names, where IDs are opaque.
+        by_name: They by every name; None until that is asked for.
+    """
+
+    found: ValuePredicates
+    labels: Mapping[Iri, str] = field(default_factory=dict)
+    by_name: TermLookup | None = None
+
+
+class ShapeReader:
+    """Reads values and shapes, and stores them for as long as the schema that was read with them."""
+
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._types = profile.edges.types
+        self._are_opaque = profile.names.on_stubs
+        self._prefixes = prefixes
+        self._subclasses = Subclasses(store, prefixes)
+        self._reading = asyncio.Lock()
+        self._read_at: float | None = None
+        self._values: Values | None = None
+        self._failed_until = 0.0
+        self._shapes: LRUCache[Iri, ReadShape] = LRUCache(_SHAPES)
+
+    def forget(self) -> None:
+        """Read everything again."""
+        self._values = None
+        self._failed_until = 0.0
+        self._shapes.clear()
+
+    def known_values(self, view: SchemaView) -> Values | None:
+        """Return the predicates of literals if they were read."""
+        self._keep_for(view)
+        return self._values
+
+    async def values(self, view: SchemaView, call: Call, *, seconds: float = _VALUES_SECONDS) -> Values | None:
+        """Return the predicates of literals; None where they could not be read in time."""
+        # Whoever waits here is told what the other call reads.
+        async with self._reading:
+            self._keep_for(view)
+            clock = call.deadline.clock
+            is_patient = seconds > _VALUES_SECONDS
+            if self._values is None and (is_patient or clock() >= self._failed_until):
+                try:
+                    with call.within(seconds):
+                        found = await self._store.value_predicates(view.schema, call)
+                        labels = await self._labels([one.iri for one in found.predicates], call)
+                    self._values = Values(found, labels)
+                except Fault:
+                    self._failed_until = clock() + _AGAIN_SECONDS
+            return self._values
+
+    async def value_terms(self, view: SchemaView, call: Call, *, only_known: bool = False) -> TermLookup:
+        """Return the predicates of literals, as far as they are known or can be read, by every name."""
+        values = self.known_values(view) if only_known else await self.values(view, call, seconds=_NAMED_SECONDS)
+        if values is None:
+            return TermLookup("predicate", (), self._prefixes, comprehensive=False)
+        if values.by_name is None:
+            iris = [one.iri for one in values.found.predicates]
+            facts = await self._store.predicates(iris, call) if iris else {}
+            terms = [Term(iri, None, facts[iri].name) for iri in iris]
+            values.by_name = TermLookup("predicate", terms, self._prefixes, comprehensive=False)
+        return values.by_name
+
+    async def shapes(self, types: Sequence[Iri], view: SchemaView, call: Call) -> tuple[list[ReadShape], list[str]]:
+        """Return the shapes of some types, with warnings about those that could not be read."""
+        self._keep_for(view)
+        warnings: list[str] = []
+        new = [iri for iri in types if iri not in self._shapes]
+        if new:
+            try:
+                with call.reserving(requests=0.0, time=0.2):
+                    warnings += await self._read(new, view, call)
+            except Fault as fault:
+                warnings.append(messages.shapes_unread(fault.wrong))
+        return [self._shapes[iri] for iri in types if iri in self._shapes], warnings
+
+    def _keep_for(self, view: SchemaView) -> None:
+        if view.schema.basis.read_at != self._read_at:
+            self.forget()
+            self._read_at = view.schema.basis.read_at
+
+    async def _read(self, types: Sequence[Iri], view: SchemaView, call: Call) -> list[str]:
+        """Read the shapes of some types.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        most = min(_MOST_INSTANCES, _INSTANCES // len(types))
+        if not view.schema.exact or (view.schema.basis.triples or 0) > _SMALL:
+            most //= 2
+        most = max(_FEWEST_INSTANCES, most)
+        async with together() as tasks:
+            listing = [tasks.create_task(self._listed(iri, most, view, call)) for iri in types]
+        listed = [task.result() for task in listing]
+        instances = await self._instances(list(dict.fromkeys(node for one in listed for node in one.nodes)), call)
+        shapes = []
+        for iri, one in zip(types, listed, strict=True):
+            read = [instances[node] for node in one.nodes if node in instances]
+            shapes.append(shape_of(iri, one.subclasses, one.total, read, frozenset(self._types)))
+        facts = await self._ends(shapes, call)
+        labels = await self._labels([predicate for shape in shapes for predicate, _ in shape.predicates], call)
+        for shape in shapes:
+            if shape.read or shape.total == 0:
+                self._shapes[shape.iri] = ReadShape(shape, facts, labels)
+        unread = [shape.iri for shape in shapes if shape.iri not in self._shapes]
+        warnings = [warning for one in listed for warning in one.warnings]
+        return [*warnings, *([messages.shapes_unread(self._prefixes.listed(unread))] if unread else [])]
+
+    async def _listed(self, iri: Iri, most: int, view: SchemaView, call: Call) -> _Listed:
+        """Return some instances of a type, or all."""
+        widened, warnings = await self._subclasses.widened("node_types", {iri}, call)
+        subclasses = sorted(widened - {iri})
+        if view.comprehensive:
+            # What has no instances of its own need not be asked for.
+            subclasses = [subclass for subclass in subclasses if not view.types.unlisted([subclass])]
+        hits = await self._store.of_types([iri, *subclasses], call, at_most=most)
+        nodes = sorted({hit.iri for hit in hits.hits})
+        counts = {term.iri: term.count for term in view.schema.types} if view.schema.exact else {}
+        total = len(nodes) if not hits.truncated else None if subclasses else counts.get(iri)
+        return _Listed(nodes, total, tuple(subclasses), warnings)
+
+    async def _instances(self, nodes: Sequence[Iri], call: Call) -> dict[Iri, Instance]:
+        """Return what each node has, without those that could not be read."""
+        async with together() as tasks:
+            describing = tasks.create_task(self._store.node_metadata(nodes, call, blank_nodes=True, precise=False))
+            leaving = tasks.create_task(
+                self._store.edges(nodes, call, selection=EdgeSelection(None, ()), per_id=_OUTGOING)
+            )
+            arriving = tasks.create_task(
+                self._store.edges(nodes, call, selection=EdgeSelection((), None), per_id=_INCOMING)
+            )
+        described, outgoing, incoming = describing.result(), leaving.result(), arriving.result()
+        found = {}
+        for node in nodes:
+            description, out, into = described[node], outgoing[node], incoming[node]
+            if description.mark.whole and _is_usable(out) and _is_usable(into):
+                found[node] = Instance(
+                    node,
+                    description.properties,
+                    out.edges,
+                    into.edges,
+                    (out.mark.whole and not description.left_out, into.mark.whole),
+                )
+        return found
+
+    async def _ends(self, shapes: Sequence[TypeShape], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return the types, and where IDs are opaque the names, of nodes at the other ends, of each predicate some."""
+        lists = [tally.ends for shape in shapes for tally in shape.predicates.values() if tally.ends]
+        every = dict.fromkeys(node for ends in lists for node in ends)
+        if len(every) > _ENDS:
+            most = max(_FEWEST_ENDS, _ENDS // len(lists))
+            every = dict.fromkeys(node for ends in lists for node in sorted(ends)[:most])
+        return await self._store.nodes(list(every), call, names=self._are_opaque) if every else {}
+
+    async def _labels(self, predicates: Sequence[Iri], call: Call) -> Mapping[Iri, str]:
+        distinct = list(dict.fromkeys(predicates))
+        if not self._are_opaque or not distinct:
+            return {}
+        facts = await self._store.predicates(distinct, call)
+        return {iri: fact.name for iri, fact in facts.items() if fact.name}
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """Instances of a type: how many there are where that is known, and its subclasses, whose instances are theirs."""
+
+    nodes: Sequence[Iri]
+    total: int | None
+    subclasses: tuple[Iri, ...]
+    warnings: Sequence[str]
+
+
+def _is_usable(neighbourhood: Neighbourhood) -> bool:
+    return neighbourhood.mark.whole or isinstance(neighbourhood.mark.fault, EdgesCapped)
