@@ -143,6 +143,14 @@ def unknown_step(name: str, *nearest: str) -> InputError:
     )
 
 
+def alike_walks(step: str) -> str:
+    """Return a warning: conditions are about nodes on the way that need not be the same."""
+    return (
+        f"where: walks that begin with {step} need not lead over the same node. For one that fulfils all, ask for the "
+        f"nodes on the way (node_types: theirs, or untyped), and walk back from these."
+    )
+
+
 def reserved_word(name: str) -> str:
     """Return a warning: a word of conditions is the name of a predicate too."""
     return f"where: {name} is not the predicate of this name; for that, write its ID."

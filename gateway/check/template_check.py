@@ -133,7 +133,7 @@ class TemplateChecker:
         client = SparqlClient(self.http, profile, self.http.flow, EngineDetector(self.http, profile, self.http.flow))
         answered, refused, not_run = 0, dict[str, str](), dict[str, str]()
         for text in texts:
-            parameters = {**_own(text.samples(), edges), **_in(text, _rule(profile))}
+            parameters = {**_own(text.samples(), edges), **_in(text, _rule(profile) | _at_inner_nodes(profile))}
             rows = parameters.pop(text.limit)
             try:
                 await client.rows(text.name, self._call(), parameters, at_most=max(1, int(str(rows)) - 1))
@@ -193,6 +193,10 @@ class TemplateChecker:
 
 def _rule(profile: Profile) -> dict[str, Parameter]:
     return EdgeRule.of(profile.edges, StatedWays.of(profile.evidence)).parameters
+
+
+def _at_inner_nodes(profile: Profile) -> dict[str, Parameter]:
+    return EdgeRule.of(profile.edges, StatedWays.of(profile.evidence)).evidence_at(["a"])
 
 
 def _in(text: Template, parameters: Mapping[str, Parameter]) -> Mapping[str, Parameter]:

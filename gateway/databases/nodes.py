@@ -256,9 +256,7 @@ class NodeReader:
 
     async def broader(self, ids: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, tuple[Iri, ...]], bool]:
         """Return the direct superclasses of each class, and whether these are all that there are."""
-        predicates = self._profile.types.subclass_of
-        if not predicates:
-            return dict.fromkeys(ids, ()), True
+        predicates = self._profile.types.narrowed_by
         outgoing = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
         around = await self._edges.around(ids, call, selection=outgoing)
         above = {child: tuple(sorted({edge.object for edge in found.edges})) for child, found in around.items()}

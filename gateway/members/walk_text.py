@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from gateway.errors import InputError, counted, quoted
 from gateway.graph.values import Iri
-from gateway.graph.walks import LONGEST_WALK, Step, Walk
+from gateway.graph.walks import LONGEST_WALK, Role, Step, Walk
 
 LONGEST_TEXT: Final = 1_000
 """Characters of a condition or a walk."""
@@ -84,7 +84,9 @@ class WalkReader:
         steps = split_steps(text)
         if steps is None or not 1 <= len(steps) <= LONGEST_WALK:
             return None
-        return self._named(steps) if all(self._names.predicates(step.name) for step in steps) else None
+        *inner, last = steps
+        is_known = all(self._names.predicates(step.name) for step in inner)
+        return self._named(steps) if is_known and (self._names.predicates(last.name) or _is_role(last, inner)) else None
 
     def required(self, text: str) -> NamedWalk:
         """Return the walk that a text names.
@@ -107,8 +109,8 @@ class WalkReader:
             return InputError(f"{start} has a step without a name.", valid=WALK_FORM, next_step=_STEP_FORM)
         if len(steps) > LONGEST_WALK:
             return InputError(f"{start} has {counted(len(steps), 'step')}.", valid=WALK_FORM, next_step=_STEP_FORM)
-        for step in steps:
-            if not self._names.predicates(step.name):
+        for place, step in enumerate(steps):
+            if not self._names.predicates(step.name) and not (step is steps[-1] and _is_role(step, steps[:place])):
                 return self._names.unknown(step.name)
         return InputError(f"{start} is no walk.", valid=WALK_FORM, next_step=_STEP_FORM)
 
@@ -126,8 +128,11 @@ class WalkReader:
 
     def _named(self, steps: Sequence[StepText]) -> NamedWalk:
         walk, ambiguous = [], []
-        for step in steps:
+        for place, step in enumerate(steps):
             predicates = tuple(sorted(self._names.predicates(step.name)))
+            if not predicates and _is_role(step, steps[:place]):
+                walk.append(Step(_ROLES[step.name]))
+                continue
             if len(predicates) > 1:
                 ambiguous.append((step.name, predicates))
             walk.append(Step(predicates, step.is_inverse))
@@ -140,6 +145,15 @@ class WalkReader:
             f"{self._argument}: {quoted(name)} fits {counted(len(predicates), 'predicate')}.",
             valid=f"Write the ID of one: {self._names.listed(predicates, _SHOWN)}.",
         )
+
+
+_ROLES: Final[Mapping[str, Role]] = {"name": "name", "type": "type"}
+"""Words that end a walk: at the names of a node, or at its types."""
+
+
+def _is_role(step: StepText, before: Sequence[StepText]) -> bool:
+    """Return whether a step that names no predicate is a word that ends a walk of several steps."""
+    return bool(before) and not step.is_inverse and step.name in _ROLES
 
 
 def split_steps(text: str) -> list[StepText] | None:

@@ -152,6 +152,10 @@ class TermLookup:
         """Return the terms that a name means."""
         return self._find(name, _NOTHING)
 
+    def named(self, name: str) -> set[Iri]:
+        """Return the terms that have a name, which is not read as an ID."""
+        return set(self.names[0].get(fold(name), ()))
+
     def has_any(self, iris: Iterable[Iri]) -> bool:
         """Return whether one of some IRIs is a term."""
         return any(iri in self._listed for iri in iris)
@@ -166,8 +170,10 @@ class TermLookup:
 
     def iris_of(self, names: Sequence[str]) -> list[Iri]:
         """Return the IRIs of those names that are IRIs or CURIEs, listed or not; none if all terms are listed."""
-        if self._comprehensive:
-            return []
+        return [] if self._comprehensive else self.as_iris(names)
+
+    def as_iris(self, names: Sequence[str]) -> list[Iri]:
+        """Return the IRIs of those names that are IRIs or CURIEs, listed or not."""
         expanded = [(name, self._as_iri(name)) for name in names]
         return [iri for name, iri in expanded if is_iri(iri) and (iri != name or "://" in name)]
 
@@ -270,7 +276,7 @@ class TypeChooser:
         sign = -1 if settings.shown == "commonest" else 1
         self._ranks = {term.iri: sign * (term.count or 0) for term in schema.types} if schema.exact else {}
         self._preferred = {iri: rank for rank, iri in enumerate(settings.preferred)}
-        self._hierarchy = ClassHierarchy(schema.superclasses)
+        self._hierarchy = ClassHierarchy(schema.superclasses if settings.subclass_of else {})
         self._prefixes = prefixes
 
     def all_of(self, facts: NodeFacts) -> Sequence[Iri]:
@@ -378,8 +384,10 @@ class SchemaView:
         # Without all labels, a name that matches nothing may be a label.
         closed = lists_all and schema.labelled
         # What only blank nodes have is no term that the graph has not.
-        types = _with_blank(schema.types, schema.blank.types)
-        predicates = _with_blank(schema.predicates, schema.blank.predicates)
+        types = _with_others(schema.types, schema.blank.types)
+        # A class may have subclasses, and no entity of its own.
+        types = _with_others(types, dict.fromkeys(itertools.chain.from_iterable(schema.superclasses.values()), 0))
+        predicates = _with_others(schema.predicates, schema.blank.predicates)
         return cls(
             schema,
             lists_all and not schema.blank,
@@ -402,11 +410,11 @@ class SchemaView:
         return self.types.unlisted(entity_types), self.predicates.unlisted(predicates)
 
 
-def _with_blank(terms: Sequence[Term], blank: Mapping[Iri, int]) -> Sequence[Term]:
-    if not blank:
+def _with_others(terms: Sequence[Term], others: Mapping[Iri, int]) -> Sequence[Term]:
+    if not others:
         return terms
     listed = {term.iri for term in terms}
-    return (*terms, *(Term(iri, None) for iri in sorted(blank) if iri not in listed))
+    return (*terms, *(Term(iri, None) for iri in sorted(others) if iri not in listed))
 
 
 def _indexed(terms: TermLookup, _: Deadline) -> object:

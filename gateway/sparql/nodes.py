@@ -235,9 +235,7 @@ class NodeReader:
 
     async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
         """Return the direct superclasses of each class; none of one about which the graph could not be asked."""
-        predicates = self._profile.types.subclass_of
-        if not predicates:
-            return dict.fromkeys(ids, ())
+        predicates = self._profile.types.narrowed_by
         found = await self._query("facts", self._facts_by(predicates, ()), predicates=predicates).run(ids, call)
         return {iri: facts.types for iri, facts in found.items()}
 

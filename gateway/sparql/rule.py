@@ -125,6 +125,14 @@ class EdgeRule:
         """What makes nodes evidence, as template parameters."""
         return {name: value for name, value in self.evidence.items() if name != "singletons"}
 
+    def evidence_at(self, variables: Sequence[str]) -> dict[str, Parameter]:
+        """Return what makes the nodes of some variables evidence, as template parameters."""
+        found = {name: (value if isinstance(value, tuple) else ()) for name, value in self.evidence_of_nodes.items()}
+        return {
+            "unmarked": [(node, marker) for node in variables for marker in found["markers"]],
+            "unassociated": [(node, one) for node in variables for one in found["associations"]],
+        }
+
     @property
     def may_have_evidence(self) -> bool:
         """Whether the graph may have evidence nodes, by what was found when they were looked for last.

@@ -77,7 +77,7 @@ class SparqlStore:
         self.mentions = nodes.mentions
         self.node_metadata = nodes.metadata
         self.edge_metadata = EvidenceReader(self._client, ways, value_nodes, facts_batch).about
-        walks = WalkReader(self._client, rule, nodes, self.name_predicates, facts_batch)
+        walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
         self.ends = walks.ends
         self.select = SelectionReader(self._client, rule, walks, lister, profile.edges.types).select
         self.quick_schema = schema.quick_schema

@@ -30,8 +30,8 @@ from gateway.terms.iri import RDF, XSD, is_iri
 _TRIPLES = 500_000
 """Triples of a graph in which the nodes are counted, where the profile lets the schema be counted at once."""
 
-_COUNTING_SECONDS = 1.2
-"""Time for that; of a graph that takes longer, some nodes are looked at."""
+_TIME_FOR_COUNTING = 0.12
+"""The share of the time for the first look at the schema that this may take; else some nodes are looked at."""
 
 _PREDICATES = 1_000
 """Predicates that are listed at most."""
@@ -76,6 +76,7 @@ class ValuePredicateReader:
         self._rule = rule
         self._nodes = nodes
         self._types = profile.edges.types
+        self._counting_seconds = _TIME_FOR_COUNTING * profile.limits.schema_seconds
         self._most_counted = min(profile.orientation.glance_triples, _TRIPLES)
 
     async def predicates(self, schema: Schema, call: Call) -> ValuePredicates:
@@ -84,7 +85,7 @@ class ValuePredicateReader:
         triples = schema.basis.triples
         if schema.exact and triples is not None and triples <= self._most_counted:
             try:
-                with call.within(_COUNTING_SECONDS):
+                with call.within(self._counting_seconds):
                     return await self._counted(triples, call)
             except Fault:
                 # It takes too long, or the engine cannot do it.

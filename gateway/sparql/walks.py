@@ -9,7 +9,8 @@ from itertools import product
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import End, Ends, Walk
+from gateway.graph.walks import End, Ends, Role, Walk
+from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, NodeReader
@@ -44,13 +45,14 @@ class WalkReader:
     """Reads where walks end."""
 
     def __init__(
-        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, names: NamePredicates, batch: int
+        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, names: NamePredicates, profile: Profile
     ) -> None:
         self._client = client
         self._rule = rule
         self._nodes = nodes
         self._names = names
-        self._batch = batch
+        self._type_predicates = profile.edges.types
+        self._batch = profile.limits.facts_batch
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
@@ -65,7 +67,7 @@ class WalkReader:
             readings = [tasks.create_task(self._along(ids, steps, call)) for steps in combinations]
         found = [reading.result() for reading in readings]
         ends = found[0] if len(found) == 1 else {node: _joined([one[node] for one in found]) for node in ids}
-        if walk[0].predicates != "name":
+        if walk[-1].predicates != "name":
             return ends
         return {node: Ends(tuple(_literals_of(one.ends)), mark=one.mark) for node, one in ends.items()}
 
@@ -73,21 +75,19 @@ class WalkReader:
         """Return the walks of single predicates that a walk means."""
         steps = []
         for step in walk:
-            predicates = self._names.all if isinstance(step.predicates, str) else step.predicates
+            predicates = self._of_role(step.predicates) if isinstance(step.predicates, str) else step.predicates
             steps.append([(predicate, step.is_inverse) for predicate in predicates])
         return list(product(*steps))
 
+    def _of_role(self, role: Role) -> Sequence[Iri]:
+        return self._type_predicates if role == "type" else self._names.all
+
     def unmarked(self, steps: SinglePredicates) -> dict[str, Parameter]:
         """Return what may state no evidence on a walk, as template parameters: inner nodes, and ends of edges."""
-        rule = self._rule.evidence_of_nodes
         inner = list(_NODES[1 : len(steps)])
         last, _ = steps[-1]
         is_edge = self._rule.allows(last) and last not in self._rule.excepted
-        nodes = [*inner, *(["v"] if is_edge else [])]
-        return {
-            "unmarked": [(node, marker) for node in nodes for marker in _iris(rule["markers"])],
-            "unassociated": [(node, one) for node in nodes for one in _iris(rule["associations"])],
-        }
+        return self._rule.evidence_at([*inner, *(["v"] if is_edge else [])])
 
     async def _along(self, ids: Sequence[Iri], steps: SinglePredicates, call: Call) -> Mapping[Iri, Ends]:
         given = {"steps": patterns_of(steps), **self.unmarked(steps)}
@@ -143,7 +143,3 @@ def _joined(several: Sequence[Ends]) -> Ends:
 
 def _literals_of(ends: Iterable[End]) -> Iterable[Literal]:
     return (end for end in ends if isinstance(end, Literal))
-
-
-def _iris(value: Parameter) -> Iterable[Iri]:
-    return () if isinstance(value, str | int | bool) else value

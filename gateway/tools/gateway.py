@@ -140,7 +140,7 @@ class Gateway:
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
         shapes = ShapeReader(store, profile, prefixes)
-        member_names = MemberNames(store, prefixes, shapes)
+        member_names = MemberNames(store, profile, prefixes, shapes)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache, shapes)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache, member_names)
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)

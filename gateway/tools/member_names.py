@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import get_args
 
 from gateway import messages
 from gateway.arguments import MemberArguments
@@ -10,14 +12,17 @@ from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.graph.walks import NAMES, TYPES, Order, Walk
+from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
 from gateway.members.question import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.walk_text import WalkReader
 from gateway.schema.view import SchemaView, Subclasses, TermLookup
+from gateway.settings.profile import Profile
 from gateway.terms.iri import walk_iri
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.shapes import ShapeReader
+
+_OPERATORS = frozenset(get_args(Operator))
 
 _MOST_LOOKED_UP = 20
 """Names of entities in conditions that are looked up."""
@@ -29,11 +34,13 @@ class StepNames:
     Args:
         edges: The predicates of edges.
         values: The predicates of literals.
+        others: Predicates that are neither, and that answers show as metadata.
         prefixes: The prefixes of IDs.
     """
 
-    def __init__(self, edges: TermLookup, values: TermLookup, prefixes: PrefixMap) -> None:
+    def __init__(self, edges: TermLookup, values: TermLookup, others: Collection[Iri], prefixes: PrefixMap) -> None:
         self._edges = edges
+        self._others = frozenset(others)
         self._values = values
         self._prefixes = prefixes
         self._known: dict[str, frozenset[Iri]] = {}
@@ -41,15 +48,22 @@ class StepNames:
     def predicates(self, name: str) -> Collection[Iri]:
         """Return the predicates that have a name, ID or label; those of an ID that is not listed too."""
         if name not in self._known:
-            bare = self._prefixes.without_name(name)
-            found = self._edges.found(bare) | self._values.found(bare)
-            self._known[name] = frozenset(found) or self._unlisted(bare)
+            if _OPERATORS.isdisjoint(name.split()):
+                bare = self._prefixes.without_name(name)
+                found = self._edges.found(bare) | self._values.found(bare)
+                self._known[name] = frozenset(found) or self._unlisted(bare)
+            else:
+                # What stands behind an ID is then the rest of a condition, and not its name.
+                self._known[name] = frozenset(self._edges.named(name) | self._values.named(name))
         return self._known[name]
 
     def _unlisted(self, name: str) -> frozenset[Iri]:
         """Return the IRI of an ID that is not listed; one with a slash is a walk, unless it is a whole IRI."""
-        is_whole = "://" in name or name.startswith("<")
-        return frozenset(self._values.iris_of([name])) if is_whole or "/" not in name else frozenset()
+        if "/" in name and "://" not in name and not name.startswith("<"):
+            return frozenset()
+        # Where all predicates are known, an ID that is not among them is misspelt.
+        found = {*self._edges.iris_of([name]), *self._values.iris_of([name])}
+        return frozenset(found) or frozenset(self._values.as_iris([name])) & self._others
 
     def unknown(self, name: str) -> InputError:
         """Return the error of a name that no predicate has."""
@@ -63,7 +77,7 @@ class StepNames:
         """Return where a walk ends, as far as it is known of the predicates of its last step."""
         last = walk[-1]
         if isinstance(last.predicates, str):
-            return "both"
+            return "nodes" if last.predicates == "type" else "literals"
         to_nodes, to_literals = self._edges.has_any(last.predicates), self._values.has_any(last.predicates)
         if last.is_inverse or (to_nodes and not to_literals):
             return "nodes"
@@ -73,8 +87,9 @@ class StepNames:
 class MemberNames:
     """Reads what a call asks of the nodes that it finds."""
 
-    def __init__(self, store: GraphStore, prefixes: PrefixMap, shapes: ShapeReader) -> None:
+    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, shapes: ShapeReader) -> None:
         self._store = store
+        self._others = profile.edges.excluded
         self._shapes = shapes
         self._prefixes = prefixes
         self._subclasses = Subclasses(store, prefixes)
@@ -88,7 +103,8 @@ class MemberNames:
         """
         if not arguments.asks_for_members:
             return NOTHING_ASKED
-        values = await self._shapes.value_terms(known, call, only_known=True)
+        # In a graph that is known whole, they are soon read, and tell a misspelt ID from others.
+        values = await self._shapes.value_terms(known, call, only_known=not known.comprehensive)
         try:
             return await self._read(arguments, known, values, call)
         except InputError:
@@ -98,7 +114,7 @@ class MemberNames:
     async def _read(
         self, arguments: MemberArguments, known: SchemaView, values: TermLookup, call: Call
     ) -> MemberQuestion:
-        names = StepNames(known.predicates, values, self._prefixes)
+        names = StepNames(known.predicates, values, self._others, self._prefixes)
         reader = WalkReader(names, "where", union=True)
         read = read_conditions(arguments.where or (), reader)
         entities = await self._entities(read, names, known, call)
@@ -116,7 +132,7 @@ class MemberNames:
             order,
             arguments.edges,
             arguments.show,
-            tuple(self._warnings(read)),
+            (*self._warnings(read), *self._about_alike(conditions)),
         )
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
@@ -125,6 +141,14 @@ class MemberNames:
                 yield messages.several_meant("where", quoted(name), "predicate", self._prefixes.listed(predicates))
             if one.hides_predicate:
                 yield messages.reserved_word(quoted(one.left))
+
+    def _about_alike(self, conditions: Sequence[Condition]) -> Iterable[str]:
+        """Yield a warning of conditions on walks of several steps that begin alike and go on to different ends."""
+        walks = {one.walk for one in conditions if len(one.walk) > 1}
+        for step, count in Counter(walk[0] for walk in walks).items():
+            if count > 1 and not isinstance(step.predicates, str):
+                listed = self._prefixes.listed(step.predicates)
+                yield messages.alike_walks(f"{'^' * step.is_inverse}{listed}")
 
     def _columns(self, texts: Sequence[str] | None, names: StepNames) -> tuple[Column, ...] | None:
         if texts is None:
@@ -140,11 +164,12 @@ class MemberNames:
         return Column(self._title(walk), walk)
 
     def _title(self, walk: Walk) -> str:
-        steps = [(step.predicates[0], step.is_inverse) for step in walk]
+        steps = [(step.predicates[0], step.is_inverse) for step in walk if not isinstance(step.predicates, str)]
+        words = [step.predicates for step in walk if isinstance(step.predicates, str)]
         if len(steps) > 1:
-            return self._prefixes.shorten(walk_iri(steps))
+            return "/".join([self._prefixes.shorten(walk_iri(steps)), *words])
         ((predicate, is_inverse),) = steps
-        return f"{'^' * is_inverse}{self._prefixes.shorten(predicate)}"
+        return "/".join([f"{'^' * is_inverse}{self._prefixes.shorten(predicate)}", *words])
 
     def _order(self, text: str | None, names: StepNames) -> Order | None:
         if text is None:
@@ -164,7 +189,7 @@ class MemberNames:
         for one in read:
             kind = names.kind_of_ends(one.walk)
             for text in one.entity_names:
-                if one.walk == TYPES:
+                if one.walk[-1].predicates == "type":
                     found[text] = await self._types(text, known, call)
                 elif kind == "literals" or text in found or isinstance(one.walk[-1].predicates, str):
                     continue

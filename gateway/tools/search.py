@@ -137,12 +137,11 @@ class EntitySearcher:
         call.freshness.asked()
         question = await self._question(arguments, call)
         asked = await self._member_names.read(arguments, question.view, call)
-        question.warnings.extend(asked.warnings)
-        if asked.is_of_members or (not question.terms.text and (arguments.offset or UNTYPED in question.types.iris)):
+        if asked.is_of_members or (not question.terms.text and UNTYPED in question.types.iris):
             return await self._by_values(arguments, question, asked, shape, call)
         found = await self._found(question, call)
         slices = Slices()
-        shown, facts = await self._shown(question, found, arguments.limit, call)
+        shown, facts = await self._shown(question, found, arguments, call)
         view = question.view
         types = {iri: question.type_of(fact) async for iri, fact in slices.over(facts.items(), 1)}
         labels = await self._labeller.labels(MentionedIds(nodes={types[one.hit.iri] for one in shown}), view, call)
@@ -161,6 +160,10 @@ class EntitySearcher:
             page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
             page.labels = labels.of(MentionedIds(nodes={hit.entity_type for hit in listed}))
             page.how = _how(found.hits, shown)
+            end = arguments.offset + len(listed)
+            page.next_offset = end if not question.terms.text and end < len(found.fitting) else None
+            if arguments.offset and not question.terms.text:
+                page.next_steps = ""
             return page
 
         # As many of the first as fit; `found` has the number of all.
@@ -183,34 +186,37 @@ class EntitySearcher:
     ) -> SearchPage:
         """Return the entities that fulfil conditions, in rows: those of the types, or those whose names fit."""
         limit = arguments.offset + (arguments.limit or _USUAL)
-        hits = _NOTHING
+        hits, advice = _NOTHING, ""
         if question.terms.text:
             named = await self._found(question, call)
             hits = named.hits
             found = await self._sets.under([one.hit.iri for one in named.fitting], asked, call)
+            advice = "" if named.fitting else await self._advice(question.view, call)
         elif question.wanted:
             found = await self._sets.of_types(question.wanted - {UNKNOWN}, asked, limit, call)
             hits = Hits((), truncated=not found.mark.whole, how="all entities of these types")
         else:
             found = EntitySet(())
-        question.warnings.extend(found.warnings)
-        question.warnings.extend(_about_blank_nodes(question))
-        doubts = self._doubts(question.view, of_names=bool(question.terms.text))
-        is_whole = found.mark.whole and question.types.whole and not hits.truncated and not doubts
-        in_rows = asked if asked.is_in_rows else replace(asked, columns=())
+        # Whatever is doubted so far, and no warning about a value, may mean that an entity is missing.
+        doubts = [*question.warnings, *_about_blank_nodes(question)]
+        doubts += self._doubts(question.view, of_names=bool(question.terms.text))
+        is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.types.whole
+        if is_whole and not doubts and not question.view.schema.blank.are_all:
+            doubts += await self._about_unknown_blank_nodes(question, call)
         page = SearchPage(
             [],
             guesses=[],
-            next_steps="",
-            complete=is_whole and hits.exhaustive and self._profile.endpoint.trusted,
+            next_steps=advice,
+            complete=is_whole and not doubts and not advice,
             how=hits.how,
             labels={},
             found=found.count,
             truncated=hits.truncated,
-            exhaustive=hits.exhaustive,
-            warnings=[*question.types.warnings, *question.warnings, *doubts, *hits.warnings],
+            exhaustive=hits.exhaustive and self._profile.endpoint.trusted,
+            warnings=[*question.types.warnings, *doubts, *asked.warnings, *found.warnings, *hits.warnings],
             coined=self._prefixes.coined_in_answer,
         )
+        in_rows = asked if asked.is_in_rows else replace(asked, columns=())
         await self._sets.add_rows(page, found, in_rows, arguments, shape, call)
         return page
 
@@ -232,17 +238,18 @@ class EntitySearcher:
         return _Found(hits, best, [one for one in best if not one.is_guess])
 
     async def _shown(
-        self, question: _Question, found: _Found, limit: int | None, call: Call
+        self, question: _Question, found: _Found, arguments: SearchEntities, call: Call
     ) -> tuple[Sequence[RankedHit], Mapping[Iri, NodeFacts]]:
         """Return the hits that are shown, those that the graph still has, and what it knows about each."""
-        limit = limit or _usual_limit(found.fitting)
+        limit = arguments.limit or _usual_limit(found.fitting)
         limit = limit if found.fitting else min(limit, _MOST_GUESSES)
         near = found.fitting or await in_thread(
             call,
             lambda end: near_guesses(end.checking(found.best, _FEW_HITS), question.terms.text),
             unless=len(found.best) <= _FEW_HITS,
         )
-        shown = await self._first(found.hits, near, question.terms.text, limit, call)
+        offset = arguments.offset
+        shown = (await self._first(found.hits, near, question.terms.text, offset + limit, call))[offset:]
         exhaustive, details = found.hits.exhaustive, found.hits.details
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], details, call)

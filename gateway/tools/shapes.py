@@ -18,11 +18,9 @@ from gateway.schema.view import SchemaView, Subclasses, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
-_VALUES_SECONDS = 2.0
-"""Time for the predicates of literals, which every first look at a graph pays."""
-
-_NAMED_SECONDS = 10.0
-"""The same, where a call names one, and would fail without them."""
+_TIME_FOR_VALUES = 0.2
+"""The share of the time for the first look at the schema that the predicates of literals may take beside it, which
+every first look at a graph pays; where a call names one, and would fail without them, it may be all."""
 
 _AGAIN_SECONDS = 60.0
 """After which they are asked for again where they could not be read."""
@@ -71,6 +69,7 @@ class ShapeReader:
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
         self._store = store
         self._types = profile.edges.types
+        self._seconds = profile.limits.schema_seconds
         self._are_opaque = profile.names.on_stubs
         self._prefixes = prefixes
         self._subclasses = Subclasses(store, prefixes)
@@ -91,14 +90,14 @@ class ShapeReader:
         self._keep_for(view)
         return self._values
 
-    async def values(self, view: SchemaView, call: Call, *, seconds: float = _VALUES_SECONDS) -> Values | None:
+    async def values(self, view: SchemaView, call: Call, *, are_named: bool = False) -> Values | None:
         """Return the predicates of literals; None where they could not be read in time."""
         # Whoever waits here is told what the other call reads.
         async with self._reading:
             self._keep_for(view)
             clock = call.deadline.clock
-            is_patient = seconds > _VALUES_SECONDS
-            if self._values is None and (is_patient or clock() >= self._failed_until):
+            seconds = self._seconds if are_named else _TIME_FOR_VALUES * self._seconds
+            if self._values is None and (are_named or clock() >= self._failed_until):
                 try:
                     with call.within(seconds):
                         found = await self._store.value_predicates(view.schema, call)
@@ -110,14 +109,14 @@ class ShapeReader:
 
     async def value_terms(self, view: SchemaView, call: Call, *, only_known: bool = False) -> TermLookup:
         """Return the predicates of literals, as far as they are known or can be read, by every name."""
-        values = self.known_values(view) if only_known else await self.values(view, call, seconds=_NAMED_SECONDS)
+        values = self.known_values(view) if only_known else await self.values(view, call, are_named=True)
         if values is None:
             return TermLookup("predicate", (), self._prefixes, comprehensive=False)
         if values.by_name is None:
             iris = [one.iri for one in values.found.predicates]
             facts = await self._store.predicates(iris, call) if iris else {}
             terms = [Term(iri, None, facts[iri].name) for iri in iris]
-            values.by_name = TermLookup("predicate", terms, self._prefixes, comprehensive=False)
+            values.by_name = TermLookup("predicate", terms, self._prefixes, comprehensive=values.found.counted)
         return values.by_name
 
     async def shapes(self, types: Sequence[Iri], view: SchemaView, call: Call) -> tuple[list[ReadShape], list[str]]:

@@ -1,0 +1,183 @@
+"""Questions about values: conditions, columns, an order, walks and sets, as a caller sees them (docs/values.md)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gateway.errors import EndpointFault, InputError
+from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
+from tests.small import ROOM, Watched, engine, over
+
+pytestmark = pytest.mark.anyio
+
+SHOP = """
+@prefix x: <https://example.org/x/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+x:saw a x:Tool ; rdfs:label "Saw" ; x:price x:p1 ; x:weight 2.5 ; x:madeBy x:ann ; x:made "1990-05-01"^^xsd:date .
+x:axe a x:Tool ; rdfs:label "Axe" ; x:price x:p2 ; x:weight 2.50 ; x:madeBy x:ann .
+x:pin a x:Tool ; rdfs:label "Pin" ; x:price x:p3 ; x:weight "0.1" ; x:madeBy x:bob .
+x:cord a x:Tool ; rdfs:label "Cord" ; x:madeBy x:bob ; x:weight "light" .
+x:drill a x:PowerTool ; rdfs:label "Drill" ; x:weight 3 ; x:madeBy x:bob .
+x:PowerTool rdfs:subClassOf x:Tool .
+x:p1 x:amount 30 . x:p2 x:amount 12 . x:p3 x:amount 1 .
+x:ann a x:Person ; rdfs:label "Ann" ; x:knows x:bob . x:bob a x:Person ; rdfs:label "Bob" .
+x:weight rdfs:label "weight in grams" .
+"""
+
+
+async def asked(tool: str, text: str = SHOP, profile: Profile | None = None, **arguments: Any) -> dict[str, Any]:
+    async with over(text, profile or Profile(size=ROOM)) as gateway:
+        return await answer_of(gateway, tool, **arguments)
+
+
+async def answer_of(gateway: Gateway, tool: str, **arguments: Any) -> dict[str, Any]:
+    return (await gateway.call(tool, arguments, shape="compact")).as_json()
+
+
+def rows(answer: dict[str, Any]) -> list[Sequence[Any]]:
+    return [[row[0].partition(" ")[0], *row[1:]] for row in answer["rows"]]
+
+
+async def tools(**arguments: Any) -> dict[str, Any]:
+    return await asked("search_entities", node_types=["Tool"], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("condition", "fulfilling"),
+    [
+        ("x:weight < 2.5", ["x:pin"]),
+        ("x:weight = 2.5", ["x:axe", "x:saw"]),
+        ("weight != 2.5", ["x:drill", "x:pin"]),
+        ('"weight in grams" >= 2.5', ["x:axe", "x:drill", "x:saw"]),
+        ("x:price/x:amount > 10", ["x:axe", "x:saw"]),
+        ("x:price missing", ["x:cord", "x:drill"]),
+        ("x:madeBy = Ann", ["x:axe", "x:saw"]),
+        ("x:madeBy/rdfs:label starts an", ["x:axe", "x:saw"]),
+        ("name contains R", ["x:cord", "x:drill"]),
+        ("x:made = 1990-05", ["x:saw"]),
+        ("x:made = 1990", ["x:saw"]),
+        ("type = PowerTool", ["x:drill"]),
+        ("any = light", ["x:cord"]),
+        ("x:madeBy in x:bob, x:nobody", ["x:cord", "x:drill", "x:pin"]),
+        ("^x:knows exists", []),
+    ],
+)
+async def test_a_condition_holds_for_the_entities_of_a_type_and_of_its_subclasses(
+    condition: str, fulfilling: list[str]
+) -> None:
+    answer = await tools(where=[condition])
+    assert [one for (one,) in rows(answer)] == fulfilling
+    assert (answer["found"], answer["complete"]) == (len(fulfilling), True)
+
+
+async def test_an_order_says_how_many_stand_behind_the_page_with_the_same_value_and_pages_go_on() -> None:
+    first = await tools(sort_by="x:weight", limit=2)
+    assert rows(first) == [["x:pin", "0.1"], ["x:axe", 2.5]]
+    assert (first["found"], first["tied"], first["next_offset"]) == (5, 1, 2)
+    second = await tools(sort_by="x:weight", limit=2, offset=2)
+    assert rows(second) == [["x:saw", 2.5], ["x:drill", 3]]
+    assert "tied" not in second
+    assert rows(await tools(sort_by="-x:weight", limit=1)) == [["x:drill", 3]]
+
+
+async def test_columns_show_ends_of_walks_with_names_or_ids() -> None:
+    answer = await tools(values=["x:madeBy", "x:price/x:amount"], where=["x:price exists"], show="id")
+    assert (answer["columns"], rows(answer)) == (
+        ["x:madeBy", "x:price/x:amount"],
+        [["x:axe", "x:ann", 12], ["x:pin", "x:bob", 1], ["x:saw", "x:ann", 30]],
+    )
+
+
+async def test_an_entry_of_several_predicates_is_one_hop() -> None:
+    answer = await asked("bfs_query", seeds=["x:saw"], max_hops=1, only_predicates=["x:madeBy/^x:madeBy"])
+    assert answer["edges"] == {"x:saw": {"x:madeBy/^x:madeBy": ["x:axe Axe", "x:saw Saw"]}} or sorted(
+        answer["edges"]["x:saw"]["x:madeBy/^x:madeBy"]
+    ) == ["x:axe", "x:saw"]
+    assert answer["node_count"] == 2
+
+
+async def test_one_list_of_walks_a_seed_is_a_join() -> None:
+    answer = await asked(
+        "intersect_subgraphs", seeds=["x:ann", "x:p1"], k=1, only_predicates=[["^x:madeBy"], ["^x:price"]], edges=False
+    )
+    assert answer["nodes"] == {"x:Tool": ["x:saw Saw"]}
+
+
+async def test_in_a_traversal_conditions_leave_what_leads_to_the_members() -> None:
+    answer = await asked(
+        "bfs_query",
+        seeds=["x:ann"],
+        max_hops=2,
+        only_predicates=[["x:knows"], ["^x:madeBy"]],
+        where=["x:weight > 1"],
+    )
+    nodes = [one.partition(" ")[0] for listed in answer["nodes"].values() for one in listed]
+    assert sorted(nodes) == ["x:ann", "x:bob", "x:drill"]
+    assert answer["removed"] == {"where": 2}
+
+
+async def test_where_nothing_fulfils_all_conditions_each_is_told_alone() -> None:
+    answer = await tools(where=["x:weight < 1", "x:price/x:amount > 10"])
+    (warning,) = (text for text in answer["warnings"] if "alone" in text)
+    assert warning == (
+        "where: no node fulfils all conditions. Each alone lets through: 'x:weight < 1 (number)' 1; "
+        "'x:price/x:amount > 10 (number)' 2."
+    )
+
+
+async def test_texts_that_read_as_numbers_and_values_that_cannot_be_compared_are_counted() -> None:
+    answer = await asked("bfs_query", seeds=["x:bob"], max_hops=1, where=["x:weight < 3"], edges=False)
+    assert [text.partition(", by")[0] for text in answer["warnings"]] == [
+        "where: 1 text that read as a number was compared as one",
+        "where: 1 value cannot be compared, and fulfil nothing",
+    ]
+
+
+async def test_entities_without_a_type_are_a_set() -> None:
+    answer = await asked("search_entities", node_types=["untyped"], where=["x:amount exists"])
+    assert [one for (one,) in rows(answer)] == ["x:p1", "x:p2", "x:p3"]
+
+
+async def test_a_list_of_a_type_has_pages_in_one_order() -> None:
+    async with over(SHOP, Profile(size=ROOM)) as gateway:
+        pages = [await answer_of(gateway, "search_entities", node_types=["Tool"], limit=2)]
+        while "next_offset" in pages[-1]:
+            offset = pages[-1]["next_offset"]
+            pages.append(await answer_of(gateway, "search_entities", node_types=["Tool"], limit=2, offset=offset))
+        whole = await answer_of(gateway, "search_entities", node_types=["Tool"], limit=10)
+    assert [hit for page in pages for hit in page["result"]] == whole["result"]
+    assert len(whole["result"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"where": ["x:wight < 3"]}, "wight"),
+        ({"where": ["weight < "]}, "nothing stands behind"),
+        ({"where": ["weight"]}, "no operator"),
+        ({"values": ["x:price/x:amount/x:a/x:b/x:c"]}, "5 steps"),
+        ({"sort_by": "-nothing"}, "nothing"),
+        ({"where": ["x:madeBy = Nobody"]}, "no entity"),
+    ],
+)
+async def test_a_wrong_condition_walk_or_order_is_an_error_that_says_what_is_valid(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        await tools(**arguments)
+    assert caught.value.valid or caught.value.next_step
+
+
+async def test_what_could_not_be_decided_is_left_out_and_the_answer_is_not_complete() -> None:
+    async def fail(query: str) -> None:
+        if "?text" in query:
+            raise EndpointFault("It does not answer.")
+
+    async with over(Watched(engine(SHOP), fail), Profile(size=ROOM)) as gateway:
+        found = await answer_of(gateway, "bfs_query", seeds=["x:bob"], max_hops=1, where=["x:weight < 3"])
+        listed = await answer_of(gateway, "search_entities", node_types=["Tool"], where=["x:madeBy missing"])
+    assert (found["complete"], [gap["cause"] for gap in found["incomplete"]]) == (False, ["endpoint_failed"])
+    assert (listed["complete"], listed["rows"]) == (False, [])
