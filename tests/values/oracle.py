@@ -167,8 +167,15 @@ def _arranged(
     tied, limit = 0, question.get("limit")
     if limit and limit < len(ordered):
         last = keys[ordered[limit - 1]]
-        tied = sum(last is not None and keys[node] == last for node in ordered[limit:])
+        tied = sum(last is not None and _are_tied(keys[node], last) for node in ordered[limit:])
     return tuple(ordered), keys, tied
+
+
+def _are_tied(key: Key | None, last: Key) -> bool:
+    """Return whether two nodes are ordered by the same value: texts that differ in case alone are the same."""
+    if key is None or key[0] is not Kind.TEXT or last[0] is not Kind.TEXT:
+        return key == last
+    return bool(key[1][0] == last[1][0])
 
 
 def _fulfilling(graph: Graph, members: Iterable[str], condition: Condition) -> tuple[set[str], Tally]:
