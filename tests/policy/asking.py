@@ -290,8 +290,9 @@ async def findings(asked: Client, expected: Client, questions: Iterator[Question
 
 
 def _hushed(text: str, question: Question) -> frozenset[str]:
-    """Return the hidden words of an answer that its question has not."""
-    return frozenset(_HUSHED.findall(text)) - frozenset(_HUSHED.findall(str(question)))
+    """Return the hidden words of an answer that its question has not; messages cut what they repeat of that."""
+    asked = tuple(_HUSHED.findall(str(question)))
+    return frozenset(word for word in _HUSHED.findall(text) if not any(one.startswith(word) for one in asked))
 
 
 async def answer(client: Client, question: Question) -> str:
