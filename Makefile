@@ -21,7 +21,7 @@ CHECKED := tests/test_docs.py tests/sparql/test_template.py
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test tooling same sidecar stopped cap timeouts soak blanknodes drawn engines policy mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
+.PHONY: help demo quick test tooling same sidecar stopped cap timeouts soak blanknodes drawn engines policy values mutants fuzz conformance clients site web check docs fix bench pathological trial recall fuseki servers build release clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -91,6 +91,10 @@ engines: $(STAMP) ## Drawn questions on all engines, some of them fetched for it
 
 policy: $(STAMP) ## 2,000 drawn questions under a policy, by a token, compared with the graph without what is hidden; a minute
 	$(RUN) -m tests.policy $(if $(ENGINE),--engine $(ENGINE),--http) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
+
+values: $(STAMP) ## 400 drawn questions about values, compared with an oracle; STORE="files oxigraph", FAULTS=1 by the fault proxy
+	$(RUN) -m tests.values $(addprefix --store ,$(STORE)) $(if $(FAULTS),--faults) $(if $(QUESTIONS),--questions $(QUESTIONS)) \
+		$(if $(SEED),--seed $(SEED)) $(if $(REPORT),--json $(REPORT))
 
 mutants: $(STAMP) ## Small changes of the code, and which of them no test notices; hours, MUTANTS=30 for less
 	$(RUN) -m tests.mutation $(if $(MUTANTS),--mutants $(MUTANTS)) $(if $(SEED),--seed $(SEED)) \

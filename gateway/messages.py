@@ -133,11 +133,12 @@ def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> Inpu
 _WALK = "A walk is one to four predicates with / between them, and ^ before one whose edge comes in: p/^q."
 
 
-def unknown_step(name: str, *nearest: str) -> InputError:
-    """Return the error of a step of a walk that names no predicate."""
+def unknown_step(name: str, *nearest: str, are_all: bool = True) -> InputError:
+    """Return the error of a step of a walk that names no predicate, or none of those that were seen."""
     near = ", ".join(filter(None, nearest))
+    seen = "" if are_all else " that was seen"
     return InputError(
-        f"No predicate of this graph is called {name}.",
+        f"No predicate of this graph{seen} is called {name}.",
         valid=f"Nearest: {near}." if near else _WALK,
         next_step="Call describe_schema for predicates of edges and of values, or describe_entity for those of a node.",
     )

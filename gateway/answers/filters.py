@@ -369,7 +369,7 @@ class TopologyFilter:
         chosen = await self._members.chosen(found, asked.conditions, call)
         seeds = topology.seeds if question.arguments.tool == IntersectSubgraphs.tool else ()
         left_out = await self._members.chosen(seeds, asked.conditions, call)
-        gaps.add_marks(chosen.unsure.items())
+        gaps.add_marks({**left_out.unsure, **chosen.unsure}.items())
         kept = frozenset(chosen.nodes)
         for node in found:
             if node not in kept and topology.nodes[node]:

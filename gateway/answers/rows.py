@@ -13,7 +13,7 @@ from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, End, Ends
 from gateway.members.ordering import value_key
 from gateway.members.question import Column, MemberQuestion, Show
-from gateway.members.reading import MemberReader
+from gateway.members.reading import MemberReader, NodeNames
 from gateway.schema.view import LONGEST_LABEL
 from gateway.settings.profile import Profile
 from gateway.terms.literals import JsonScalar, Literal, in_best_language
@@ -62,18 +62,19 @@ class RowWriter:
                 end for found in ends.values() for one in found.values() for end in one.ends if isinstance(end, str)
             ]
             has_names = question.show != "id" or len(walks) < len(columns)
-            names = await self._reader.names([*iris, *targets], call) if has_names else {}
+            names = await self._reader.names([*iris, *targets], call) if has_names else NodeNames()
         self._prefixes.coin([*iris, *targets])
-        cells = _Cells(self._prefixes, names, question.show, self._languages)
+        cells = _Cells(self._prefixes, names.found, question.show, self._languages)
         for node in nodes:
             before = cells.left_out
             row: list[Any] = [cells.node(node.iri)]
+            node.failed = node.failed or node.iri in names.unread
             for column in columns:
                 if column.walk == NAMES:
                     row.append(cells.name(node.iri))
                     continue
                 one = ends[column.walk][node.iri]
-                node.failed = node.failed or not one.mark.whole
+                node.failed = node.failed or not one.mark.whole or not names.unread.keys().isdisjoint(one.ends)
                 row.append(cells.cell(one))
             node.set_row(row, cells.left_out - before)
         if cells.left_out or any(node.failed for node in nodes):

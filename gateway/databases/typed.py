@@ -10,7 +10,7 @@ from gateway.databases.nodes import NodeReader
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark, NodeFacts
-from gateway.terms.iri import is_skolem, not_sendable
+from gateway.terms.iri import is_reached_by, is_skolem, not_sendable
 
 _WITHOUT_TYPE = NodeFacts()
 
@@ -46,7 +46,9 @@ class TypedNodeReader:
         doubtful = {(iri := self._ids.iri(node)): is_doubtful or self._ids.has_curie(iri) for node, is_doubtful in rows}
         # The row with the types of a node may write it in another way.
         facts = await self._nodes.facts([node for node, is_so in doubtful.items() if is_so], call, names=False)
-        found = {node: None for node in doubtful if node not in facts or facts[node] == _WITHOUT_TYPE}
+        without = (node for node in doubtful if node not in facts or facts[node] == _WITHOUT_TYPE)
+        # What blank nodes without a type are put under is no node.
+        found = {node: None for node in without if not is_reached_by(node)}
         for one in facts.values():
             mark = mark if one.mark.whole or not mark.whole else Mark(one.mark.fault, len(found))
         return sendable_nodes(found, mark)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, get_args
 from typing import Literal as Literal_
 
-from gateway.errors import InputError, counted, quoted
+from gateway.errors import GatewayError, InputError, counted, quoted
 from gateway.graph.values import Iri
 from gateway.graph.walks import (
     ANY_LITERAL,
@@ -65,7 +65,7 @@ class Walks(Protocol):
         """Return the walk that a text names, or None."""
         ...
 
-    def unknown(self, text: str) -> InputError:
+    def unknown(self, text: str) -> GatewayError:
         """Return the error of a text that names no walk."""
         ...
 
@@ -183,7 +183,7 @@ def _walk_of(text: str, walks: Walks) -> NamedWalk | None:
     return NamedWalk(RESERVED[text]) if text in RESERVED else walks.walk(text)
 
 
-def _unresolved(text: str, candidates: Sequence[_Candidate], walks: Walks) -> InputError:
+def _unresolved(text: str, candidates: Sequence[_Candidate], walks: Walks) -> GatewayError:
     error = walks.unknown(candidates[0].left)
     if len(candidates) == 1:
         return error

@@ -8,13 +8,14 @@ a value stand last in both directions, and those with the same value stand by IR
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
+from types import MappingProxyType
 from typing import Final
 
 from gateway import messages
-from gateway.graph.values import Iri
+from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, End, Ends, Order
 from gateway.terms.comparable import Number, Period, Text, comparable, folded, number_in
 from gateway.terms.iri import XSD, is_blank_node
@@ -43,7 +44,8 @@ class Ordered:
     Attributes:
         nodes: The nodes.
         values: What nodes with the same value have in common, of those that have a value.
-        unsure: The nodes of which not all ends are known, so that they may stand elsewhere.
+        unsure: The nodes of which not all ends are known, or not all names of these, so that they may stand elsewhere.
+        mark: Whether there are none such, and why.
         read_as_numbers: How many texts were ordered as the numbers that they read as.
         not_comparable: How many values were left out because they have no place in an order.
     """
@@ -51,6 +53,7 @@ class Ordered:
     nodes: tuple[Iri, ...]
     values: Mapping[Iri, Hashable]
     unsure: tuple[Iri, ...] = ()
+    mark: Mark = WHOLE
     read_as_numbers: int = 0
     not_comparable: int = 0
 
@@ -118,7 +121,13 @@ def place_of(iri: Iri) -> tuple[bool, Iri]:
     return (is_blank_node(iri), iri)
 
 
-def in_order(nodes: Sequence[Iri], order: Order, ends: Mapping[Iri, Ends], names: Mapping[Iri, str]) -> Ordered:
+def in_order(
+    nodes: Sequence[Iri],
+    order: Order,
+    ends: Mapping[Iri, Ends],
+    names: Mapping[Iri, str],
+    unnamed: Mapping[Iri, Mark] = MappingProxyType({}),
+) -> Ordered:
     """Return nodes by the smallest end of a walk, or by the largest, descending.
 
     Args:
@@ -126,11 +135,11 @@ def in_order(nodes: Sequence[Iri], order: Order, ends: Mapping[Iri, Ends], names
         order: The order.
         ends: Where its walk ends, by node; not needed for `NAMES`.
         names: The display names of nodes, and of ends that are nodes.
+        unnamed: Those of them whose names could not be read, with the marks that say why.
     """
     if order.walk == NAMES:
-        return _sorted(
-            nodes, {node: (_TEXT, folded(names[node]), names[node]) for node in nodes if names.get(node)}, order
-        )
+        by_name = {node: (_TEXT, folded(names[node]), names[node]) for node in nodes if names.get(node)}
+        return _under(_sorted(nodes, by_name, order), {node: unnamed[node] for node in nodes if node in unnamed})
     keys: dict[Iri, Key] = {}
     from_texts = left_out = 0
     for node in nodes:
@@ -140,9 +149,19 @@ def in_order(nodes: Sequence[Iri], order: Order, ends: Mapping[Iri, Ends], names
         from_texts += sum(was_text for _, was_text in placed)
         if found:
             keys[node] = _first(found, descending=order.descending)
-    ordered = _sorted(nodes, keys, order)
-    unsure = tuple(node for node in ordered.nodes if not ends.get(node, _NO_ENDS).mark.whole)
-    return Ordered(ordered.nodes, ordered.values, unsure, from_texts, left_out)
+    marks = {node: ends.get(node, _NO_ENDS).mark for node in nodes}
+    for node in nodes if unnamed else ():
+        if marks[node].whole:
+            ends_of_node = ends.get(node, _NO_ENDS).ends
+            marks[node] = next((unnamed[end] for end in ends_of_node if isinstance(end, str) and end in unnamed), WHOLE)
+    ordered = _under(_sorted(nodes, keys, order), marks)
+    return replace(ordered, read_as_numbers=from_texts, not_comparable=left_out)
+
+
+def _under(ordered: Ordered, marks: Mapping[Iri, Mark]) -> Ordered:
+    """Return nodes in order with those that may stand elsewhere."""
+    unsure = tuple(node for node in ordered.nodes if not marks.get(node, WHOLE).whole)
+    return replace(ordered, unsure=unsure, mark=marks[unsure[0]]) if unsure else ordered
 
 
 def _first(keys: Sequence[Key], *, descending: bool) -> Key:

@@ -43,6 +43,19 @@ class Chosen:
     not_comparable: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class NodeNames:
+    """The names of nodes.
+
+    Attributes:
+        found: Those of the nodes that have one.
+        unread: The nodes whose names could not be read, with the marks that say why.
+    """
+
+    found: Mapping[Iri, str] = field(default_factory=dict)
+    unread: Mapping[Iri, Mark] = field(default_factory=dict)
+
+
 class MemberReader:
     """Reads where walks end that begin at nodes of one graph."""
 
@@ -56,11 +69,14 @@ class MemberReader:
             readings = [tasks.create_task(self._of_walk(nodes, walk, call)) for walk in distinct]
         return {walk: reading.result() for walk, reading in zip(distinct, readings, strict=True)}
 
-    async def names(self, nodes: Iterable[Iri], call: Call) -> Mapping[Iri, str]:
-        """Return the names of nodes that have one."""
+    async def names(self, nodes: Iterable[Iri], call: Call) -> NodeNames:
+        """Return the names of nodes."""
         distinct = list(dict.fromkeys(nodes))
         facts = await self._store.nodes(distinct, call, names=True) if distinct else {}
-        return {node: fact.name for node, fact in facts.items() if fact.name}
+        return NodeNames(
+            {node: fact.name for node, fact in facts.items() if fact.name},
+            {node: fact.mark for node, fact in facts.items() if not fact.mark.whole},
+        )
 
     async def chosen(self, nodes: Sequence[Iri], conditions: Sequence[Condition], call: Call) -> Chosen:
         """Return the nodes for which all of some conditions hold."""
@@ -75,12 +91,15 @@ class MemberReader:
         """Return nodes in an order."""
         with call.tally.stage("metadata"):
             if order.walk == NAMES:
-                return in_order(nodes, order, {}, await self.names(nodes, call))
+                names = await self.names(nodes, call)
+                return in_order(nodes, order, {}, names.found, names.unread)
             ends = (await self.ends(nodes, [order.walk], call))[order.walk]
             targets = (end for one in ends.values() for end in one.ends if isinstance(end, str))
             names = await self.names(targets, call)
         return await in_thread(
-            call, lambda _: in_order(nodes, order, ends, names), unless=len(nodes) <= FEW_FOR_A_THREAD
+            call,
+            lambda _: in_order(nodes, order, ends, names.found, names.unread),
+            unless=len(nodes) <= FEW_FOR_A_THREAD,
         )
 
     async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from gateway.errors import InputError, counted, quoted
+from gateway.errors import GatewayError, InputError, counted, quoted
 from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK, Role, Step, Walk
 
@@ -28,8 +28,8 @@ class PredicateNames(Protocol):
         """Return the predicates that have a name, ID or label; `<IRI>` is an ID; none for an unknown name."""
         ...
 
-    def unknown(self, name: str) -> InputError:
-        """Return the error of a name that no predicate has."""
+    def unknown(self, name: str) -> GatewayError:
+        """Return the error of a name that no predicate has, or may have."""
         ...
 
     def listed(self, predicates: Sequence[Iri], most: int) -> str:
@@ -99,7 +99,7 @@ class WalkReader:
             raise self.unknown(text)
         return named
 
-    def unknown(self, text: str) -> InputError:
+    def unknown(self, text: str) -> GatewayError:
         """Return the error of a text that names no walk."""
         start = f"{self._argument}: {quoted(text)}"
         if len(text) > LONGEST_TEXT:

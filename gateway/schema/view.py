@@ -15,7 +15,7 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.counts import ClassHierarchy
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, NodeFacts, Schema, Term
+from gateway.graph.values import Iri, Mark, NodeFacts, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
 from gateway.terms.iri import GENERIC_TYPES, is_entity_type, is_iri, is_walk, local_name
@@ -232,15 +232,20 @@ class Subclasses:
 
     async def widened(self, argument: str, types: Collection[str], call: Call) -> tuple[frozenset[str], list[str]]:
         """Return types and all their subclasses, with warnings if these are not all; words have no subclasses."""
+        found, failed, is_cut = await self._found(types, call)
+        return found, self._warnings(argument, list(failed), cut=is_cut)
+
+    async def _found(self, types: Collection[str], call: Call) -> tuple[frozenset[str], Mapping[Iri, Mark], bool]:
+        """Return types and their subclasses, types whose subclasses are unread, and whether there are more."""
         found = dict.fromkeys(sorted(types))
         frontier = [iri for iri in found if is_iri(iri)]
+        failed: dict[Iri, Mark] = {}
         if not frontier:
-            return frozenset(types), []
-        failed: list[Iri] = []
+            return frozenset(types), failed, False
         for _ in range(_LEVELS):
             with call.tally.stage("schema"):
                 below = await self._store.narrower(frontier, call)
-            failed += [iri for iri, narrower in below.items() if not narrower.mark.whole]
+            failed |= {iri: narrower.mark for iri, narrower in below.items() if not narrower.mark.whole}
             new = dict.fromkeys(iri for narrower in below.values() for iri in narrower.classes if iri not in found)
             frontier = list(new)
             if not frontier:
@@ -248,7 +253,22 @@ class Subclasses:
             found |= new
             if len(found) > _MOST:
                 break
-        return frozenset(found), self._warnings(argument, failed, cut=bool(frontier))
+        return frozenset(found), failed, bool(frontier)
+
+    async def all_of(self, argument: str, types: Collection[str], call: Call) -> frozenset[str]:
+        """Return types and all their subclasses.
+
+        Raises:
+            InputError: There are more than are read.
+            Fault: Some could not be read.
+        """
+        found, failed, is_cut = await self._found(types, call)
+        for mark in failed.values():
+            if mark.fault is not None:
+                raise mark.fault
+        if is_cut:
+            raise InputError(messages.too_many_subclasses(argument, _MOST))
+        return found
 
     def _warnings(self, argument: str, failed: Sequence[Iri], *, cut: bool) -> list[str]:
         warnings = []

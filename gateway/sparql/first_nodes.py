@@ -16,6 +16,8 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import Table, iri, literal, optional, read
 from gateway.sparql.template import Parameter
 from gateway.sparql.walks import SinglePredicates, patterns_of
+from gateway.terms.comparable import Number, Text, comparable, number_in
+from gateway.terms.literals import Literal
 
 _FURTHER = 200
 """Rows more than the nodes that are wanted: nodes have several values, and other types the same predicates."""
@@ -31,6 +33,7 @@ MAY_BE_NUMBER = "^[ \t\r\n]*[+-]?([0-9.][0-9.eE+-]*|[Ii][Nn][Ff][a-z]*)[ \t\r\n]
 class _Row:
     node: Iri
     number: float
+    is_number: bool
     is_wanted: bool
 
 
@@ -89,8 +92,9 @@ class FirstNodes:
             found = _first(rows, limit, descending=descending)
             if found is not None:
                 return found
-            if len(rows) < most:
-                # These are all nodes with a number, and fewer than are wanted: others come behind them.
+            if len(rows) < most or not any(row.is_number for row in rows):
+                # These are all nodes with a number, and fewer than are wanted: others come behind them. Or these are
+                # years, and all may be.
                 return None
             most *= 8
         return None
@@ -98,9 +102,20 @@ class FirstNodes:
 
 def _rows(table: Table) -> list[_Row]:
     return [
-        _Row(node, float(number.value), type_ is not None)
-        for node, number, type_ in read(table, iri("n"), literal("number"), optional("type"))
+        _Row(node, float(number.value), _is_number(value), type_ is not None)
+        for node, number, value, type_ in read(table, iri("n"), literal("number"), literal("v"), optional("type"))
     ]
+
+
+def _is_number(value: Literal) -> bool:
+    """Return whether a value that has the form of a number is one, and no year."""
+    match comparable(value):
+        case Number():
+            return True
+        case Text(folded=text):
+            return number_in(text) is not None
+        case _:
+            return False
 
 
 def _first(rows: Sequence[_Row], limit: int, *, descending: bool) -> list[Iri] | None:
@@ -109,7 +124,7 @@ def _first(rows: Sequence[_Row], limit: int, *, descending: bool) -> list[Iri] |
     ordered = sorted(rows, key=lambda row: sign * row.number)
     wanted: dict[Iri, float] = {}
     for row in ordered:
-        if row.is_wanted and len(wanted) < limit:
+        if row.is_wanted and row.is_number and len(wanted) < limit:
             wanted.setdefault(row.node, sign * row.number)
     if len(wanted) < limit:
         return None

@@ -32,7 +32,7 @@ class EntitySet:
 
     Attributes:
         nodes: The entities, in order.
-        mark: Whether these are all.
+        mark: Whether these are all, in this order.
         order: By what they are ordered; None for their IDs, or for how well their names fit.
         warnings: What a reader should know about their values.
         total: How many there are, where these are the first; None where these are all that were found.
@@ -131,7 +131,7 @@ class EntitySets:
         warnings += order.warnings
         if order.unsure:
             warnings.append(messages.ORDER_UNSURE)
-        return EntitySet(order.nodes, doubt, order, warnings)
+        return EntitySet(order.nodes, order.mark if doubt.whole else doubt, order, warnings)
 
     async def add_rows(
         self,

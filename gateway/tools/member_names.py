@@ -8,7 +8,7 @@ from typing import get_args
 
 from gateway import messages
 from gateway.arguments import MemberArguments
-from gateway.errors import InputError, quoted
+from gateway.errors import GatewayError, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
@@ -20,7 +20,7 @@ from gateway.schema.view import SchemaView, Subclasses, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.iri import walk_iri
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.shapes import ShapeReader
+from gateway.tools.shapes import ShapeReader, ValueTerms
 
 _OPERATORS = frozenset(get_args(Operator))
 
@@ -38,10 +38,12 @@ class StepNames:
         prefixes: The prefixes of IDs.
     """
 
-    def __init__(self, edges: TermLookup, values: TermLookup, others: Collection[Iri], prefixes: PrefixMap) -> None:
+    def __init__(self, edges: TermLookup, values: ValueTerms, others: Collection[Iri], prefixes: PrefixMap) -> None:
         self._edges = edges
         self._others = frozenset(others)
-        self._values = values
+        self._values = values.by_name
+        self._fault = values.fault
+        self._are_all = values.are_all
         self._prefixes = prefixes
         self._known: dict[str, frozenset[Iri]] = {}
 
@@ -65,9 +67,12 @@ class StepNames:
         found = {*self._edges.iris_of([name]), *self._values.iris_of([name])}
         return frozenset(found) or frozenset(self._values.as_iris([name])) & self._others
 
-    def unknown(self, name: str) -> InputError:
-        """Return the error of a name that no predicate has."""
-        return messages.unknown_step(quoted(name), self._edges.near(name), self._values.near(name))
+    def unknown(self, name: str) -> GatewayError:
+        """Return the error of a name that no predicate has, or of what could not be read, where one may have it."""
+        if self._fault is not None:
+            return self._fault
+        near = self._edges.near(name), self._values.near(name)
+        return messages.unknown_step(quoted(name), *near, are_all=self._are_all)
 
     def listed(self, predicates: Sequence[Iri], most: int) -> str:
         """Return the IDs of the first predicates for a sentence, and the number of the others."""
@@ -107,12 +112,12 @@ class MemberNames:
         values = await self._shapes.value_terms(known, call, only_known=not known.comprehensive)
         try:
             return await self._read(arguments, known, values, call)
-        except InputError:
+        except GatewayError:
             # A name may be that of a predicate of literals, which are read when one is first named.
             return await self._read(arguments, known, await self._shapes.value_terms(known, call), call)
 
     async def _read(
-        self, arguments: MemberArguments, known: SchemaView, values: TermLookup, call: Call
+        self, arguments: MemberArguments, known: SchemaView, values: ValueTerms, call: Call
     ) -> MemberQuestion:
         names = StepNames(known.predicates, values, self._others, self._prefixes)
         reader = WalkReader(names, "where", union=True)
@@ -202,8 +207,8 @@ class MemberNames:
 
     async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
         chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
-        widened, _ = await self._subclasses.widened("where", chosen.iris, call)
-        return frozenset(widened)
+        # With a part of the subclasses, nodes would fulfil != that do not.
+        return await self._subclasses.all_of("where", chosen.iris, call)
 
     def _as_id(self, text: str) -> Iri | None:
         bare = self._prefixes.without_name(text)

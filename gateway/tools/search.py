@@ -73,6 +73,7 @@ class _Question:
         types: Those of them that are known.
         wanted: These with their subclasses.
         warnings: Why entities may be missing, as it becomes known.
+        are_subclasses_whole: Whether all subclasses of the types are known.
     """
 
     terms: SearchTerms
@@ -81,6 +82,12 @@ class _Question:
     types: Chosen
     wanted: frozenset[str]
     warnings: list[str]
+    are_subclasses_whole: bool = True
+
+    @property
+    def are_types_whole(self) -> bool:
+        """Whether all types are known that the caller means."""
+        return self.types.whole and self.are_subclasses_whole
 
     def type_of(self, facts: NodeFacts) -> str:
         """Return the ID of the type that a hit shows: where types are given, the one by which it was selected."""
@@ -179,7 +186,7 @@ class EntitySearcher:
         terms = _search_terms(arguments)
         view, types = await self._requested_types(arguments.node_types or (), call)
         wanted, warnings = await self._subclasses.widened("node_types", types.iris, call)
-        return _Question(terms, view, bool(arguments.node_types), types, wanted, warnings)
+        return _Question(terms, view, bool(arguments.node_types), types, wanted, warnings, not warnings)
 
     async def _by_values(
         self, arguments: SearchEntities, question: _Question, asked: MemberQuestion, shape: Shape, call: Call
@@ -200,7 +207,7 @@ class EntitySearcher:
         # Whatever is doubted so far, and no warning about a value, may mean that an entity is missing.
         doubts = [*question.warnings, *_about_blank_nodes(question)]
         doubts += self._doubts(question.view, of_names=bool(question.terms.text))
-        is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.types.whole
+        is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.are_types_whole
         if is_whole and not doubts and not question.view.schema.blank.are_all:
             doubts += await self._about_unknown_blank_nodes(question, call)
         page = SearchPage(

@@ -63,6 +63,21 @@ class Values:
     by_name: TermLookup | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ValueTerms:
+    """What the predicates of literals are called.
+
+    Attributes:
+        by_name: The predicates that are known, by every name.
+        are_all: Whether there are no others.
+        fault: Why they could not be read, or their names; None if they were.
+    """
+
+    by_name: TermLookup
+    are_all: bool = False
+    fault: Fault | None = None
+
+
 class ShapeReader:
     """Reads values and shapes, and stores them for as long as the schema that was read with them."""
 
@@ -77,6 +92,7 @@ class ShapeReader:
         self._read_at: float | None = None
         self._values: Values | None = None
         self._failed_until = 0.0
+        self._fault: Fault | None = None
         self._shapes: LRUCache[Iri, ReadShape] = LRUCache(_SHAPES)
 
     def forget(self) -> None:
@@ -102,22 +118,27 @@ class ShapeReader:
                     with call.within(seconds):
                         found = await self._store.value_predicates(view.schema, call)
                         labels = await self._labels([one.iri for one in found.predicates], call)
-                    self._values = Values(found, labels)
-                except Fault:
+                    self._values, self._fault = Values(found, labels), None
+                except Fault as fault:
+                    self._fault = fault
                     self._failed_until = clock() + _AGAIN_SECONDS
             return self._values
 
-    async def value_terms(self, view: SchemaView, call: Call, *, only_known: bool = False) -> TermLookup:
+    async def value_terms(self, view: SchemaView, call: Call, *, only_known: bool = False) -> ValueTerms:
         """Return the predicates of literals, as far as they are known or can be read, by every name."""
         values = self.known_values(view) if only_known else await self.values(view, call, are_named=True)
         if values is None:
-            return TermLookup("predicate", (), self._prefixes, comprehensive=False)
-        if values.by_name is None:
+            return ValueTerms(TermLookup("predicate", (), self._prefixes, comprehensive=False), fault=self._fault)
+        by_name, fault = values.by_name, None
+        if by_name is None:
             iris = [one.iri for one in values.found.predicates]
             facts = await self._store.predicates(iris, call) if iris else {}
             terms = [Term(iri, None, facts[iri].name) for iri in iris]
-            values.by_name = TermLookup("predicate", terms, self._prefixes, comprehensive=values.found.counted)
-        return values.by_name
+            by_name = TermLookup("predicate", terms, self._prefixes, comprehensive=values.found.counted)
+            fault = next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None)
+            if fault is None:
+                values.by_name = by_name
+        return ValueTerms(by_name, values.found.counted, fault)
 
     async def shapes(self, types: Sequence[Iri], view: SchemaView, call: Call) -> tuple[list[ReadShape], list[str]]:
         """Return the shapes of some types, with warnings about those that could not be read."""

@@ -6,7 +6,8 @@
 -- $9 text[]: Texts that are asked for, without case; null: none.
 -- $10 text: Whether a value is to be one of these (`equal`), to begin with one (`starts`), or to have one in it.
 -- $11 bigint: Rows at most.
--- A superset: what is compared in another way elsewhere is not left out. No cast is of a text that may be no number.
+-- A superset: what is compared in another way elsewhere is not left out: lists, whose members are the values, too. No
+-- cast is of a text that may be no number.
 SELECT DISTINCT n.id AS n
 FROM {nodes} AS n
 WHERE jsonb_typeof(n.properties) <> 'object'
@@ -27,7 +28,8 @@ WHERE jsonb_typeof(n.properties) <> 'object'
       UNION ALL
       SELECT s.text FROM jsonb_array_elements_text(n.synonyms) AS s(text) WHERE $2
     ) AS t
-    WHERE $3::boolean AND CASE
+    WHERE t.text = 'urn:x-bfsql-blank:array'
+      OR $3::boolean AND CASE
         WHEN length(t.text) < 300 AND t.text ~ '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{{1,4}})?$' THEN
           coalesce(t.text::numeric >= $4::text::numeric, true) AND coalesce(t.text::numeric <= $5::text::numeric, true)
         ELSE t.text ~ '^\s*[+-]?([0-9.][0-9.eE+-]*|[iI][nN][fF][a-zA-Z]*)\s*$'

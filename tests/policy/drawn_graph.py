@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from tests.policy.visible import OBAN, RDF, RDFS, Hidden, visible_at_endpoint, visible_triples
 
 X = "https://example.org/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
 TYPES = [NamedNode(f"{X}type/{name}") for name in ("Person", "Place", "Work")]
 HIDDEN_TYPES = [NamedNode(f"{X}type/hush{number}") for number in range(3)]
 BELOW = NamedNode(f"{X}type/hush3")
@@ -24,6 +25,9 @@ PREDICATES = [NamedNode(f"{X}p/{name}") for name in ("knows", "near", "made", "c
 HIDDEN_PREDICATES = [NamedNode(f"{X}p/hush{number}") for number in (10, 11)]
 NOTE, PAY = NamedNode(f"{X}p/note"), NamedNode(f"{X}p/pay")
 """Predicates of literals; those of the latter are hidden."""
+
+AGE, SINCE = NamedNode(f"{X}p/age"), NamedNode(f"{X}p/since")
+"""Predicates of numbers and of dates."""
 
 GRAPH = NamedNode(f"{X}graph/hush20")
 OPEN_GRAPH = f"{X}graph/open"
@@ -115,6 +119,7 @@ class _Maker:
             self._state(Triple(node, PAY, Literal(self._hush())), self._hush())
             self._add(node, self._dice.choice(PREDICATES), NamedNode(f"{X}node/hush{next(self._numbers)}"), GRAPH)
         self._add(self._open[0], NOTE, Literal(self._hush(), datatype=HIDDEN_TYPES[0]))
+        self._measure()
         return DrawnGraph(self._quads, [node.value for node in (*self._open, *self._shut)], self._names)
 
     def _classes(self) -> None:
@@ -150,6 +155,28 @@ class _Maker:
             inner = BlankNode()
             self._add(part, self._dice.choice([*PREDICATES, HIDDEN_PREDICATES[0]] if is_shut else PREDICATES), inner)
             self._lead_on(inner, levels=levels - 1, is_shut=is_shut)
+
+    def _measure(self) -> None:
+        """Give nodes numbers and dates, of which some are hidden and no word in them says so."""
+        for term in (AGE, SINCE):
+            self._add(term, LABEL, Literal(term.value.rsplit("/", 1)[1]))
+        for node in (*self._open, *self._shut):
+            if self._dice.random() < 0.7:
+                self._add(node, AGE, self._number())
+            if self._dice.random() < 0.5:
+                self._add(node, SINCE, self._date())
+        for node in self._dice.sample(self._open, 4):
+            self._add(node, PAY, self._number())
+            self._add(node, AGE, Literal(str(self._dice.randint(1, 90)), datatype=self._dice.choice(HIDDEN_TYPES)))
+            self._add(node, self._dice.choice((AGE, SINCE)), self._dice.choice((self._number, self._date))(), GRAPH)
+
+    def _number(self) -> Literal:
+        number = self._dice.randint(1, 90)
+        return self._dice.choice((Literal(number), Literal(number + 0.5), Literal(str(number))))
+
+    def _date(self) -> Literal:
+        month = f"{self._dice.randint(1980, 2020)}-{self._dice.randint(1, 12):02}"
+        return Literal(f"{month}-{self._dice.randint(1, 28):02}", datatype=NamedNode(f"{XSD}date"))
 
     def _list(self, node: NamedNode) -> None:
         """Give a node a list of others, some of which may be hidden."""

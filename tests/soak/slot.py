@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self
@@ -73,6 +73,13 @@ class Outcome:
         }
 
 
+@contextmanager
+def short_rests() -> Iterator[None]:
+    """Let gateways ask a server again at once that a fault closed: it is back with the next call."""
+    with patch("gateway.flow.control.Breaker", partial(Breaker, rest_seconds=_REST_SECONDS)):
+        yield
+
+
 async def opened(column: Column, graph: str, profile: Profile, *, through: str = "") -> Gateway:
     """Open a gateway that has read which predicates carry names.
 
@@ -118,9 +125,7 @@ class Slot:
     async def __aenter__(self) -> Self:
         """Start the proxy, open the gateways and let them read the schemas while nothing goes wrong."""
         await self._open.__aenter__()
-        # A server that a fault closed is back with the next call, which comes at once.
-        breaker = partial(Breaker, rest_seconds=_REST_SECONDS)
-        self._open.enter_context(patch("gateway.flow.control.Breaker", breaker))
+        self._open.enter_context(short_rests())
         routes = {f"{column.name}/{graph}": column.url(graph) for column in self._columns for graph in self._graphs}
         self.proxy = await self._open.enter_async_context(fault_proxy(routes))
         for column in self._columns:

@@ -4,21 +4,19 @@ import argparse
 import asyncio
 import json
 import logging
-import random
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn
-from tests.values.questions import draw
-from tests.values.run import Report, ask
-from tests.values.stores import STORES, Store, StoreName, store_with
-from tests.values.walks import Graph
+from tests.values.asking import ask_all
+from tests.values.faulty import ask_through_faults
+from tests.values.graphs import KINDS, DrawnGraph, drawn
+from tests.values.run import Report
+from tests.values.stores import BEHIND_HTTP, STORES, StoreName, store_with
 
 _SHOWN: Final = 5
 """Findings of a store that are printed."""
@@ -31,12 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--graphs", type=int, default=2 * len(KINDS), help="drawn graphs")
     parser.add_argument("--store", action="append", choices=STORES, help="may be given again; `files` where absent")
+    parser.add_argument("--faults", action="store_true", help="through a proxy that injects the faults of the soak")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where all findings go")
     options = parser.parse_args(arguments)
+    stores: Sequence[StoreName] = options.store or ["files"]
+    if options.faults and (others := [name for name in stores if name not in BEHIND_HTTP]):
+        parser.error(f"--faults: {', '.join(others)} is no SPARQL server; those are {', '.join(BEHIND_HTTP)}")
     for chatty in ("gateway", "rdflib"):
         logging.getLogger(chatty).setLevel(logging.CRITICAL)
     graphs = [drawn(number) for number in range(options.graphs)]
-    reports = [_asked(name, graphs, options.seed, options.questions) for name in options.store or ["files"]]
+    reports = [_asked(name, graphs, options.seed, options.questions, faults=options.faults) for name in stores]
     sys.stdout.write("".join(report.as_text() for report in reports))
     for report in reports:
         for finding in report.findings[:_SHOWN]:
@@ -47,25 +49,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(report.is_good for report in reports) else 1
 
 
-def _asked(name: StoreName, graphs: Sequence[DrawnGraph], seed: int, count: int) -> Report:
-    report, begun = Report(name), time.monotonic()
+def _asked(name: StoreName, graphs: Sequence[DrawnGraph], seed: int, count: int, *, faults: bool) -> Report:
+    report, begun, of_each = Report(name), time.monotonic(), -(-count // len(graphs))
     with tempfile.TemporaryDirectory(prefix="values-") as folder, ExitStack() as servers:
         store = servers.enter_context(store_with(name, Path(folder), graphs))
-        asyncio.run(_ask(store, graphs, seed, -(-count // len(graphs)), report))
+        if faults:
+            report = asyncio.run(ask_through_faults(store, graphs, seed, of_each))
+        else:
+            asyncio.run(ask_all(store, graphs, seed, of_each, report))
     sys.stderr.write(f"{name}: {time.monotonic() - begun:,.0f} s\n")
     return report
-
-
-async def _ask(store: Store, graphs: Sequence[DrawnGraph], seed: int, count: int, report: Report) -> None:
-    for graph in graphs:
-        name = f"drawn {graph.number} ({graph.kind})"
-        dice = random.Random(f"{seed} {name}")  # noqa: S311 - not for security
-        # A store that cannot hold blank nodes has not every predicate.
-        known = replace(graph, triples=store.held(graph)) if store.lacks_blank_nodes else graph
-        questions = draw(known, dice, count, blank_nodes=store.blank_nodes)
-        held = Graph(store.held(graph), PREFIXES, blank_nodes=store.blank_nodes)
-        async with store.open(graph) as gateway:
-            await ask(gateway, name, held, questions, report)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Expected:
         tied: How many members behind the first `limit` have the value of the last of these; None without an order.
         unfiltered: How many members there are without the conditions.
         tallies: What each condition alone says of these.
-        seeds_left_out: Of an intersection, how many seeds would be members.
+        seeds_left_out: Of an intersection, how many seeds would be members and fulfil all conditions.
         on_the_way: Nodes that stay where they lead to a member, which the answer may show beside these; seeds too.
     """
 
@@ -80,7 +80,9 @@ class Expected:
 @dataclass(frozen=True)
 class _Set:
     members: frozenset[str]
-    seeds_left_out: int = 0
+    seeds: frozenset[str] = frozenset()
+    """Those of an intersection that would be members."""
+
     leading: Callable[[Collection[str]], frozenset[str]] = lambda _: frozenset()
     """Returns what stays where it leads to some members."""
 
@@ -89,10 +91,11 @@ def answer(graph: Graph, question: Arguments) -> Expected:
     """Return the right answer to a question."""
     given = _set_of(graph, question)
     conditions = [graph.condition(one) for one in question.get("where") or ()]
-    kept, tallies = set(given.members), []
+    kept, seeds, tallies = set(given.members), set(given.seeds), []
     for condition in conditions:
         fulfilling, tally = _fulfilling(graph, given.members, condition)
         kept &= fulfilling
+        seeds &= _fulfilling(graph, given.seeds, condition)[0]
         tallies.append(tally)
     members, keys, tied = _arranged(graph, kept, question)
     columns = _columns(question)
@@ -103,7 +106,7 @@ def answer(graph: Graph, question: Arguments) -> Expected:
         tied,
         len(given.members),
         tuple(tallies),
-        given.seeds_left_out,
+        len(seeds),
         given.leading(kept),
     )
 
@@ -167,8 +170,15 @@ def _arranged(
     tied, limit = 0, question.get("limit")
     if limit and limit < len(ordered):
         last = keys[ordered[limit - 1]]
-        tied = sum(last is not None and keys[node] == last for node in ordered[limit:])
+        tied = sum(last is not None and _are_tied(keys[node], last) for node in ordered[limit:])
     return tuple(ordered), keys, tied
+
+
+def _are_tied(key: Key | None, last: Key) -> bool:
+    """Return whether two nodes are ordered by the same value: texts that differ in case alone are the same."""
+    if key is None or key[0] is not Kind.TEXT or last[0] is not Kind.TEXT:
+        return key == last
+    return bool(key[1][0] == last[1][0])
 
 
 def _fulfilling(graph: Graph, members: Iterable[str], condition: Condition) -> tuple[set[str], Tally]:
@@ -302,7 +312,7 @@ def _of_intersection(graph: Graph, question: Arguments) -> _Set:
             mine = mine | frontier
         near.append(mine)
     both = frozenset(set.intersection(*near))
-    return _Set(both - set(seeds), len(both & set(seeds)), leading=lambda _: both & set(seeds))
+    return _Set(both - set(seeds), both & set(seeds), leading=lambda _: both & set(seeds))
 
 
 def _hop(graph: Graph, node: str, entries: Sequence[str], direction: str) -> set[str]:

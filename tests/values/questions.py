@@ -89,6 +89,7 @@ _JOINS: Final[Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]] = (
 """What seeds are, and a list of walks for each."""
 
 _IN_TEXT: Final = re.compile(rf"\s(?:{'|'.join(map(re.escape, OPERATORS))})(?:\s|$)")
+_OF_MEMBERS: Final = ("where", "values", "sort_by")
 _COMPARING: Final = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -142,6 +143,9 @@ class _Drawing:
                 question["limit"] = dice.choice(self._before_ties(question) or (1, 2, 3, 5, 5, 8, 20))
         if question["tool"] != "search_entities" and dice.random() < 0.6:
             question["edges"] = False
+        if question["tool"] == "search_entities" and question.keys().isdisjoint(_OF_MEMBERS):
+            # Without rows there are no pages.
+            question["limit"] = 100
         return question, answer(self._graph, question)
 
     def _before_ties(self, question: Question) -> list[int]:

@@ -40,7 +40,12 @@ class Report:
     def is_good(self) -> bool:
         """Whether nothing is wrong, and at most a tenth is refused or incomplete."""
         lacking = self.verdicts[Verdict.REFUSED] + self.verdicts[Verdict.RIGHT_INCOMPLETE]
-        return not any(self.verdicts[verdict] for verdict in BAD) and lacking * 10 <= self.verdicts.total()
+        return self.has_nothing_bad and lacking * 10 <= self.verdicts.total()
+
+    @property
+    def has_nothing_bad(self) -> bool:
+        """Whether no answer is wrong, untrue or a crash."""
+        return not any(self.verdicts[verdict] for verdict in BAD)
 
     def as_text(self) -> str:
         """Return a line."""

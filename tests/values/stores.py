@@ -5,7 +5,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -28,6 +28,9 @@ StoreName = Literal["files", "postgres", "neo4j"] | ColumnName
 
 STORES: Final[Sequence[StoreName]] = ("files", *get_args(ColumnName), "postgres", "neo4j")
 
+BEHIND_HTTP: Final = tuple(name for name in get_args(ColumnName) if name != "in-process")
+"""The SPARQL servers."""
+
 _EVERYTHING: Final = (
     "SELECT ?s ?p ?o (STR(?o) AS ?text) (DATATYPE(?o) AS ?datatype) (LANG(?o) AS ?language) WHERE { ?s ?p ?o }"
 )
@@ -41,25 +44,30 @@ class Store:
         blank_nodes: Whether blank nodes are nodes in it.
         open: Opens a gateway over a graph.
         held: Returns what it holds of a graph: some change values when they load them.
+        lacks_blank_nodes: Whether it holds no triple with a blank node.
+        column: The SPARQL engine that it is; None for a database, and for files as a user opens them.
+        profile: That of its gateways.
     """
 
     blank_nodes: bool
     open: Callable[[DrawnGraph], Gateway]
     held: Callable[[DrawnGraph], Sequence[Triple]]
     lacks_blank_nodes: bool = False
+    column: Column | None = None
+    profile: Profile = field(default_factory=Profile)
 
 
 @contextmanager
 def store_with(name: StoreName, folder: Path, graphs: Sequence[DrawnGraph]) -> Iterator[Store]:
     """Start a store with graphs, and stop it again."""
-    files = {_named(graph): [graph.write(folder)] for graph in graphs}
+    files = {name_of(graph): [graph.write(folder)] for graph in graphs}
     profile = load_profile(default_profile(None)).model_copy(update={"size": ROOM, "prefixes": dict(PREFIXES)})
     with ExitStack() as servers:
         match name:
             case "files":
                 yield Store(
                     blank_nodes=True,
-                    open=lambda graph: open_gateway(files[_named(graph)], profile=profile),
+                    open=lambda graph: open_gateway(files[name_of(graph)], profile=profile),
                     held=held_in_process,
                 )
             case "postgres":
@@ -78,10 +86,16 @@ def _engine(column: Column, profile: Profile) -> Store:
     def held(graph: DrawnGraph) -> Sequence[Triple]:
         if column.is_here:
             return held_in_process(graph)
-        settled = column.settle(_named(graph), profile)
-        return _read(column.url(_named(graph)), settled.endpoint.named_graphs)
+        settled = column.settle(name_of(graph), profile)
+        return _read(column.url(name_of(graph)), settled.endpoint.named_graphs)
 
-    return Store(blank_nodes=False, open=lambda graph: column.open(_named(graph), profile), held=held)
+    return Store(
+        blank_nodes=False,
+        open=lambda graph: column.open(name_of(graph), profile),
+        held=held,
+        column=column,
+        profile=profile,
+    )
 
 
 def _postgres(servers: ExitStack, folder: Path, files: Mapping[str, list[Path]], profile: Profile) -> Store:
@@ -89,8 +103,8 @@ def _postgres(servers: ExitStack, folder: Path, files: Mapping[str, list[Path]],
     column = PostgresColumn("in-process", files, database=database)
 
     def opened(graph: DrawnGraph) -> Gateway:
-        database.load(_named(graph), files[_named(graph)], column.settled(profile), blank_nodes=True)
-        return column.open(_named(graph), profile)
+        database.load(name_of(graph), files[name_of(graph)], column.settled(profile), blank_nodes=True)
+        return column.open(name_of(graph), profile)
 
     # `load` reads graphs in process, and writes values without their datatypes: to be read back as a walk sees them.
     return Store(blank_nodes=True, open=opened, held=held_in_process)
@@ -99,14 +113,14 @@ def _postgres(servers: ExitStack, folder: Path, files: Mapping[str, list[Path]],
 def _neo4j(servers: ExitStack, folder: Path, graphs: Sequence[DrawnGraph], profile: Profile) -> Store:
     files = {}
     for graph in graphs:
-        path = folder / f"{_named(graph)}-plain.nt"
+        path = folder / f"{name_of(graph)}-plain.nt"
         path.write_text(written(without_blank_nodes(graph.triples)), encoding="utf-8")
-        files[_named(graph)] = [path]
+        files[name_of(graph)] = [path]
     server = servers.enter_context(own_database(folder, files))
     column = Neo4jColumn("in-process", files, address=address_at(server.port))
     return Store(
         blank_nodes=False,
-        open=lambda graph: column.open(_named(graph), profile),
+        open=lambda graph: column.open(name_of(graph), profile),
         held=lambda graph: without_blank_nodes(held_in_process(graph)),
         lacks_blank_nodes=True,
     )
@@ -122,7 +136,8 @@ def held_in_process(graph: DrawnGraph) -> list[Triple]:
     return _triples(json.loads(results))
 
 
-def _named(graph: DrawnGraph) -> str:
+def name_of(graph: DrawnGraph) -> str:
+    """Return the name of a graph in every store."""
     return f"values{graph.number}"
 
 
