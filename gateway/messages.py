@@ -144,6 +144,30 @@ def unknown_step(name: str, *nearest: str, are_all: bool = True) -> InputError:
     )
 
 
+def too_many_named(argument: str, name: str) -> InputError:
+    """Return the error of a name that more entities have than are read."""
+    return InputError(
+        f"{argument}: more entities are called {name} than are read.",
+        valid="Write the ID of the one that is meant.",
+        next_step="Call search_entities for their IDs.",
+    )
+
+
+def too_many_names(argument: str, most: int) -> InputError:
+    """Return the error of conditions with more names than are looked up."""
+    return InputError(
+        f"{argument}: too many names of entities would have to be looked up.",
+        valid=f"Write IDs, or names up to {most} in a call.",
+        next_step="Call search_entities for the IDs.",
+    )
+
+
+def walks_are_no_triples(walks: Sequence[str]) -> str:
+    """Return a note about edges that stand for walks of several predicates."""
+    more = f" and {len(walks) - 1:,} more" if len(walks) > 1 else ""
+    return f"Walks of several predicates ({in_prose(walks[0])}{more}) are no triples: RDF leaves them out."
+
+
 def alike_walks(step: str) -> str:
     """Return a warning: conditions are about nodes on the way that need not be the same."""
     return (
@@ -570,14 +594,6 @@ def nothing_to_search(query: str) -> InputError:
 def others_elsewhere(where: str) -> str:
     """Return a warning: another part of a split graph may have entities of the types, too."""
     return f"Entities that only the rest of the graph has ({where}) are not listed."
-
-
-def untyped_not_listed() -> InputError:
-    """Return the error of a list of all entities without a type."""
-    return InputError(
-        'search_entities: "untyped" in node_types needs a query: entities without a type are not listed.',
-        valid="query: a name, an alias or a part of it; node_types alone with types that describe_schema lists.",
-    )
 
 
 # --- the graph as a whole ---

@@ -345,7 +345,9 @@ class TopologyFilter:
         if has_conditions and members is not None and question.steering.is_listed:
             leading = nodes_leading_to(topology, question.steering, frozenset(members.nodes), deadline)
             for node in topology.nodes:
-                if node not in leading and topology.nodes[node]:
+                if node in leading and removed.get(node) in _KEEPS_WAYS:
+                    del removed[node]
+                elif node not in leading and topology.nodes[node]:
                     removed.setdefault(node, "where")
             return frozenset()
         shown = [node for node in topology.nodes if node not in removed]

@@ -90,15 +90,17 @@ _JSON = URIRef(f"{RDF}JSON")
 def to_rdflib(subgraph: Subgraph) -> Graph:
     """Return a subgraph as triples: its edges, and the types (`rdf:type`) and names (`rdfs:label`) of its nodes.
 
-    A node without a type, a name and an edge is an `rdfs:Resource`, or it would be absent. The evidence of an edge is
-    one `rdf:Statement` about it (RDF 1.1 Semantics, Appendix D.1), with the evidence as JSON in its `rdf:value`. Other
-    metadata of nodes is left out: its values have lost their datatypes.
+    A walk of several predicates is no triple, and is left out. A node without a type, a name and an edge is an
+    `rdfs:Resource`, or it would be absent. The evidence of an edge is one `rdf:Statement` about it (RDF 1.1 Semantics,
+    Appendix D.1), with the evidence as JSON in its `rdf:value`. Other metadata of nodes is left out: its values have
+    lost their datatypes.
     """
     graph = Graph(bind_namespaces="none")
     for name, namespace in {"rdf": str(RDF), "rdfs": str(RDFS), **subgraph.prefixes}.items():
         graph.bind(name, namespace)
-    iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items()}
-    has_edge = {end for edge in subgraph.edges for end in (edge.subject, edge.object)}
+    iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items() if name_id not in subgraph.walks}
+    edges = [edge for edge in subgraph.edges if edge.predicate not in subgraph.walks]
+    has_edge = {end for edge in edges for end in (edge.subject, edge.object)}
     for node in subgraph.nodes:
         types = [name_id for name_id in node.types if not name_id.startswith("(")]
         for name_id in types:
@@ -107,7 +109,7 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
             graph.add((iris[node.id], RDFS.label, Literal(node.name)))
         if not types and not node.name and node.id not in has_edge:
             graph.add((iris[node.id], RDF.type, RDFS.Resource))
-    for edge in subgraph.edges:
+    for edge in edges:
         triple = (iris[edge.subject], iris[edge.predicate], iris[edge.object])
         graph.add(triple)
         if edge.evidence is not None:

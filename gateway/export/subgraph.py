@@ -74,6 +74,7 @@ class Subgraph:
         tool: The tool that was called.
         arguments: The arguments of the call.
         columns: What the values of nodes are, in the order asked for; empty where none were asked for.
+        walks: What stands in the place of a predicate for a walk of several: no IRI.
     """
 
     seeds: tuple[str, ...]
@@ -87,6 +88,7 @@ class Subgraph:
     tool: str = "bfs_query"
     arguments: Mapping[str, Any] = field(default_factory=dict)
     columns: Sequence[str] = ()
+    walks: Sequence[str] = ()
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
         """Return it as a directed graph with parallel edges; see `networkx_graph.to_networkx`.

@@ -156,6 +156,11 @@ class TermLookup:
         """Return the terms that have a name, which is not read as an ID."""
         return set(self.names[0].get(fold(name), ()))
 
+    @property
+    def comprehensive(self) -> bool:
+        """Whether there are no other terms."""
+        return self._comprehensive
+
     def has_any(self, iris: Iterable[Iri]) -> bool:
         """Return whether one of some IRIs is a term."""
         return any(iri in self._listed for iri in iris)

@@ -27,6 +27,9 @@ _OPERATORS = frozenset(get_args(Operator))
 _MOST_LOOKED_UP = 20
 """Names of entities in conditions that are looked up."""
 
+_WITHOUT_AUTHORITY = ("urn:", "tag:", "did:", "mailto:")
+"""What IRIs begin with that have no `//`, and that no name of an entity begins with."""
+
 
 class StepNames:
     """What the names of predicates mean in walks: those of edges and those of literals.
@@ -79,14 +82,18 @@ class StepNames:
         return self._prefixes.listed(predicates, most)
 
     def kind_of_ends(self, walk: Walk) -> EndKind:
-        """Return where a walk ends, as far as it is known of the predicates of its last step."""
+        """Return where a walk ends; both, unless it is known of all predicates of its last step."""
         last = walk[-1]
         if isinstance(last.predicates, str):
             return "nodes" if last.predicates == "type" else "literals"
-        to_nodes, to_literals = self._edges.has_any(last.predicates), self._values.has_any(last.predicates)
-        if last.is_inverse or (to_nodes and not to_literals):
+        if last.is_inverse:
             return "nodes"
-        return "literals" if to_literals and not to_nodes else "both"
+        to_nodes = self._edges.has_any(last.predicates) or not self._others.isdisjoint(last.predicates)
+        to_literals = self._values.has_any(last.predicates)
+        # A predicate that was not seen with an end of one kind may have such an end where not all was seen.
+        if to_nodes and not to_literals and self._are_all:
+            return "nodes"
+        return "literals" if to_literals and not to_nodes and self._edges.comprehensive else "both"
 
 
 class MemberNames:
@@ -200,7 +207,9 @@ class MemberNames:
                     continue
                 elif (iri := self._as_id(text)) is not None:
                     found[text] = frozenset({iri})
-                elif looked_up < _MOST_LOOKED_UP:
+                elif looked_up == _MOST_LOOKED_UP:
+                    raise messages.too_many_names("where", _MOST_LOOKED_UP)
+                else:
                     looked_up += 1
                     found[text] = await self._named(text, call)
         return {text: iris for text, iris in found.items() if iris}
@@ -216,10 +225,12 @@ class MemberNames:
             iri = self._prefixes.expand(bare)
         except InputError:
             return None
-        return iri if iri != bare or "://" in bare else None
+        return iri if iri != bare or "://" in bare or bare.startswith(_WITHOUT_AUTHORITY) else None
 
     async def _named(self, text: str, call: Call) -> frozenset[Iri]:
         hits = await self._store.named(text, (), call)
+        if hits.truncated:
+            raise messages.too_many_named("where", quoted(text))
         return frozenset(hit.iri for hit in hits.hits)
 
 

@@ -366,8 +366,6 @@ class EntitySearcher:
             return view, view.types.choose("node_types", asked, dict.fromkeys(view.types.iris_of(asked), ""))
 
     async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
-        if not terms.text and UNTYPED in types:
-            raise messages.untyped_not_listed()
         # No query can ask for "untyped", so a filter with it is applied to the hits.
         wanted = () if UNTYPED in types else sorted(types - {UNKNOWN})
         if types and types <= {UNKNOWN}:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import Any
 
+from gateway import messages
 from gateway.answers.models import BfsResult, IntersectionResult, Node
 from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
+from gateway.members.walk_text import split_steps
 from gateway.schema.view import UNKNOWN, UNTYPED
-from gateway.terms.iri import is_own
+from gateway.terms.iri import is_own, is_walk, walk_iri
 from gateway.terms.prefixes import PrefixMap
 
 Traversed = BfsResult | IntersectionResult
@@ -97,9 +99,14 @@ async def subgraph_of(
         labels |= page.labels or {}
         notes |= dict.fromkeys([*notes_of(page), *(f"Condition: {text}" for text in page.where or ())])
         seeds, is_complete = tuple(page.seeds), is_complete and page.complete
+    predicates = {edge.predicate: _predicate(edge.predicate, prefixes) for edge in edges}
     terms = {part for edge in edges for part in (edge.subject, edge.predicate, edge.object)}
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
-    iris = {name_id: prefixes.expand(name_id) for name_id in {*terms, *labels}}
+    iris = {name_id: prefixes.expand(name_id) for name_id in {*terms, *labels}.difference(predicates)}
+    iris |= predicates
+    walks = sorted(name_id for name_id, iri in predicates.items() if is_walk(iri))
+    if walks:
+        notes[messages.walks_are_no_triples(walks)] = None
     order = {name_id: prefixes.declared_form(iri) for name_id, iri in iris.items()}
     return Subgraph(
         seeds,
@@ -112,7 +119,18 @@ async def subgraph_of(
         {name_id: labels[name_id] for name_id in sorted(labels, key=order.__getitem__)},
         tool,
         {name: value for name, value in arguments.items() if value is not None},
+        walks=walks,
     )
+
+
+def _predicate(name_id: str, prefixes: PrefixMap) -> str:
+    """Return the IRI of a predicate, or that which stands for a walk."""
+    steps = split_steps(name_id) or []
+    # A whole IRI has slashes too, and so may an ID; each step of a walk has a prefix or stands in angle brackets.
+    is_of_ids = all(step.name.startswith("<") or (":" in step.name and "://" not in step.name) for step in steps)
+    if is_of_ids and (len(steps) > 1 or name_id.startswith("^")):
+        return walk_iri([(prefixes.expand(step.name), step.is_inverse) for step in steps])
+    return prefixes.expand(name_id)
 
 
 async def with_rows(subgraph: Subgraph, pages: AsyncIterator[Traversed]) -> Subgraph:

@@ -275,3 +275,14 @@ async def test_pages_that_do_not_fit_together_are_an_error(second: dict[str, Any
             [page async for page in pages_of_rows(ask, 1, None)]
     else:
         assert len([page async for page in pages_of_rows(ask, 1, None)]) == 2
+
+
+def test_walks_of_several_predicates_are_columns_of_csv_and_no_triples(run: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "walks.ttl"
+    graph.write_text("@prefix e: <http://e.org/> . e:a e:p e:b . e:b e:q e:c . e:d e:q e:c .")
+    asked = ("bfs", "e:a", "-g", graph, "--only-predicate", "p/q", "--only-predicate", "p/q/^q", "-f")
+    edges = list(csv.DictReader(io.StringIO(run(*asked, "csv").out)))
+    assert {edge["predicate"] for edge in edges} == {"e:p/e:q", "e:p/e:q/^e:q"}
+    turtle = run(*asked, "ntriples")
+    assert "<http://e.org/p" not in turtle.out
+    assert "are no triples: RDF leaves them out" in turtle.err

@@ -83,14 +83,13 @@ def _fulfils(end: Any, compared: Operator, operand: object) -> bool:
     match operand:
         case Nodes(iris):
             return end in iris
-        case Number(value) if isinstance(end, Literal):
+        case Number(value, year) if isinstance(end, Literal):
             number = number_of(end.value)
             if number is not None and _COMPARED[compared](
                 number, value if isinstance(value, Fraction) else float(value)
             ):
                 return True
-            year = period_of(f"{int(value):04d}") if isinstance(value, Fraction) and 1000 <= value <= 9999 else None
-            return year is not None and value == int(value) and _fulfils(end, compared, year)
+            return year is not None and _fulfils(end, compared, year)
         case Period() as bound if isinstance(end, Literal):
             return any(_in_order(period, compared, bound) for period in filter(None, [period_of(end.value)]))
         case Text(sought) if isinstance(end, Literal):
@@ -125,6 +124,11 @@ def _in_order(period: Period, compared: Operator, bound: Period) -> bool:
             return bound.end <= period.start or (compared == ">=" and is_within)
 
 
+def _year_of(number: Fraction | str) -> Period | None:
+    is_year = isinstance(number, Fraction) and number == int(number) and 1000 <= number <= 9999
+    return period_of(f"{int(number):04d}") if is_year else None
+
+
 def drawn_condition(draw: random.Random, walk: Walk, ends: Sequence[Any]) -> Condition:
     """Draw a condition on a walk, near one of the ends that it has."""
     texts = [end.value for end in ends if isinstance(end, Literal)]
@@ -132,7 +136,9 @@ def drawn_condition(draw: random.Random, walk: Walk, ends: Sequence[Any]) -> Con
     operands: list[Number | Period | Text | Nodes] = [Text(folded(text))]
     if (number := number_of(text)) is not None:
         moved = draw.choice([Fraction(0), Fraction(0), Fraction(1), Fraction(-1, 1000)])
-        operands.append(Number(number + moved if isinstance(number, Fraction) else "INF"))
+        drawn = Number(number + moved if isinstance(number, Fraction) else "INF")
+        # A number that is written like a year is compared with dates, too.
+        operands += [drawn, Number(drawn.value, _year_of(drawn.value))]
     if (period := period_of(text)) is not None:
         operands.append(period)
     operand = draw.choice(operands)

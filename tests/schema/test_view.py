@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rdflib import RDFS
 
 from gateway.errors import EndpointFault
 from gateway.graph.values import Mark, NodeFacts, Schema, Term
@@ -231,7 +232,8 @@ def test_the_types_are_in_order_of_rarity_or_frequency_with_those_above_another_
     superclasses = {low: tuple(high for child, high in sorted(pairs) if child == low) for low, _ in pairs}
     terms = tuple(Term(iri, count) for iri, count in counts.items())
     schema = Schema(terms, exact=True, superclasses=superclasses)
-    chooser = TypeChooser(schema, TypeSettings(shown="commonest" if commonest else "rarest"), MAP)
+    type_settings = TypeSettings(shown="commonest" if commonest else "rarest", subclass_of=(str(RDFS.subClassOf),))
+    chooser = TypeChooser(schema, type_settings, MAP)
     above = _all_above(pairs)
 
     def is_above_another(iri: str) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
 
-from gateway.answers.models import Answer, SearchResult
+from gateway.answers.models import Answer, CompactAnswer, SearchResult
 from gateway.arguments import MAX_HITS
 from gateway.errors import EndpointFault, InputError
 from gateway.graph.values import Hits
@@ -324,10 +324,15 @@ async def test_neither_a_query_nor_a_type_is_an_error_that_says_what_both_do() -
         await listed([])
 
 
-@pytest.mark.parametrize("types", [["untyped"], ["Film", "untyped"]])
-async def test_entities_without_a_type_are_not_listed(types: list[str]) -> None:
-    with pytest.raises(InputError, match='"untyped" in node_types needs a query'):
-        await listed(types)
+@pytest.mark.parametrize(
+    ("types", "expected"), [(["untyped"], ["x:Film", "x:b"]), (["Film", "untyped"], ["x:Film", "x:a", "x:b"])]
+)
+async def test_entities_without_a_type_are_listed(types: list[str], expected: list[str]) -> None:
+    async with over("x:a a x:Film . x:b x:p x:a .") as gateway:
+        answer = await gateway.call("search_entities", {"query": "", "node_types": types}, shape="compact")
+    assert isinstance(answer, CompactAnswer)
+    assert [row[0] for row in answer.written["rows"]] == expected
+    assert answer.written["complete"]
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -26,7 +26,7 @@ SUBCLASSES = "?class ?p ?n"
 NAMES = "?n ?p ?v"
 """Parts of the queries for subclasses, and for types and names."""
 
-WALKS = "BIND(STR(?v) AS ?text)"
+WALKS = " AS ?text)"
 
 
 @asynccontextmanager
