@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from gateway.graph.values import WHOLE, BlankNode, Iri, Mark, Properties, Resource
 from gateway.graph.walks import Step
-from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.literals import Literal
 
 
@@ -46,58 +45,43 @@ class Places:
     mark: Mark = WHOLE
 
 
-def values_of(
-    owner: Place, properties: Properties, predicates: tuple[Iri, ...], rule: EdgeSettings | None
-) -> Iterator[Reached]:
+def values_of(owner: Place, properties: Properties, predicates: tuple[Iri, ...]) -> Iterator[Reached]:
     """Yield where some predicates lead from a place by its properties.
 
     Args:
         owner: The place.
         properties: Its properties.
         predicates: The predicates.
-        rule: Which of these triples are edges, which alone are followed; None to follow all.
     """
     for predicate in predicates:
         for number, value in enumerate(properties.get(predicate, ())):
             match value:
-                case Literal() if rule is None:
+                case Literal():
                     yield value
-                # Of a node, the values of edges are in no property.
-                case Resource(iri) if rule is None or (
-                    isinstance(owner, NestedValue) and _is_edge(rule, predicate, iri)
-                ):
+                case Resource(iri):
                     yield iri
-                case BlankNode() if rule is None or _is_edge(rule, predicate, ""):
+                case BlankNode():
                     yield NestedValue(value, number, predicate, owner)
 
 
-def mentions_of(
-    owner: Place, properties: Properties, step: Step, rule: EdgeSettings | None
-) -> Iterator[tuple[Iri, Place]]:
+def mentions_of(owner: Place, properties: Properties, step: Step) -> Iterator[tuple[Iri, Place]]:
     """Yield each node that properties of a place lead to by a predicate of a step, with the place whose value it is.
 
     Args:
         owner: The place.
         properties: Its properties, whose nested values are looked at, too.
         step: The step.
-        rule: See `values_of`.
     """
     for predicate, values in properties.items():
         for number, value in enumerate(values):
             if isinstance(value, BlankNode):
                 nested = NestedValue(value, number, predicate, owner)
-                yield from mentions_of(nested, value.properties, step, rule)
+                yield from mentions_of(nested, value.properties, step)
             elif isinstance(value, Resource) and predicate in step.predicates:
-                is_followed = rule is None or (isinstance(owner, NestedValue) and _is_edge(rule, predicate, value.iri))
-                if is_followed:
-                    yield value.iri, owner
+                yield value.iri, owner
 
 
-def owner_of(place: NestedValue, step: Step, rule: EdgeSettings | None) -> Iterator[Place]:
+def owner_of(place: NestedValue, step: Step) -> Iterator[Place]:
     """Yield the place whose value a nested value is, if a predicate of a step leads from there to it."""
-    if place.predicate in step.predicates and (rule is None or _is_edge(rule, place.predicate, "")):
+    if place.predicate in step.predicates:
         yield place.owner
-
-
-def _is_edge(rule: EdgeSettings, predicate: Iri, target: Iri) -> bool:
-    return rule.allows(predicate) and (not rule.objects or target.startswith(rule.objects))

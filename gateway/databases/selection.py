@@ -86,7 +86,7 @@ class SelectionReader:
         """Return the nodes from which a walk may lead to what is sought; None where they are too many, or unknown."""
         found: set[Iri] = set()
         if sought.nodes:
-            origins = await self._origins(sorted(sought.nodes), walk, call, is_inner=False)
+            origins = await self._origins(sorted(sought.nodes), walk, call)
             if origins is None:
                 return None
             found |= origins
@@ -104,10 +104,8 @@ class SelectionReader:
             found |= origins
         return frozenset(found)
 
-    async def _origins(
-        self, ends: Sequence[Iri], walk: Walk, call: Call, *, is_inner: bool = True
-    ) -> frozenset[Iri] | None:
-        origins = (await self._walks.origins(ends, walk, call, is_inner=is_inner)).values()
+    async def _origins(self, ends: Sequence[Iri], walk: Walk, call: Call) -> frozenset[Iri] | None:
+        origins = (await self._walks.origins(ends, walk, call)).values()
         if not all(one.mark.whole for one in origins):
             return None
         return frozenset(end for one in origins for end in one.ends if isinstance(end, str))

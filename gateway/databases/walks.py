@@ -18,7 +18,6 @@ from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
-from gateway.settings.vocabulary import EdgeSettings
 from gateway.telemetry.tally import Clock
 from gateway.terms.iri import is_skolem, not_sendable
 from gateway.terms.literals import Literal
@@ -37,8 +36,7 @@ class WalkReader:
         ids: The IRIs of IDs.
         terms: The IRIs of predicates.
         profile: The profile.
-        edges: Reads edges by the rule of the profile.
-        any_edges: Reads edges of any predicate.
+        edges: Reads edges of any predicate.
         nodes: Reads what rows of nodes say.
         typed: Lists the nodes of a type.
         clock: A monotonic clock, in seconds.
@@ -52,7 +50,6 @@ class WalkReader:
         profile: Profile,
         *,
         edges: EdgeReader,
-        any_edges: EdgeReader,
         nodes: NodeReader,
         typed: TypedNodeReader,
         clock: Clock,
@@ -60,9 +57,8 @@ class WalkReader:
         self._client = client
         self._ids = ids
         self._terms = terms
-        self._rule = profile.edges
+        self._types = frozenset(profile.edges.types)
         self._edges = edges
-        self._any_edges = any_edges
         self._nodes = nodes
         self._typed = typed
         self._object_keys: Remembered[frozenset[Iri] | None] = Remembered(profile.cache.ttl_seconds, clock)
@@ -73,74 +69,58 @@ class WalkReader:
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
         """Return where a walk ends; see `GraphStore.ends`."""
-        steps = [(step, self._rule) for step in walk[:-1]] + [(walk[-1], None)]
+        return {node: _ends_of(places) for node, places in (await self._reached(ids, walk, call)).items()}
+
+    async def origins(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+        """Return the nodes at which a walk begins that ends at each node."""
+        steps = [replace(step, is_inverse=not step.is_inverse) for step in reversed(walk)]
         return {node: _ends_of(places) for node, places in (await self._reached(ids, steps, call)).items()}
 
-    async def origins(
-        self, ids: Sequence[Iri], walk: Walk, call: Call, *, is_inner: bool = False
-    ) -> Mapping[Iri, Ends]:
-        """Return the nodes at which a walk begins that ends at each node; an inner one goes along edges alone."""
-        steps = [
-            (replace(step, is_inverse=not step.is_inverse), self._rule if is_inner or number else None)
-            for number, step in enumerate(reversed(walk))
-        ]
-        return {node: _ends_of(places) for node, places in (await self._reached(ids, steps, call)).items()}
-
-    async def _reached(
-        self, ids: Sequence[Iri], steps: Sequence[tuple[Step, EdgeSettings | None]], call: Call
-    ) -> Mapping[Iri, Places]:
-        """Return the places to which steps lead, each followed by a rule for edges or, without one, by all triples."""
+    async def _reached(self, ids: Sequence[Iri], steps: Sequence[Step], call: Call) -> Mapping[Iri, Places]:
+        """Return the places to which steps lead."""
         reached = {node: Places({node: None}) for node in ids}
-        for step, rule in steps:
+        for step in steps:
             places = list({place: None for one in reached.values() for place in one.found})
             try:
-                led = await self._led(places, step, rule, call)
+                led = await self._led(places, step, call)
                 few = sum(len(led[place].found) for one in reached.values() for place in one.found) <= _FEW
                 reached = await in_thread(call, partial(_joined, reached, led), unless=few)
             except Fault as fault:
                 return {node: Places({}, Mark(fault)) for node in reached}
         return reached
 
-    async def _led(
-        self, places: Sequence[Reached], step: Step, rule: EdgeSettings | None, call: Call
-    ) -> Mapping[Reached, Places]:
+    async def _led(self, places: Sequence[Reached], step: Step, call: Call) -> Mapping[Reached, Places]:
         """Return where a step leads from each place."""
         nodes = [place for place in places if isinstance(place, str)]
-        led = await (self._into if step.is_inverse else self._out)(nodes, step, rule, call)
+        led = await (self._into if step.is_inverse else self._out)(nodes, step, call)
         nested: dict[Reached, Places] = {
-            place: _from_nested(place, step, rule) for place in places if isinstance(place, NestedValue)
+            place: _from_nested(place, step) for place in places if isinstance(place, NestedValue)
         }
         return {**dict.fromkeys(places, _NOWHERE), **led, **nested}
 
-    async def _out(
-        self, nodes: Sequence[Iri], step: Step, rule: EdgeSettings | None, call: Call
-    ) -> Mapping[Reached, Places]:
+    async def _out(self, nodes: Sequence[Iri], step: Step, call: Call) -> Mapping[Reached, Places]:
         predicates = () if isinstance(step.predicates, str) else step.predicates
         found = _Found(nodes)
         if predicates:
             selection = EdgeSelection(outgoing=tuple(sorted(predicates)), incoming=())
-            found.add_edges(await self._reader(rule).around(nodes, call, selection=selection), lambda edge: edge.object)
-        if rule is not None and not await self.have_objects(predicates, call):
-            return found.places()
+            found.add_edges(await self._edges.around(nodes, call, selection=selection), lambda edge: edge.object)
         contents = await self._nodes.contents(nodes, call)
         for node, content in contents.items():
-            found.add(node, _values(node, content, step, rule), content.mark)
-            if rule is None and self._leads_to_types(step):
+            found.add(node, _values(node, content, step), content.mark)
+            if self._leads_to_types(step):
                 found.add(node, content.types, content.types_mark)
         return found.places()
 
-    async def _into(
-        self, nodes: Sequence[Iri], step: Step, rule: EdgeSettings | None, call: Call
-    ) -> Mapping[Reached, Places]:
+    async def _into(self, nodes: Sequence[Iri], step: Step, call: Call) -> Mapping[Reached, Places]:
         predicates = () if isinstance(step.predicates, str) else step.predicates
         found = _Found(nodes)
         if predicates:
             selection = EdgeSelection(outgoing=(), incoming=tuple(sorted(predicates)))
-            around = await self._reader(rule).around(nodes, call, selection=selection)
+            around = await self._edges.around(nodes, call, selection=selection)
             found.add_edges(around, lambda edge: edge.subject)
             if await self.have_objects(predicates, call):
-                await self._add_mentions(found, nodes, step, rule, call)
-        if rule is None and self._leads_to_types(step):
+                await self._add_mentions(found, nodes, step, call)
+        if self._leads_to_types(step):
             for node in nodes:
                 try:
                     found.add(node, *await self._typed.of_types([node], call))
@@ -148,9 +128,7 @@ class WalkReader:
                     found.add(node, (), Mark(fault))
         return found.places()
 
-    async def _add_mentions(
-        self, found: _Found, nodes: Sequence[Iri], step: Step, rule: EdgeSettings | None, call: Call
-    ) -> None:
+    async def _add_mentions(self, found: _Found, nodes: Sequence[Iri], step: Step, call: Call) -> None:
         """Add the places whose properties lead to some nodes."""
         rows = (await self._client.rows("mentioning", call, self._ids.texts_of(nodes))).whole()
         owners = list(dict.fromkeys(self._ids.iri(node) for (node,) in rows))
@@ -159,15 +137,12 @@ class WalkReader:
             if not content.mark.whole:
                 for node in nodes:
                     found.add(node, (), content.mark)
-            for target, place in mentions_of(owner, content.properties, step, rule):
+            for target, place in mentions_of(owner, content.properties, step):
                 if target in wanted:
                     found.add(target, [place])
 
     def _leads_to_types(self, step: Step) -> bool:
-        return step.predicates == "type" or not frozenset(step.predicates).isdisjoint(self._rule.types)
-
-    def _reader(self, rule: EdgeSettings | None) -> EdgeReader:
-        return self._any_edges if rule is None else self._edges
+        return step.predicates == "type" or not self._types.isdisjoint(step.predicates)
 
     async def have_objects(self, predicates: Iterable[Iri], call: Call) -> bool:
         """Return whether properties of some predicates may have objects.
@@ -216,7 +191,7 @@ def _mark(marks: Sequence[Mark], count: int) -> Mark:
     return Mark(marks[0].fault, count if count or marks[0].answered else None)
 
 
-def _values(node: Iri, content: NodeContent, step: Step, rule: EdgeSettings | None) -> Iterable[Reached]:
+def _values(node: Iri, content: NodeContent, step: Step) -> Iterable[Reached]:
     """Return where a step leads by the properties of a node."""
     if step.predicates == "name":
         return content.names
@@ -226,16 +201,16 @@ def _values(node: Iri, content: NodeContent, step: Step, rule: EdgeSettings | No
     if step.predicates == "type":
         # These have a mark of their own.
         return ()
-    return values_of(node, content.properties, step.predicates, rule)
+    return values_of(node, content.properties, step.predicates)
 
 
-def _from_nested(place: NestedValue, step: Step, rule: EdgeSettings | None) -> Places:
+def _from_nested(place: NestedValue, step: Step) -> Places:
     """Return where a step leads from a nested value."""
     if isinstance(step.predicates, str):
         return _NOWHERE
     if step.is_inverse:
-        return Places(dict.fromkeys(owner_of(place, step, rule)))
-    found = dict.fromkeys(values_of(place, place.content.properties, step.predicates, rule))
+        return Places(dict.fromkeys(owner_of(place, step)))
+    found = dict.fromkeys(values_of(place, place.content.properties, step.predicates))
     is_cut = place.content.cut
     return Places(found, Mark(QueryRefused("A nested value is deeper than is read."), len(found)) if is_cut else WHOLE)
 

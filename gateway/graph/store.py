@@ -150,8 +150,8 @@ class GraphStore(Protocol):
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node.
 
-        Its inner steps are edges, so no inner node states evidence; one may be a blank node. The last step may be any
-        predicate: its ends are nodes and literals.
+        Its steps may be any predicates. No inner node states evidence; one may be a blank node. Its ends are nodes and
+        literals.
         """
         ...
 

@@ -15,7 +15,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import Table, iri, literal, optional, read
 from gateway.sparql.template import Parameter
-from gateway.sparql.walks import SinglePredicates, patterns_of
+from gateway.sparql.walks import SinglePredicates, patterns_of, turns_of
 from gateway.terms.comparable import Number, Text, comparable, number_in
 from gateway.terms.literals import Literal
 
@@ -66,6 +66,8 @@ class FirstNodes:
         Raises:
             Fault: The endpoint did not give a whole answer.
         """
+        if turns_of(steps):
+            return None
         given: dict[str, Parameter] = {
             "steps": patterns_of(steps),
             "types": self._type_predicates,

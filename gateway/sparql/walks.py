@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, together
@@ -90,7 +90,7 @@ class WalkReader:
         return self._rule.evidence_at([*inner, *(["v"] if is_edge else [])])
 
     async def _along(self, ids: Sequence[Iri], steps: SinglePredicates, call: Call) -> Mapping[Iri, Ends]:
-        given = {"steps": patterns_of(steps), **self.unmarked(steps)}
+        given = {"steps": patterns_of(steps), "turns": turns_of(steps), **self.unmarked(steps)}
         query = BatchedQuery(
             self._client, "walks/ends", self._batch, lambda batch: {"nodes": batch, **given}, read_ends
         )
@@ -116,6 +116,12 @@ def patterns_of(steps: SinglePredicates) -> list[tuple[str, Iri, str]]:
         (end, predicate, start) if is_inverse else (start, predicate, end)
         for start, end, (predicate, is_inverse) in zip(nodes, nodes[1:], steps, strict=False)
     ]
+
+
+def turns_of(steps: SinglePredicates) -> list[str]:
+    """Return the variables of inner nodes that are objects of both steps beside them, and so might be literals."""
+    beside = enumerate(pairwise(steps), 1)
+    return [_NODES[place] for place, ((_, came_back), (_, goes_back)) in beside if goes_back and not came_back]
 
 
 def read_ends(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:

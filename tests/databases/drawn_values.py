@@ -240,13 +240,13 @@ class Triples:
             }
             return literals, 0
         places: set[Any] = {node}
-        for number, step in enumerate(walk, 1):
-            places = {end for place in places for end in self._led(place, step, is_last=number == len(walk))}
+        for step in walk:
+            places = {end for place in places if not isinstance(place, Value) for end in self._led(place, step)}
         return {end for end in places if not isinstance(end, tuple)}, sum(isinstance(end, tuple) for end in places)
 
-    def _led(self, place: Any, step: Step, *, is_last: bool) -> Iterator[Any]:
+    def _led(self, place: Any, step: Step) -> Iterator[Any]:
         triples = (self.by_object if step.is_inverse else self.by_subject).get(place, ())
-        return (end for predicate, end, is_edge in triples if predicate in step.predicates and (is_last or is_edge))
+        return (end for predicate, end, _ in triples if predicate in step.predicates)
 
     def typed(self, types: Iterable[Iri]) -> set[Iri]:
         """Return the nodes of some types, or those without any."""

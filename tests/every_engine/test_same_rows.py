@@ -105,9 +105,9 @@ _IN_ONE_GRAPH = {
     "wikibase": {"blank_content", "evidence/wikibase", "policy/wikibase", "predicate_labels"},
     "wikidata-slice": {"wikibase/value_nodes"},
     "singletons": {"evidence/singletons"},
-    "associations": {"evidence/reified", "search/blank_of_types"},
+    "associations": {"evidence/reified"},
     "random": {"schema/declared"},
-    "awkward": {"search/blank_names"},
+    "awkward": {"search/blank_names", "search/blank_of_types"},
 }
 # No graph here has a VoID description.
 _IN_MEDICAL = {*NAMES} - {"schema/published"}.union(*_IN_ONE_GRAPH.values())
@@ -408,9 +408,9 @@ def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     ]
     return {
         "walks/ends": [
-            {**values, "steps": steps, "unmarked": unmarked, "unassociated": ()}
+            {**values, "steps": steps, "turns": turns, "unmarked": unmarked, "unassociated": ()}
             for values, steps in zip(about, itertools.cycle(walks), strict=False)
-            for unmarked in ((), (("v", RDF_SUBJECT),))
+            for turns, unmarked in (((), ()), (["n"], (("v", RDF_SUBJECT),)))
         ],
         "walks/selected": [
             {**chosen, **one, **types, **marked[0], "steps": steps} for one in filters for steps in walks[:2]

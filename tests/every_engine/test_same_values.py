@@ -84,7 +84,7 @@ def unlimited(graph: str) -> Profile:
     """Return a profile with the prefixes of a fixture and room and time for every answer."""
     size = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
     # Virtuoso, of which two servers run beside other work, once thought about eleven rows for 15 seconds.
-    limits = LimitSettings(deadline_seconds=240)
+    limits = LimitSettings(deadline_seconds=240, schema_seconds=200)
     return Profile(prefixes=declared_prefixes(fixture(graph)), size=size, limits=limits)
 
 
@@ -125,6 +125,8 @@ async def test_every_node_has_the_same_values_on_every_engine(engine: Column, re
             assert given[AWKWARD + node][key] == value
             assert expected[AWKWARD + node][key] != value
             expected[AWKWARD + node][key] = value
+            for answers in (expected, given):
+                answers["schema"]["values"].pop(key, None)
             for answer in expected.values():
                 for shown in answer.get("nodes", ()):
                     if shown["id"] == f"a:{node}":

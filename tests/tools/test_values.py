@@ -181,3 +181,26 @@ async def test_what_could_not_be_decided_is_left_out_and_the_answer_is_not_compl
         listed = await answer_of(gateway, "search_entities", node_types=["Tool"], where=["x:madeBy missing"])
     assert (found["complete"], [gap["cause"] for gap in found["incomplete"]]) == (False, ["endpoint_failed"])
     assert (listed["complete"], listed["rows"]) == (False, [])
+
+
+async def test_a_name_that_more_entities_have_than_are_read_is_an_error_of_the_condition() -> None:
+    many = "".join(f'x:n{number} rdfs:label "Ann" .\n' for number in range(5_001))
+    with pytest.raises(InputError, match="more entities are called 'Ann' than are read"):
+        await asked("search_entities", SHOP + many, node_types=["Tool"], where=["x:madeBy = Ann"])
+
+
+async def test_more_names_than_are_looked_up_are_an_error_that_asks_for_ids() -> None:
+    names = ", ".join(f"Nobody {number}" for number in range(21))
+    with pytest.raises(InputError, match="too many names of entities"):
+        await tools(where=[f"x:madeBy in {names}"])
+
+
+async def test_an_id_without_slashes_is_an_id_in_a_condition() -> None:
+    text = SHOP + "x:book a x:Tool ; x:madeBy <urn:isbn:9> . <urn:isbn:9> x:knows x:bob ."
+    answer = await asked("search_entities", text, node_types=["Tool"], where=["x:madeBy = urn:isbn:9"])
+    assert [row[0] for row in answer["rows"]] == ["x:book"]
+
+
+async def test_a_walk_does_not_lead_through_a_literal() -> None:
+    answer = await tools(values=["x:weight/^x:weight"], show="id")
+    assert {row[1] for row in answer["rows"]} == {None}
