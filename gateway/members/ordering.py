@@ -1,8 +1,8 @@
 """The order of nodes by where a walk ends, and which of them have the same value (docs/values.md).
 
 Numbers stand before dates, dates before texts, texts before nodes, in both directions: who sorts descending asks for
-the largest number. A text that reads as a number is one. Nodes without
-a value stand last in both directions, and those with the same value stand by IRI, blank nodes behind others.
+the largest number. A text that reads as a number is one. Nodes without a value stand last in both directions, and those
+with the same value stand by IRI, blank nodes behind others.
 """
 
 from __future__ import annotations
