@@ -55,6 +55,14 @@ _PAUSE: Final = 0.1
 _PAUSE_AFTER_ERROR: Final = 1.0
 """Seconds between two calls of a client: errors come at once, and would be all that is counted."""
 
+_MOST_ANSWERED: Final = 20
+"""Calls that are answered in full between a stop or restart and the next: seconds would do, were no machine busy."""
+
+_KINDS: Final = frozenset({"stops", "restarts"})
+
+_MOST_TIMES: Final = 10
+"""Times as many calls as were asked for that are made until a server was stopped and one was restarted."""
+
 _GROWTH_MB: Final = 16.0
 """What a process may have more in the end than after a quarter of the calls."""
 
@@ -77,6 +85,7 @@ class Report:
         outcomes: Calls by how they ended.
         slowest: Seconds of the slowest call.
         events: Stops and restarts.
+        answered: Calls that were answered in full before each stop or restart, and after the one before.
         findings: What should not be.
         late: Calls that took a second longer than their time.
         grown: Megabytes that the process has more than after a quarter of the calls.
@@ -85,6 +94,7 @@ class Report:
     outcomes: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
     events: Counter[str] = field(default_factory=Counter)
+    answered: list[int] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
     grown: float = 0.0
@@ -106,7 +116,10 @@ class _Run:
         self._gateway = bench.open()
         self._calls = calls
         self._left = calls
-        self._draw = random.Random(seed)  # noqa: S311 - a run that can be repeated
+        self._nodes = random.Random(seed)  # noqa: S311 - a run that can be repeated
+        # Of its own: how many nodes are drawn meanwhile depends on the machine.
+        self._disturbances = random.Random(f"{seed} disturbances")  # noqa: S311 - the same
+        self._answers = asyncio.Semaphore(0)
         self._megabytes = 0.0
         self.report = Report()
 
@@ -143,12 +156,16 @@ class _Run:
             self.report.findings.append(f"the pool lost {lost} places")
 
     async def _client(self, pulse: Pulse) -> None:
-        while self._left:
+        while self._left > 0 or self._goes_on():
             self._left -= 1
             if self._left == self._calls * 3 // 4:
                 self._megabytes = _megabytes()
-            kind = await self._call(self._draw.randrange(61), pulse)
+            kind = await self._call(self._nodes.randrange(61), pulse)
             await asyncio.sleep(_PAUSE_AFTER_ERROR if kind == "error" else _PAUSE)
+
+    def _goes_on(self) -> bool:
+        """Return whether there are calls beyond those asked for: without both kinds of faults they show nothing."""
+        return not self.report.events.keys() >= _KINDS and self._left > -_MOST_TIMES * self._calls
 
     async def _call(self, node: int, pulse: Pulse) -> str:
         began = time.monotonic()
@@ -161,6 +178,8 @@ class _Run:
             self.report.findings.append(repr(error))
         seconds = time.monotonic() - began
         self.report.outcomes[kind] += 1
+        if kind == "complete":
+            self._answers.release()
         self.report.slowest = max(self.report.slowest, seconds)
         if seconds - pulse.missed_since(began) > _SECONDS + _LATE:
             self.report.late.append(f"{kind} after {seconds:.1f} s")
@@ -170,19 +189,28 @@ class _Run:
 
     async def _disturb(self) -> None:
         """Stop or kill a server now and then, until this is cancelled; then all of them run."""
+        draw = self._disturbances
         while True:
-            await asyncio.sleep(self._draw.uniform(0.05, 0.5))
-            half = self._draw.choice(self._halves)
-            if self._draw.random() < 0.75:
-                await self._stopped(half)
+            half, is_stop = draw.choice(self._halves), draw.random() < 0.75
+            await self._answered(draw.randint(1, _MOST_ANSWERED))
+            if is_stop:
+                await self._stopped(half, draw.uniform(0.1, 1.5 * _SECONDS))
             else:
                 await asyncio.shield(self._restarted(half))
 
-    async def _stopped(self, half: Half) -> None:
+    async def _answered(self, calls: int) -> None:
+        """Wait until so many calls have been answered in full, without those of before."""
+        self._answers = asyncio.Semaphore(0)
+        before = self.report.outcomes["complete"]
+        for _ in range(calls):
+            await self._answers.acquire()
+        self.report.answered.append(self.report.outcomes["complete"] - before)
+
+    async def _stopped(self, half: Half, seconds: float) -> None:
         self.report.events["stops"] += 1
         try:
             signal_all(half.pid, signal.SIGSTOP)
-            await asyncio.sleep(self._draw.uniform(0.1, 1.5 * _SECONDS))
+            await asyncio.sleep(seconds)
         finally:
             signal_all(half.pid, signal.SIGCONT)
 
