@@ -238,7 +238,7 @@ def read_statements(way: Way, batch: Sequence[Triple], rows: Table, mark: Mark) 
         found[stated.triple].statements.setdefault(graph, Statement()).sources[graph.value] = None
     if of_graphs:
         return found
-    columns = (edge, term("r"), iri("k"), term("v"), optional("ref"), optional("none"))
+    columns = (edge, term("r"), iri("k"), term("v", "text"), optional("ref"), optional("none"))
     for stated, node, predicate, bound, reference, none in read(rows, *columns):
         statement = found[stated.triple].statements.setdefault(node, Statement())
         if way.names_sources:

@@ -382,7 +382,7 @@ def _distinct(types: Sequence[Iri]) -> tuple[Iri, ...]:
 
 def _descriptions(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
     found: dict[Iri, dict[Iri, dict[Value, None]]] = {node: {} for node in batch}
-    for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v")):
+    for node, predicate, bound in read(rows, iri("n"), iri("p"), term("v", "text")):
         item = value(bound)
         if item is not None:
             found[node].setdefault(predicate, {})[item] = None
@@ -397,12 +397,12 @@ def _blank(rows: Table) -> BlankNode:
     own: dict[Iri, dict[Value, None]] = defaultdict(dict)
     below: dict[Iri, dict[str, dict[Iri, dict[Value, None]]]] = defaultdict(dict)
     cut: set[str] = set()
-    for predicate, target in read(binding(rows, "q"), iri("q"), term("v")):
+    for predicate, target in read(binding(rows, "q"), iri("q"), term("v", "text")):
         if isinstance(target, BlankTerm):
             below[predicate].setdefault(target.value, {})
         else:
             own[predicate].update(_single(target))
-    for predicate, target, key, bound in read(binding(rows, "r"), iri("q"), term("v"), iri("r"), term("w")):
+    for predicate, target, key, bound in read(binding(rows, "r"), iri("q"), term("v"), iri("r"), term("w", "inner")):
         if isinstance(bound, BlankTerm):
             cut.add(target.value)
         below[predicate][target.value].setdefault(key, {}).update(_single(bound))

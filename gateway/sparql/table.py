@@ -184,9 +184,15 @@ class UnexpectedRows(EndpointFault):
         )
 
 
-def term(variable: str) -> Column[Term]:
-    """Return the column of a variable that is bound to terms of any kind."""
-    return lambda rows: _terms(rows, variable)
+def term(variable: str, text: str = "") -> Column[Term]:
+    """Return the column of a variable that is bound to terms of any kind.
+
+    Args:
+        variable: The variable.
+        text: The variable of what `STR()` gives of a literal, which some engines write in other ways beside it. Where
+            it is unbound or empty, the literal is as it is written.
+    """
+    return lambda rows: _said(_terms(rows, variable), rows, text)
 
 
 def optional(variable: str) -> Column[Term | None]:
@@ -206,9 +212,14 @@ def iri(variable: str) -> Column[Iri]:
     return texts
 
 
-def literal(variable: str) -> Column[Literal]:
-    """Return the column of a variable that is bound to literals."""
-    return lambda rows: map(literal_of, _literals(rows, variable))
+def literal(variable: str, text: str = "") -> Column[Literal]:
+    """Return the column of a variable that is bound to literals.
+
+    Args:
+        variable: The variable.
+        text: As for `term`.
+    """
+    return lambda rows: map(literal_of, _said(_literals(rows, variable), rows, text))
 
 
 def integer(variable: str) -> Column[int]:
@@ -251,6 +262,23 @@ def binding(rows: Table, *variables: str) -> Table:
     """Return those of the rows that bind some variables."""
     bound = [[term is not None for term in rows.terms(variable)] for variable in variables]
     return rows.where([all(row) for row in zip(*bound, strict=True)])
+
+
+_T = TypeVar("_T", bound=Term)
+
+
+def _said(terms: Iterable[_T], rows: Table, text: str) -> Iterable[_T]:
+    return map(_as_said, terms, rows.terms(text)) if text else terms
+
+
+def _as_said(term: _T, text: Term | None) -> _T:
+    if not isinstance(term, LiteralTerm) or not isinstance(text, LiteralTerm):
+        return term
+    said, written = text.value, term.value
+    # Of a number that is too large, Virtuoso's `STR()` says `inf`, which is no form of XML Schema, and its results INF.
+    if said in {"", written} or said.lower() == written.lower():
+        return term
+    return msgspec.structs.replace(term, value=said)
 
 
 def _literals(rows: Table, variable: str) -> Iterable[LiteralTerm]:

@@ -156,7 +156,7 @@ class ValuePredicateReader:
         rows, is_cut = (await self._client.rows("schema/values_of", call, given)).part()
         tallies: dict[Iri, ValueTally] = {}
         counts: Counter[Iri] = Counter()
-        for predicate, value in read(rows, iri("p"), literal("v")):
+        for predicate, value in read(rows, iri("p"), literal("v", "text")):
             counts[predicate] += 1
             tallies.setdefault(predicate, ValueTally()).add(value)
         return tallies, {predicate for predicate in tallies if is_cut or counts[predicate] >= _VALUES}

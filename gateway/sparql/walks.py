@@ -23,7 +23,6 @@ from gateway.sparql.table import (
     TripleTerm,
     iri,
     literal_of,
-    optional,
     read,
     term,
 )
@@ -128,14 +127,12 @@ def read_ends(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:
     """Read ends from rows of ?n, ?v and ?text."""
     found: dict[Iri, dict[End, None]] = {node: {} for node in batch}
     blank: dict[Iri, int] = defaultdict(int)
-    for node, bound, text in read(rows, iri("n"), term("v"), optional("text")):
+    for node, bound in read(rows, iri("n"), term("v", "text")):
         match bound:
             case IriTerm() if is_sendable(bound.value):
                 found[node][bound.value] = None
             case LiteralTerm():
-                said = literal_of(bound)
-                lexical = text.value if isinstance(text, LiteralTerm) else said.value
-                found[node][Literal(lexical, said.datatype, said.language)] = None
+                found[node][literal_of(bound)] = None
             case IriTerm() | BlankTerm() | TripleTerm():
                 blank[node] += node in found
     return {node: Ends(tuple(ends), blank[node], mark) for node, ends in found.items()}

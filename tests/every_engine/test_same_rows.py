@@ -29,7 +29,7 @@ from gateway.sparql.evidence import WAYS
 from gateway.sparql.json_rows import decode
 from gateway.sparql.rule import EdgeRule, predicate_parameters, selection_parameters
 from gateway.sparql.sentinel import END, Place, marker, without_sentinel
-from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm, literal_of
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm, literal_of, term
 from gateway.sparql.template import Parameter, Template
 from gateway.sparql.text_search import INDEXES
 from gateway.sparql.tsv_rows import decode_tsv
@@ -49,7 +49,7 @@ from gateway.transport.http import Http
 from tests.columns import BEHIND_HTTP, Column
 from tests.every_engine.test_same_values import AWKWARD, DIFFERENT
 from tests.graphs import existing_nodes, read
-from tests.tables import rows_of
+from tests.tables import Row, rows_of, table
 
 pytestmark = pytest.mark.anyio
 
@@ -113,6 +113,9 @@ _IN_ONE_GRAPH = {
 _IN_MEDICAL = {*NAMES} - {"schema/published"}.union(*_IN_ONE_GRAPH.values())
 HAVING_ROWS = {graph: _IN_ONE_GRAPH.get(graph, set()) for graph in GRAPHS} | {"medical": _IN_MEDICAL}
 """Templates that must have rows in a graph, because engines that all answer nothing are not compared."""
+
+TEXTS = {"v": "text", "w": "inner"}
+"""Variables of literals, each with that of what `STR()` gives of it."""
 
 Values = Mapping[str, Parameter]
 Triple = tuple[str, str, str]
@@ -650,8 +653,18 @@ def _meanings(answer: Table, text: Template, asked_marker: str | None) -> Counte
             raise EndpointFault(f"The sentinel is {place.name}.")
     if text.is_distinct and answer.repeated(text.variables):
         raise EndpointFault("Rows are there twice.")
-    rows = rows_of(answer, text.variables)
+    rows = map(_as_said, rows_of(answer, text.variables))
     return Counter(tuple(sorted((key, _value(term)) for key, term in row.items())) for row in rows)
+
+
+def _as_said(row: Row) -> Row:
+    """Return a row with its literals as their texts say them, which mean no more than that."""
+    said = dict(row)
+    for name, text in TEXTS.items():
+        if isinstance(row.get(text), LiteralTerm) and name in row:
+            (said[name],) = term(name, text)(table(row))
+        said.pop(text, None)
+    return said
 
 
 def _exactly(rows: Table, variables: Sequence[str]) -> Counter[tuple[object, ...]]:
