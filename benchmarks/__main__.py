@@ -32,6 +32,7 @@ from benchmarks.parts import (
     schema,
     speed,
     start,
+    values,
     wire,
     workers,
 )
@@ -51,6 +52,7 @@ PARTS: Mapping[str, Part] = {
     "memory": memory.measure,
     "start": start.measure,
     "schema": schema.measure,
+    "values": values.measure,
     "fairness": fairness.measure,
     "access": access.measure,
     "explorer": explorer.measure,

@@ -6,6 +6,8 @@ ten.
 
 The planted neighbourhood answers one question identically at every size, so that what grows with the graph can be
 told from what grows with the answer. Its outermost nodes are tied to the largest hubs of the graph around it.
+
+`items` is another one: instances of one type with a price, for questions about values.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from typing import Final
 BASE: Final = "http://bench.example/"
 SIZES: Final = (100_000, 1_000_000, 10_000_000)
 PLANTED_SEED: Final = f"{BASE}planted/seed"
+ITEM: Final = f"{BASE}class/Item"
+PRICE: Final = f"{BASE}property/price"
 PLANTED_NODES: Final = 197
 PLANTED_EDGES: Final = 210
 """Edges within two hops of the planted seed."""
@@ -49,6 +53,23 @@ def triples(count: int) -> Iterator[str]:
             return
         left -= 1
         yield line
+
+
+def items(count: int) -> Iterator[str]:
+    """Generate so many items, each with a type, a name, and but for one in twenty a price in steps of 0.50.
+
+    Some ten have the same price, and none has one above 50,000.
+    """
+    # As above: the same every time.
+    uniform = random.Random(count).random  # noqa: S311
+    steps = max(1, count // 10)
+    for index in range(count):
+        item = f"<{BASE}item/{index}>"
+        yield f"{item} {_TYPE} <{ITEM}> .\n"
+        yield f'{item} {_LABEL} "Item {index}"@en .\n'
+        if index % 20:
+            price = f"{int(uniform() * steps) / 2:.2f}"
+            yield f'{item} <{PRICE}> "{price}"^^<http://www.w3.org/2001/XMLSchema#decimal> .\n'
 
 
 def node(index: int) -> str:

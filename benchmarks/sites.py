@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +102,7 @@ class Sites:
             named = {_named(graph): [graph_file(graph)]}
             return self._servers.enter_context(running_virtuoso(named, workdir=self._folder)).endpoint
         if graph.isdigit():
-            return self._servers.enter_context(_generated(int(graph), self._folder))
+            return self._servers.enter_context(generated_on_oxigraph(int(graph), self._folder))
         place = self._folder / graph
         place.mkdir()
         return self._servers.enter_context(running_oxigraph([graph_file(graph)], workdir=place)).endpoint
@@ -126,38 +126,47 @@ def graph_file(graph: str) -> Path:
 
 
 @contextmanager
-def _generated(triples: int, workdir: Path) -> Iterator[str]:
-    """Serve a generated graph with Oxigraph; the loaded database stays for the next run."""
+def generated_on_oxigraph(
+    count: int, workdir: Path, lines_of: Callable[[int], Iterator[str]] = graphs.triples
+) -> Iterator[str]:
+    """Serve a generated graph with Oxigraph; the loaded database stays for the next run.
+
+    Args:
+        count: Its size.
+        workdir: Where the server's log goes.
+        lines_of: What generates a graph of a size, as lines of N-Triples.
+    """
     binary = find_oxigraph()
-    database = _loaded(binary, triples)
+    database = _loaded(binary, count, lines_of)
     port = free_port()
     url = f"http://{HOST}:{port}/query"
     with running(
         [binary, "serve-read-only", "--location", database, "--bind", f"{HOST}:{port}"],
         ready_url=f"{url}?query=ASK%7B%7D",
-        log=workdir / f"generated-{triples}.log",
+        log=workdir / f"generated-{lines_of.__name__}-{count}.log",
         cwd=workdir,
     ):
         yield url
 
 
-def _loaded(binary: Path, triples: int) -> Path:
+def _loaded(binary: Path, count: int, lines_of: Callable[[int], Iterator[str]]) -> Path:
     # A database is made by the generator's code, by the size and by the binary that reads it.
-    parts = [Path(graphs.__file__).read_bytes(), str(triples).encode(), str(binary.stat().st_size).encode()]
+    parts = [Path(graphs.__file__).read_bytes(), str(count).encode(), str(binary.stat().st_size).encode()]
     key = hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
-    database = CACHE / "data" / f"oxigraph-{triples}-{key}"
-    with locked(CACHE / "data", f"oxigraph-{triples}"):
+    name = f"oxigraph-{lines_of.__name__}-{count}"
+    database = CACHE / "data" / f"{name}-{key}"
+    with locked(CACHE / "data", name):
         if not database.exists():
-            sys.stderr.write(f"Loading a generated graph of {triples:,} triples, once.\n")
-            for old in (CACHE / "data").glob(f"oxigraph-{triples}-*/"):
+            sys.stderr.write(f"Loading {count:,} generated {lines_of.__name__}, once.\n")
+            for old in (CACHE / "data").glob(f"{name}-*/"):
                 shutil.rmtree(old)
             with tempfile.TemporaryDirectory(dir=CACHE / "data", prefix="load-") as scratch:
-                _load(binary, triples, Path(scratch) / "database")
+                _load(binary, lines_of(count), Path(scratch) / "database")
                 (Path(scratch) / "database").rename(database)
     return database
 
 
-def _load(binary: Path, triples: int, folder: Path) -> None:
+def _load(binary: Path, lines: Iterator[str], folder: Path) -> None:
     """Stream a generated graph into the loader, so that it is never a file."""
     # The binary found above, on a stream of our own.
     with subprocess.Popen(  # noqa: S603
@@ -170,7 +179,7 @@ def _load(binary: Path, triples: int, folder: Path) -> None:
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.writelines(graphs.triples(triples))
+        process.stdin.writelines(lines)
         process.stdin.close()
         said = process.stderr.read()
     if process.returncode != 0:

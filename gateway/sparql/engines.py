@@ -41,6 +41,7 @@ class EngineTraits:
         sentinel: How it is asked for a last row that proves that all rows before it came; None where that is not known.
         writes_tsv: Whether it writes TSV several times faster than JSON.
         keeps_policy: Whether tests have shown that it evaluates the conditions of a policy as the standard says.
+        compares_infinite: Whether tests have shown that a comparison with a number misses no infinite one.
     """
 
     name: str
@@ -51,6 +52,7 @@ class EngineTraits:
     sentinel: Sentinel | None = None
     writes_tsv: bool = False
     keeps_policy: bool = False
+    compares_infinite: bool = False
 
 
 TRAITS: Mapping[EngineName, EngineTraits] = {
@@ -60,11 +62,18 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
         sentinel="united",
         writes_tsv=True,
         keeps_policy=True,
+        compares_infinite=True,
     ),
     # It evaluates the branches of a UNION in the order of their hashes.
-    "oxigraph": EngineTraits("Oxigraph", sentinel="sorted", keeps_policy=True),
+    "oxigraph": EngineTraits("Oxigraph", sentinel="sorted", keeps_policy=True, compares_infinite=True),
     "virtuoso": EngineTraits(
-        "Virtuoso", rows=9_000, cuts_at_deadline=True, counts_at_once=True, sentinel="united", writes_tsv=True
+        "Virtuoso",
+        rows=9_000,
+        cuts_at_deadline=True,
+        counts_at_once=True,
+        sentinel="united",
+        writes_tsv=True,
+        compares_infinite=True,
     ),
     "blazegraph": EngineTraits(
         "Blazegraph",

@@ -6,17 +6,19 @@ and those with the same number. Source: docs/notes/endpoints.md, "Values in cond
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gateway.graph.call import Call, together
 from gateway.graph.values import Iri
+from gateway.graph.walks import Selected
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import Table, iri, literal, optional, read
+from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, literal, optional, read, term
 from gateway.sparql.template import Parameter
 from gateway.sparql.walks import SinglePredicates, patterns_of, turns_of
 from gateway.terms.comparable import Number, Text, comparable, number_in
+from gateway.terms.iri import is_sendable
 from gateway.terms.literals import Literal
 
 _FURTHER = 200
@@ -31,7 +33,7 @@ MAY_BE_NUMBER = "^[ \t\r\n]*[+-]?([0-9.][0-9.eE+-]*|[Ii][Nn][Ff][a-z]*)[ \t\r\n]
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    node: Iri
+    node: Term
     number: float
     is_number: bool
     is_wanted: bool
@@ -53,7 +55,7 @@ class FirstNodes:
 
     async def first(
         self, steps: SinglePredicates, types: Sequence[Iri], limit: int, call: Call, *, descending: bool
-    ) -> tuple[Iri, ...] | None:
+    ) -> Selected | None:
         """Return nodes among which are the first ones, and all with the number of the last; None if it cannot tell.
 
         Args:
@@ -81,16 +83,16 @@ class FirstNodes:
         odd = asking.result().whole()
         if first is None:
             return None
-        others = (node for node, type_ in read(odd, iri("n"), optional("type")) if type_ is not None)
-        return tuple(dict.fromkeys((*first, *others)))
+        others = (node for node, type_ in read(odd, term("n"), optional("type")) if type_ is not None)
+        return selected((*first, *others))
 
     async def _ordered(
         self, given: dict[str, Parameter], limit: int, call: Call, *, descending: bool
-    ) -> list[Iri] | None:
+    ) -> list[Term] | None:
         most = limit + _FURTHER
         while most <= _MOST_ROWS:
             asked: dict[str, Parameter] = {**given, "sign": -1 if descending else 1, "most": most}
-            rows = _rows((await self._client.rows("walks/first", call, asked)).whole())
+            rows = _rows((await self._client.rows("walks/first", call, asked)).whole(), -1 if descending else 1)
             found = _first(rows, limit, descending=descending)
             if found is not None:
                 return found
@@ -102,10 +104,17 @@ class FirstNodes:
         return None
 
 
-def _rows(table: Table) -> list[_Row]:
+def selected(terms: Iterable[Term]) -> Selected:
+    """Return the nodes among some terms, and how many blank nodes there are beside them."""
+    found = dict.fromkeys(terms)
+    nodes = tuple(one.value for one in found if isinstance(one, IriTerm) and is_sendable(one.value))
+    return Selected(nodes, blank=sum(isinstance(one, BlankTerm) for one in found))
+
+
+def _rows(table: Table, sign: int) -> list[_Row]:
     return [
-        _Row(node, float(number.value), _is_number(value), type_ is not None)
-        for node, number, value, type_ in read(table, iri("n"), literal("number"), literal("v"), optional("type"))
+        _Row(node, sign * float(number.value), _is_number(value), type_ is not None)
+        for node, number, value, type_ in read(table, term("n"), literal("number"), literal("v"), optional("type"))
     ]
 
 
@@ -120,13 +129,13 @@ def _is_number(value: Literal) -> bool:
             return False
 
 
-def _first(rows: Sequence[_Row], limit: int, *, descending: bool) -> list[Iri] | None:
+def _first(rows: Sequence[_Row], limit: int, *, descending: bool) -> list[Term] | None:
     """Return the nodes up to the number of the last that is wanted; None if a row with that number may be missing."""
     sign = -1 if descending else 1
     ordered = sorted(rows, key=lambda row: sign * row.number)
-    wanted: dict[Iri, float] = {}
+    wanted: dict[Term, float] = {}
     for row in ordered:
-        if row.is_wanted and row.is_number and len(wanted) < limit:
+        if row.is_wanted and row.is_number and isinstance(row.node, IriTerm) and len(wanted) < limit:
             wanted.setdefault(row.node, sign * row.number)
     if len(wanted) < limit:
         return None

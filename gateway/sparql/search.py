@@ -22,7 +22,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates
 from gateway.sparql.probes import LetterClassProbe
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import integer, iri
+from gateway.sparql.table import integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_search import HitReader, Scope, TextSearch
 from gateway.terms.iri import SCHEMA_TERM_CLASSES
@@ -252,14 +252,18 @@ class EntityLister:
         return Hits(hits, truncated, "all entities of these types", exhaustive=not truncated)
 
     async def count(self, types: Sequence[Iri], call: Call) -> int:
-        """Return how many entities have one of some types.
+        """Return how many nodes that state no evidence have one of some types, blank nodes included.
 
         Raises:
             Fault: The endpoint could not count them.
         """
         await self._rule.refresh(call)
-        given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
-        return sum(integer("count")((await self._client.rows("walks/count", call, given)).whole()))
+        given: dict[str, Parameter] = {"types": self._type_predicates, "wanted": types, "one_of": types}
+        counted = (await self._client.rows("walks/count", call, given | self._rule.evidence_of_nodes)).whole()
+        return sum(
+            number if kind.value == "all" else -number
+            for kind, number in read(counted, literal("kind"), integer("count"))
+        )
 
     async def untyped(self, call: Call) -> Hits:
         """Return the entities without any type."""

@@ -10,6 +10,7 @@ import contextlib
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from gateway.errors import AnswerCut, Fault, QueryRefused
@@ -27,11 +28,12 @@ from gateway.graph.walks import (
     Selection,
 )
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.first_nodes import MAY_BE_NUMBER, FirstNodes
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.first_nodes import MAY_BE_NUMBER, FirstNodes, selected
 from gateway.sparql.probes import LetterClassProbe
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.search import EntityLister
-from gateway.sparql.table import iri, optional, read
+from gateway.sparql.table import Term, optional, read, term
 from gateway.sparql.template import Parameter
 from gateway.sparql.walks import SinglePredicates, WalkReader, patterns_of
 from gateway.terms.comparable import Number, Period, Text
@@ -52,6 +54,9 @@ _LAST_DAY = dt.date(9980, 1, 1)
 """Dates before and after these are compared by the gateway alone."""
 
 _SECONDS_A_DAY = 86_400
+
+_INFINITE = ("INF", "-INF", "+INF", "Infinity", "-Infinity")
+"""How engines write infinite numbers."""
 
 _MOST_QUERIES = 8
 """Queries of single predicates for one condition at most."""
@@ -123,11 +128,15 @@ class SelectionReader:
         if len(walks) != 1 or not self._client.is_remote:
             return None
         with contextlib.suppress(AnswerCut, QueryRefused):
-            found = await self._first_nodes.first(
-                walks[0], selection.types, selection.limit, call, descending=order.descending
-            )
-            if found is not None:
-                return Selected(found, is_first=True, total=await self._lister.count(selection.types, call))
+            async with together() as tasks:
+                counting = tasks.create_task(self._lister.count(selection.types, call))
+                first = await self._first_nodes.first(
+                    walks[0], selection.types, selection.limit, call, descending=order.descending
+                )
+                if first is None:
+                    counting.cancel()
+            if first is not None:
+                return replace(first, is_first=True, total=counting.result())
         return None
 
     async def _under(
@@ -142,13 +151,15 @@ class SelectionReader:
             readings = [
                 tasks.create_task(self._along(steps, chosen, types, call)) for steps in walks for chosen in filters
             ]
-        return Selected(tuple(dict.fromkeys(node for reading in readings for node in reading.result())))
+        return selected(node for reading in readings for node in reading.result())
 
-    async def _along(self, steps: SinglePredicates, chosen: _Filter, types: Sequence[Iri], call: Call) -> list[Iri]:
+    async def _along(self, steps: SinglePredicates, chosen: _Filter, types: Sequence[Iri], call: Call) -> list[Term]:
+        compares_infinite = not self._client.is_remote or TRAITS[await self._client.engine(call)].compares_infinite
         given = {
             **_NO_FILTER,
             **chosen,
             "steps": patterns_of(steps),
+            "infinite": [] if compares_infinite else _INFINITE,
             # Lists are values of this process alone; their members are compared.
             "arrays": [] if self._client.is_remote else [ARRAY],
             "types": self._type_predicates,
@@ -156,7 +167,7 @@ class SelectionReader:
             **self._rule.evidence_of_nodes,
         }
         rows = (await self._client.rows("walks/selected", call, given)).whole()
-        return [node for node, type_ in read(rows, iri("n"), optional("type")) if type_ is not None]
+        return [node for node, type_ in read(rows, term("n"), optional("type")) if type_ is not None]
 
     async def _listed(self, types: Sequence[Iri], call: Call) -> Selected:
         most = self._client.query_rows

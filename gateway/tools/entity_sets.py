@@ -14,7 +14,7 @@ from gateway.arguments import SearchEntities
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import Condition, Order, Selection
+from gateway.graph.walks import Condition, Order, Selected, Selection
 from gateway.members.ordering import Ordered, place_of
 from gateway.members.question import MemberQuestion
 from gateway.members.reading import Chosen, MemberReader
@@ -36,6 +36,7 @@ class EntitySet:
         order: By what they are ordered; None for their IDs, or for how well their names fit.
         warnings: What a reader should know about their values.
         total: How many there are, where these are the first; None where these are all that were found.
+        blank: How many blank nodes, which cannot be listed, may belong to them; None where that is not known.
     """
 
     nodes: Sequence[Iri]
@@ -43,6 +44,7 @@ class EntitySet:
     order: Ordered | None = None
     warnings: list[str] = field(default_factory=list)
     total: int | None = None
+    blank: int | None = None
 
     @property
     def count(self) -> int:
@@ -73,8 +75,9 @@ class EntitySets:
             Fault: The graph could not be asked.
         """
         with call.tally.stage("search"):
-            nodes, mark, total = await self._selected(types, asked.conditions, call, asked.order, limit)
-        chosen = replace(await self.under(nodes, asked, call, mark), total=total)
+            found = await self._selected(types, asked.conditions, call, asked.order, limit)
+        chosen = await self.under(sorted(found.nodes, key=place_of), asked, call, found.mark)
+        chosen = replace(chosen, total=found.total, blank=found.blank)
         if not chosen.nodes and len(asked.conditions) > 1:
             chosen.warnings.append(await self._each_alone(types, asked, call))
         return chosen
@@ -86,31 +89,28 @@ class EntitySets:
         call: Call,
         order: Order | None = None,
         limit: int = 0,
-    ) -> tuple[list[Iri], Mark, int | None]:
-        """Return the entities that may fulfil conditions, whether all that do are among them, and how many there are.
-
-        Where these are only the first in an order, it is said how many there are in all.
-        """
-        found: dict[Iri, None] = {}
-        mark, total = WHOLE, None
+    ) -> Selected:
+        """Return the entities that may fulfil conditions: where the store can tell, the first in an order."""
         if UNTYPED in types:
             # The first of two sets are not the first of both.
             limit = 0
         asked = [tuple(sorted(iri for iri in types if iri != UNTYPED)), *([()] if UNTYPED in types else [])]
-        for iris in asked if asked[0] else asked[1:]:
-            selected = await self._store.select(Selection(iris, conditions, order, limit), call)
-            found |= dict.fromkeys(selected.nodes)
-            mark = mark if not mark.whole else selected.mark
-            total = selected.total
-        return sorted(found, key=place_of), mark, total
+        found = [
+            await self._store.select(Selection(iris, conditions, order, limit), call)
+            for iris in (asked if asked[0] else asked[1:])
+        ]
+        if len(found) == 1:
+            return found[0]
+        nodes = tuple(dict.fromkeys(node for one in found for node in one.nodes))
+        return Selected(nodes, next((one.mark for one in found if not one.mark.whole), WHOLE))
 
     async def _each_alone(self, types: Collection[str], asked: MemberQuestion, call: Call) -> str:
         """Return how many entities of some types each condition alone lets through, where all together let none."""
         counts = []
         for condition in asked.conditions:
-            nodes, mark, _ = await self._selected(types, (condition,), call)
-            chosen = await self._reader.chosen(nodes, [condition], call)
-            counts.append((len(chosen.nodes), mark.whole and not chosen.unsure))
+            found = await self._selected(types, (condition,), call)
+            chosen = await self._reader.chosen(found.nodes, [condition], call)
+            counts.append((len(chosen.nodes), found.mark.whole and not chosen.unsure))
         return messages.each_alone(asked.written, counts)
 
     async def under(self, nodes: Sequence[Iri], asked: MemberQuestion, call: Call, mark: Mark = WHOLE) -> EntitySet:

@@ -401,7 +401,7 @@ def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     marked: list[Values] = [{"markers": (), "associations": ()}, _only(there.rules[0], "markers", "associations")]
     types: Values = {"types": [RDF_TYPE], "wanted": there.types}
     chosen: Values = dict.fromkeys(
-        ("equal", "at_most", "at_least", "since", "before", "matching", "numbers", "arrays"), ()
+        ("equal", "at_most", "at_least", "since", "before", "matching", "numbers", "infinite", "arrays"), ()
     )
     filters: list[Values] = [
         {},
@@ -419,7 +419,11 @@ def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
             {**chosen, **one, **types, **marked[0], "steps": steps} for one in filters for steps in walks[:2]
         ],
         "walks/odd_numbers": [{**types, **marks, "steps": walks[0], "numbers": "[aA]"} for marks in marked],
-        "walks/count": [{**marks, "types": [RDF_TYPE], "wanted": there.types} for marks in marked],
+        "walks/count": [
+            {**marks, "types": [RDF_TYPE], "wanted": some, "one_of": some}
+            for marks in marked
+            for some in (there.types, there.types[:1])
+        ],
     }
 
 

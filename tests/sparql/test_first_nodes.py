@@ -1,4 +1,6 @@
-"""The first nodes of a type by a number, at an endpoint that orders them."""
+"""The first nodes of a type by a number, and those under a condition, at an endpoint that selects them."""
+
+from typing import Any
 
 import pytest
 
@@ -23,7 +25,7 @@ async def first(graph: str, sort_by: str, limit: int) -> tuple[list[str], list[s
         sent.clear()
         answer = await gateway.search_entities(node_types=["Thing"], sort_by=sort_by, limit=limit)
     assert answer.complete
-    return [row[0] for row in answer.rows or ()], [query for query in sent if "ORDER BY (" in query]
+    return [row[0] for row in answer.rows or ()], [query for query in sent if "ORDER BY ?number" in query]
 
 
 async def test_a_year_is_no_number_although_it_reads_as_one() -> None:
@@ -38,3 +40,29 @@ async def test_years_alone_are_in_order(sort_by: str, expected: str) -> None:
     found, ordered = await first(YEARS, sort_by, 1)
     assert found == [expected]
     assert len(ordered) == 1
+
+
+BLANK = "x:a a y:Thing ; x:age 1 . x:b a y:Thing ; x:age 3 . [ a y:Thing ; x:age 5 ] . [ a y:Other ; x:age 0 ] ."
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "is_complete"),
+    [
+        ({"sort_by": "x:age", "limit": 2}, ["x:a", "x:b"], True),
+        ({"sort_by": "-x:age", "limit": 1}, ["x:b"], False),
+        ({"where": ["x:age < 4"]}, ["x:a", "x:b"], True),
+        ({"where": ["x:age > 2"]}, ["x:b"], False),
+        ({"where": ["x:age < 1"]}, [], True),
+    ],
+)
+async def test_only_a_blank_node_that_may_belong_to_a_set_is_missing_from_it(
+    asked: dict[str, Any], found: list[str], is_complete: bool
+) -> None:
+    async def hook(_: str) -> None: ...
+
+    async with over(WatchedElsewhere(engine(BLANK), hook), Profile(size=ROOM)) as gateway:
+        answer = await gateway.search_entities(node_types=["y:Thing"], **asked)
+    assert [row[0] for row in answer.rows or ()] == found
+    assert answer.complete is is_complete
+    left_out = ["Not listed: 1 blank node of these types, which cannot be followed."]
+    assert [one for one in answer.warnings or () if "blank" in one] == ([] if is_complete else left_out)
