@@ -17,8 +17,7 @@ from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.members.ordering import Ordered
-from gateway.members.question import NOTHING_ASKED, MemberQuestion
-from gateway.members.reading import MemberReader
+from gateway.members.reading import NOTHING_ASKED, MemberQuestion, MemberReader
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap

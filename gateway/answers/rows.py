@@ -12,8 +12,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, End, Ends
 from gateway.members.ordering import value_key
-from gateway.members.question import Column, MemberQuestion, Show
-from gateway.members.reading import MemberReader, NodeNames
+from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
 from gateway.schema.view import LONGEST_LABEL
 from gateway.settings.profile import Profile
 from gateway.terms.literals import JsonScalar, Literal, in_best_language

@@ -1,24 +1,65 @@
 """Whether a condition holds for one node, by where its walk ends (docs/values.md).
 
 Each end is compared by what it is: a number with numbers, a date with periods, a text with texts, and a text that reads
-as a number with numbers too. What cannot be compared fulfils nothing, and is counted.
+as a number with numbers too. What cannot be compared fulfils nothing, and is counted. The ends of two walks fulfil an
+operator if any pair does; `!=` if there is a pair that can be compared, and none is equal. That takes time with the
+number of ends, not of pairs.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from itertools import accumulate
+from typing import Any, TypeVar
 
 from gateway.graph.values import Iri
 from gateway.graph.walks import ANY_LITERAL, Alternatives, Condition, End, Ends, Nodes, Operand, Operator, OtherWalk
-from gateway.members import pairs
-from gateway.members.periods import Periods
-from gateway.members.verdict import Verdict
 from gateway.terms.comparable import Comparable, Number, Period, Text, comparable, folded, number_in
 from gateway.terms.literals import Literal
+
+
+class Periods:
+    """Some periods, of which it is soon known whether another one is within any of them."""
+
+    def __init__(self, periods: Iterable[Period]) -> None:
+        ordered = sorted(periods, key=lambda period: period.start)
+        self._same = frozenset(ordered)
+        self._starts = [period.start for period in ordered]
+        # Of all that have begun, the one that ends last: what is within one of these is within that one.
+        self._longest = list(accumulate(ordered, _later))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._starts)
+
+    def have_within(self, period: Period) -> bool:
+        """Return whether a period is within one of them."""
+        place = bisect_right(self._starts, period.start)
+        return bool(place) and (period.is_within(self._longest[place - 1]) or period in self._same)
+
+
+def _later(one: Period, two: Period) -> Period:
+    return one if one.end >= two.end and not one.is_instant else two
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a condition holds for one node.
+
+    Attributes:
+        holds: Whether it does; None if that depends on ends that are not known.
+        read_as_numbers: How many texts were compared as the numbers that they read as.
+        not_comparable: How many ends could not be compared.
+    """
+
+    holds: bool | None
+    read_as_numbers: int = 0
+    not_comparable: int = 0
+
 
 _COMPARED: Mapping[Operator, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -85,7 +126,7 @@ class Decider:
         if self.condition.operator in {"exists", "missing"}:
             return self._of_presence(ends)
         if isinstance(self.condition.operand, OtherWalk):
-            verdict = pairs.decided(self.condition.operator, ends, other)
+            verdict = _pair_decided(self.condition.operator, ends, other)
         else:
             verdict = self._of_values(ends)
         return verdict if self._counts_others else Verdict(verdict.holds, verdict.read_as_numbers)
@@ -180,3 +221,143 @@ def _equal(end: End, targets: _Targets) -> _Outcome:
     if isinstance(value, Period) and targets.periods:
         return _outcome(is_fulfilled=targets.periods.have_within(value))
     return _NOT_FULFILLED if isinstance(value, Text) and targets.texts else _INCOMPARABLE
+
+
+Compared = TypeVar("Compared", Fraction | float, str)
+
+
+@dataclass(slots=True)
+class _Side:
+    """The ends of one walk by kind.
+
+    Attributes:
+        numbers: Numbers, and what texts read as.
+        periods: Dates.
+        words: Texts that read as no number.
+        numerals: Texts that do.
+        nodes: Nodes.
+        blank: How many blank nodes there are without an ID.
+        others: How many ends are not comparable with anything.
+    """
+
+    numbers: list[Fraction | float] = field(default_factory=list)
+    periods: list[Period] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    numerals: list[str] = field(default_factory=list)
+    nodes: set[Iri] = field(default_factory=set)
+    blank: int = 0
+    others: int = 0
+
+    @classmethod
+    def of(cls, ends: Ends) -> _Side:
+        side = cls(blank=ends.blank)
+        for end in ends.ends:
+            if isinstance(end, Literal):
+                side._add(end)
+            else:
+                side.nodes.add(end)
+        return side
+
+    def _add(self, literal: Literal) -> None:
+        match comparable(literal):
+            case Number() as number:
+                self.numbers.append(number.key)
+            case Period() as period:
+                self.periods.append(period)
+            case Text(text):
+                read = number_in(text)
+                if read is None:
+                    self.words.append(text)
+                else:
+                    self.numerals.append(text)
+                    self.numbers.append(read.key)
+            case None:
+                self.others += 1
+
+    @property
+    def has_texts(self) -> bool:
+        return bool(self.words or self.numerals)
+
+    @property
+    def has_nodes(self) -> bool:
+        return bool(self.nodes or self.blank)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.numbers or self.periods or self.words or self.nodes or self.blank or self.others)
+
+
+def _pair_decided(operator: Operator, ends: Ends, other: Ends) -> Verdict:
+    """Return whether a pair of an end and one of another walk fulfils an operator."""
+    left, right = _Side.of(ends), _Side.of(other)
+    is_whole = ends.mark.whole and other.mark.whole
+    by_order = operator not in {"=", "!="}
+    if by_order:
+        fulfilled = _is_any_in_order(operator, left, right)
+    else:
+        fulfilled = _is_any_equal(left, right) or not left.nodes.isdisjoint(right.nodes)
+    compared, not_comparable = _compared(left, right, with_nodes=not by_order)
+    from_texts = len(left.numerals) + len(right.numerals) if left.numbers and right.numbers else 0
+    holds: bool | None
+    if fulfilled:
+        holds = operator != "!="
+    elif (ends.mark.whole and left.is_empty) or (other.mark.whole and right.is_empty):
+        holds = False
+    elif not is_whole or (not by_order and left.blank and right.blank):
+        # Two blank nodes without an ID may be the same.
+        holds = None
+    else:
+        holds = operator == "!=" and compared > 0
+    return Verdict(holds, from_texts, not_comparable)
+
+
+def _compared(left: _Side, right: _Side, *, with_nodes: bool) -> tuple[int, int]:
+    """Return how many ends on the left can be compared with one on the right, and how many cannot, if there is any."""
+    if right.is_empty:
+        return 0, 0
+    kinds = [
+        (len(left.numbers) - len(left.numerals), bool(right.numbers)),
+        (len(left.periods), bool(right.periods)),
+        (len(left.words), right.has_texts),
+        (len(left.numerals), right.has_texts or bool(right.numbers)),
+        (len(left.nodes) + left.blank, with_nodes and right.has_nodes),
+        (left.others, False),
+    ]
+    return sum(count for count, can in kinds if can), sum(count for count, can in kinds if not can)
+
+
+def _is_any_equal(left: _Side, right: _Side) -> bool:
+    return (
+        not set(left.numbers).isdisjoint(right.numbers)
+        or not set(left.words).isdisjoint(right.words)
+        or _is_any_within(left.periods, right.periods)
+    )
+
+
+def _is_any_within(periods: Sequence[Period], others: Sequence[Period]) -> bool:
+    if not (periods and others):
+        return False
+    targets = Periods(others)
+    return any(map(targets.have_within, periods))
+
+
+def _is_any_in_order(operator: Operator, left: _Side, right: _Side) -> bool:
+    if operator.endswith("=") and _is_any_equal(left, right):
+        return True
+    below, above = (left, right) if operator.startswith("<") else (right, left)
+    return (
+        _is_any_below(below.numbers, above.numbers)
+        or _is_any_below(below.words, [*above.words, *above.numerals])
+        or _is_any_below(below.numerals, above.words)
+        or _is_any_before(below.periods, above.periods)
+    )
+
+
+def _is_any_below(some: Sequence[Compared], others: Sequence[Compared]) -> bool:
+    return bool(some and others) and min(some) < max(others)
+
+
+def _is_any_before(some: Iterable[Period], others: Iterable[Period]) -> bool:
+    first = min(some, key=lambda period: (period.end, period.is_instant), default=None)
+    last = max(others, key=lambda period: period.start, default=None)
+    return first is not None and last is not None and first.is_before(last)

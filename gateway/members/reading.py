@@ -1,10 +1,11 @@
-"""Reads the values of nodes, decides conditions by them, and puts the nodes in order (docs/values.md)."""
+"""What a call asks of the nodes that it finds, and its answer: values read, conditions decided, nodes put in order."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal as Literal_
 
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
@@ -15,6 +16,59 @@ from gateway.members.deciding import Decider
 from gateway.members.ordering import Ordered, in_order
 from gateway.terms.iri import ARRAY, ORDER
 from gateway.terms.literals import Literal
+
+Show = Literal_["both", "id", "name"]
+"""What stands for a node in rows: its ID and its name, or one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an answer.
+
+    Attributes:
+        title: What is asked for, with the IDs of its predicates.
+        walk: The walk whose ends its cells show.
+    """
+
+    title: str
+    walk: Walk
+
+
+@dataclass(frozen=True, slots=True)
+class MemberQuestion:
+    """What a call asks of the nodes that it finds.
+
+    Attributes:
+        conditions: What must hold for them.
+        written: What each condition was taken for.
+        columns: What is shown of them; None for metadata.
+        order: In which order they stand; None for that of the tool.
+        edges: Whether edges are shown.
+        show: What stands for a node in rows.
+        warnings: What a reader should know about the names used.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    written: tuple[str, ...] = ()
+    columns: tuple[Column, ...] | None = None
+    order: Order | None = None
+    edges: bool = True
+    show: Show = "both"
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_of_members(self) -> bool:
+        """Whether the nodes that are asked about are told apart from others."""
+        return bool(self.conditions or self.order is not None or self.columns is not None)
+
+    @property
+    def is_in_rows(self) -> bool:
+        """Whether the nodes stand in rows."""
+        return self.columns is not None
+
+
+NOTHING_ASKED = MemberQuestion()
+
 
 _LISTS = frozenset({ARRAY, ORDER})
 _NO_ENDS = Ends()

@@ -16,8 +16,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Condition, Order, Selected, Selection
 from gateway.members.ordering import Ordered, place_of
-from gateway.members.question import MemberQuestion
-from gateway.members.reading import Chosen, MemberReader
+from gateway.members.reading import Chosen, MemberQuestion, MemberReader
 from gateway.schema.view import UNTYPED
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap

@@ -21,7 +21,7 @@ from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
-from gateway.members.question import MemberQuestion
+from gateway.members.reading import MemberQuestion
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, names_in_doubt
 from gateway.settings.profile import Profile

@@ -10,8 +10,7 @@ from gateway.errors import DeadlinePassed
 from gateway.graph.values import WHOLE, Mark
 from gateway.graph.walks import ANY_LITERAL, Condition, End, Ends, Nodes, Operator, OtherWalk
 from gateway.members.conditions import resolved
-from gateway.members.deciding import Decider
-from gateway.members.verdict import Verdict
+from gateway.members.deciding import Decider, Verdict
 from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal
 from tests.members.known_names import EX, read, walk
