@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from gateway.check.blank_share import share_of_blank_nodes
 from gateway.check.prober import SECONDS_EACH
-from gateway.check.report import Claim, not_determined
+from gateway.check.report import Claim, not_determined, share_of_blank_nodes
 from gateway.databases.client import Row
 from gateway.databases.iri_mapping import IriMapping
 from gateway.errors import Fault, quoted

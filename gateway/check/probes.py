@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec
 
-from gateway.check.blank_share import share_of_blank_nodes
 from gateway.check.prober import Prober, number_of
-from gateway.check.report import Claim, not_determined
+from gateway.check.report import Claim, not_determined, share_of_blank_nodes
 from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, ServerFailed, WrongFormat
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from gateway.check.template_check import TemplateCheck
+from gateway.errors import counted
 from gateway.escaping import visible
+from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName, Graphs
 from gateway.settings.found_settings import FoundSettings
 from gateway.settings.limits import LimitSettings
 from gateway.sparql.engines import TRAITS
+from gateway.terms.prefixes import PrefixMap
 from gateway.transport.http import Http
 
 Value = bool | int | str
@@ -243,3 +247,29 @@ def _text(value: str | tuple[str, ...]) -> str:
         escaped = visible(value).replace('"', r"\"")
         return f'"{escaped}"'
     return f"[{', '.join(map(_text, value))}]"
+
+
+_TYPES_SHOWN: Final = 5
+
+
+def share_of_blank_nodes(
+    blank: int, total: int, types: Sequence[tuple[Iri, int]], prefixes: PrefixMap, *, is_bound: bool, left_out: int = 0
+) -> Claim:
+    """Return the claim.
+
+    Args:
+        blank: Edges with a blank node at an end.
+        total: Edges that were looked at.
+        types: The types of blank nodes, with how many have each, in any order.
+        prefixes: Shorten the types.
+        is_bound: Whether there may be more edges than were looked at.
+        left_out: Of the edges with a blank node, those that the graph only counts.
+    """
+    if not blank:
+        return Claim("none", f"none of {total:,} edges has one at an end" if total else "there are no edges")
+    share = f"{max(1, round(100 * blank / total))} % of the edges"
+    in_order = sorted(types, key=lambda one: (-one[1], one[0]))
+    typed = ", ".join(f"{prefixes.declared_form(name)} ({count:,})" for name, count in islice(in_order, _TYPES_SHOWN))
+    of_types = f"; most are of the types {typed}" if typed else "; none has a type"
+    not_read = f"; {counted(left_out, 'edge')} of these were left out by load" if left_out else ""
+    return Claim(share, f"{blank:,} of {'the first ' * is_bound}{total:,} have one at an end{of_types}{not_read}")

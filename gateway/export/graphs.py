@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rdflib import RDF, RDFS, BNode, Graph, Literal, URIRef
 
 from gateway.escaping import json_text
-from gateway.export.extras import needs
-from gateway.export.subgraph import Subgraph, SubgraphEdge
+from gateway.export.subgraph import Subgraph, SubgraphEdge, needs
 from gateway.export.texts import edge_rows, node_rows, plain
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import visible
-from gateway.export.extras import needs
 from gateway.export.graphs import to_networkx
-from gateway.export.subgraph import Subgraph
+from gateway.export.subgraph import Subgraph, needs
 from gateway.export.texts import node_rows
 from gateway.terms.iri import local_name
 from gateway.terms.names import cut

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gateway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -144,3 +147,19 @@ class Subgraph:
         from gateway.export.formats import write_file  # noqa: PLC0415 - it needs this module
 
         return write_file(self, Path(path), format, guard_formulas=guard_formulas)
+
+
+@contextmanager
+def needs(library: str, extra: str) -> Iterator[None]:
+    """Turn the failed import of a library into an error that says how to install it.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            f"This needs the Python package {library}, which is not installed.",
+            next_step=f'Install it: pip install "bfsql-gateway[{extra}]".',
+        ) from error

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from gateway.escaping import json_text, visible, without_formula
-from gateway.export.extras import needs
-from gateway.export.subgraph import Subgraph
+from gateway.export.subgraph import Subgraph, needs
 
 if TYPE_CHECKING:
     import pandas as pd

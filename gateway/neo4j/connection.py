@@ -33,9 +33,8 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.call import Deadline, deadline_passed
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import EndpointSettings, trusting
 from gateway.settings.section import read, revealed
-from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback, neo4j_url_problem
 from gateway.terms.iri import XSD
 from gateway.terms.literals import Literal

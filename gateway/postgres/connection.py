@@ -31,9 +31,8 @@ from gateway.errors import (
     Throttled,
 )
 from gateway.graph.call import Deadline, deadline_passed
-from gateway.settings.endpoint import AccessSettings, EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings, trusting
 from gateway.settings.section import read, revealed
-from gateway.settings.tls import trusting
 from gateway.settings.urls import is_loopback, postgres_url_problem
 
 _ASK_OPERATOR = "Tell the operator of this gateway."

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ssl
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from gateway.errors import ConfigurationError
 from gateway.settings.section import (
     EndpointUrl,
     HeaderName,
@@ -313,3 +316,27 @@ class EndpointSettings(Section):
                 "leave timeout.parameter and timeout.header empty"
             )
         return self
+
+
+def trusting(ca_bundle: str, *, is_checked: bool = True) -> ssl.SSLContext:
+    """Return a context that trusts the certificates in a file; the system's where its name is empty.
+
+    Without a check any certificate does: what is sent is encrypted, and whoever stands between can read it.
+
+    Raises:
+        ConfigurationError: It cannot be read as certificates.
+    """
+    try:
+        # A pipe may have no writer, and a device no end.
+        if ca_bundle and not Path(ca_bundle).is_file():
+            raise FileNotFoundError
+        context = ssl.create_default_context(cafile=ca_bundle or None)
+    except OSError as error:
+        raise ConfigurationError(
+            f"endpoint.access.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",
+            valid="It is a file of CA certificates in PEM.",
+        ) from error
+    if not is_checked:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

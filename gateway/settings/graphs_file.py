@@ -20,10 +20,9 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.escaping import printable
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings
-from gateway.settings.load import built_in, default_profile, load_profile
+from gateway.settings.load import built_in, default_profile, keys_at, load_profile, read_toml
 from gateway.settings.profile import Profile
 from gateway.settings.section import EndpointUrl, Section
-from gateway.settings.toml import keys_at, read_toml
 from gateway.terms.names import cut, did_you_mean
 
 MOST_GRAPHS = 50

@@ -1,8 +1,9 @@
-"""Reads profiles, and names what is wrong in one."""
+"""Reads profiles and other TOML files within bounds, and names what is wrong in one."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,51 @@ from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.section import Unquoted
-from gateway.settings.toml import keys_at, read_toml, section_of
+from gateway.settings.storage import read_at_most
 from gateway.settings.urls import checked_contact, is_neo4j_url, is_postgres_url
 from gateway.settings.vocabulary import NAMESPACE_MARK
 from gateway.terms.names import did_you_mean, nearest
 from gateway.terms.prefixes import PrefixMap, is_prefix
+
+_LARGEST = 250_000
+"""Bytes of a file."""
+
+
+def read_toml(path: Path, name: str = "", most_bytes: int = _LARGEST) -> dict[str, Any]:
+    """Return the table of a file.
+
+    Args:
+        path: The file.
+        name: What an error calls it; by default its path.
+        most_bytes: Bytes that it may have.
+
+    Raises:
+        ConfigurationError: It cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(read_at_most(path, most_bytes).decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{name or path} cannot be read: {error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{name or path} is not valid TOML: {error}.") from error
+
+
+def keys_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]:
+    """Return the keys that are valid in a table of a file that a model describes; none where there is no such table."""
+    for part in location:
+        field = model.model_fields.get(str(part))
+        inner = None if field is None else section_of(field)
+        if inner is None:
+            return []
+        model = inner
+    return sorted(model.model_fields)
+
+
+def section_of(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the model of a setting that is a table; None for any other."""
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
 
 _LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source", "roles.negated"})
 """Roles that take bare local names, which match any namespace."""

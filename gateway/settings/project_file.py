@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.settings.load import built_in
-from gateway.settings.toml import read_toml
+from gateway.settings.load import built_in, read_toml
 from gateway.terms.names import did_you_mean
 
 NAME = "bfsql.toml"

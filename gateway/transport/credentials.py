@@ -19,9 +19,8 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 
 from gateway.errors import ConfigurationError
-from gateway.settings.endpoint import AccessSettings, EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings, trusting
 from gateway.settings.section import is_reference, read, revealed
-from gateway.settings.tls import trusting
 from gateway.settings.urls import contact_for, is_loopback, url_problem
 
 _NAME = "bfsql-gateway"
