@@ -10,7 +10,6 @@ from itertools import chain
 from operator import itemgetter
 
 from gateway import messages
-from gateway.answers import written_iris
 from gateway.answers.blank_contents import BeyondReader
 from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
@@ -27,7 +26,7 @@ from gateway.answers.page import (
     TermSummary,
 )
 from gateway.answers.rows import RowWriter, titles
-from gateway.answers.shape import size_of
+from gateway.answers.shape import iris_of_evidence, iris_of_properties, size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import DeadlinePassed
@@ -353,8 +352,8 @@ class Presenter:
             beyond = await self._beyond.read(nodes, left, question.arguments, call)
         contents = [description.properties for description in described.values()]
         contents += chain.from_iterable((one.outgoing, one.incoming) for one in beyond.values())
-        said = map(written_iris.of_properties, contents)
-        self._prefixes.coin(chain(*said, *map(written_iris.of_evidence, evidence.values())))
+        said = map(iris_of_properties, contents)
+        self._prefixes.coin(chain(*said, *map(iris_of_evidence, evidence.values())))
         if call.others:
             crossings = await self._crosser.cross([node.iri for node in nodes], call)
             for node in nodes:

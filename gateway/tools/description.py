@@ -9,7 +9,6 @@ from itertools import chain
 from types import MappingProxyType
 
 from gateway import messages
-from gateway.answers import written_iris
 from gateway.answers.blank_contents import BlankContents
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
@@ -17,7 +16,7 @@ from gateway.answers.metadata import MetadataBuilder, orders_of
 from gateway.answers.names import Labeller, Labels, MentionedIds
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
-from gateway.answers.shape import Shape
+from gateway.answers.shape import Shape, iris_of_edge_counts, iris_of_properties, iris_of_types
 from gateway.answers.size import above_ceiling, max_bytes
 from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.arguments import DescribeEntities, DescribeEntity
@@ -106,7 +105,7 @@ class Surveyor:
         counts = await self._counts(nodes, call)
         await slices.end_one()
         few = len(nodes) > WITH_EXAMPLES
-        self._prefixes.coin(chain(written, written_iris.of_edge_counts(counts.values(), with_neighbours=not few)))
+        self._prefixes.coin(chain(written, iris_of_edge_counts(counts.values(), with_neighbours=not few)))
         await slices.end_one()
         first = [min(len(row.neighbours), ALL_SHOWN) for node in nodes for row in counts[node].counts[:ROWS]]
         # One query asks for names in any case. With more neighbours in it, more of those that are shown have one.
@@ -362,8 +361,8 @@ class EntityDescriber:
             found[iri] = next((mark.fault for mark in marks if mark.fault is not None), None)
         there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
         # An ID is written only after everything that an answer writes is known, and prefixes are coined for it.
-        properties = (written_iris.of_properties(described[iri].properties) for iri in there)
-        written = chain(iris, written_iris.of_types(facts.values()), *properties)
+        properties = (iris_of_properties(described[iri].properties) for iri in there)
+        written = chain(iris, iris_of_types(facts.values()), *properties)
         async with together() as tasks:
             crossing = tasks.create_task(self._crosser.cross(there, call))
             surveys = await self._surveys(there, written, described, notes, call)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from gateway import messages
-from gateway.answers import written_iris
 from gateway.answers.compact import COMPACT
 from gateway.answers.explain import explained
 from gateway.answers.models import (
@@ -23,7 +22,7 @@ from gateway.answers.models import (
 )
 from gateway.answers.page import AnyPage, PageGap, SubgraphPage
 from gateway.answers.reference import REFERENCE, rows_and_nodes
-from gateway.answers.shape import Json, Shape, size_of
+from gateway.answers.shape import Json, Shape, iris_of_schema, size_of
 from gateway.answers.size import max_bytes
 from gateway.arguments import (
     AnyArguments,
@@ -624,7 +623,7 @@ class Gateway:
     def _coin_for_schema(self) -> None:
         """Coin prefixes for types and predicates before any answer writes them."""
         if (view := self._schema_cache.latest) is not None:
-            self._prefixes.coin(written_iris.of_schema(view.schema))
+            self._prefixes.coin(iris_of_schema(view.schema))
 
     def _call(self, tally: Tally, progress: Progress, others: OtherGraphs, seconds: float | None = None) -> Call:
         limits = self._profile.limits

@@ -9,11 +9,10 @@ from itertools import islice
 from typing import Protocol
 
 from gateway import messages
-from gateway.answers import written_iris
 from gateway.answers.page import PageShape, SchemaPage
 from gateway.answers.reference import REFERENCE
-from gateway.answers.shape import Shape
-from gateway.answers.shapes import ShapeWriter
+from gateway.answers.rows import ShapeWriter
+from gateway.answers.shape import Shape, iris_of_shapes
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import DescribeSchema
 from gateway.errors import BudgetSpent, DeadlinePassed, quoted
@@ -109,7 +108,7 @@ class SchemaDescriber:
         if len(types) > _MOST_SHAPES:
             warnings.append(messages.too_many_shapes(_MOST_SHAPES, len(types)))
         found, unread = await self._shapes.shapes(types[:_MOST_SHAPES], view, call) if types else ([], [])
-        self._prefixes.coin(written_iris.of_shapes(one.shape for one in found))
+        self._prefixes.coin(iris_of_shapes(one.shape for one in found))
         writer = ShapeWriter(view.chooser, self._prefixes)
         shapes = [writer.shape(one) for one in found]
 
