@@ -27,7 +27,7 @@ from gateway.files.graph_files import graph_files, is_stdin
 from gateway.files.loading import check_files
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
-from gateway.server.workers.worker import Worker
+from gateway.server.workers import Worker
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import with_hidden
@@ -36,7 +36,7 @@ from gateway.settings.urls import contact_for, is_database_url, is_loopback
 
 if TYPE_CHECKING:
     from gateway.server.access.http_access import HttpAccess
-    from gateway.server.graphs.graph_set import ChosenBy, GraphSet
+    from gateway.server.graph_set import ChosenBy, GraphSet
     from gateway.tools.gateway import Gateway
 
 
@@ -115,7 +115,7 @@ def _serve_by_workers(
     Raises:
         ConfigurationError: An option or a file is wrong, or the workers cannot be started.
     """
-    from gateway.server.workers.supervisor import Supervisor  # noqa: PLC0415 - one process is served without it
+    from gateway.server.workers import Supervisor  # noqa: PLC0415 - one process is served without it
 
     # What is wrong is said once, here.
     _access(http, served()[0])

@@ -11,7 +11,7 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.serving import opener_of
 from gateway.errors import ConfigurationError, counted
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
-from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
+from gateway.server.graph_set import ChosenBy, GraphSet, ServedGraph
 from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
 from gateway.settings.profile import Profile, ShapeName, with_shape
 

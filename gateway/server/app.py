@@ -39,7 +39,7 @@ from gateway.answers.models import CompactAnswer, ToolAnswer
 from gateway.arguments import BY_TOOL
 from gateway.errors import Fault, GatewayError, quoted
 from gateway.escaping import json_text, printable
-from gateway.server import graph_app, prompts, resources, tools
+from gateway.server import prompts, resources, tools
 from gateway.server.calls import Calls, OthersOf, ToolCaller, no_others
 from gateway.server.client import Context, origin_of
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
@@ -218,7 +218,7 @@ class _Handlers:
     async def list_tools(self, context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         if tools.may_list_schema_later(self._opener.known_schema()):
             await self._opener.wait_for_schema(self._list_seconds)
-        return ListToolsResult(tools=graph_app.linked(self._tools, context))
+        return ListToolsResult(tools=resources.linked(self._tools, context))
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in BY_TOOL:
@@ -232,7 +232,7 @@ class _Handlers:
         return result_of(answer)
 
     async def list_resources(self, context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[*resources.RESOURCES, *graph_app.resources(context)])
+        return ListResourcesResult(resources=[*resources.RESOURCES, *resources.app_resources(context)])
 
     async def list_resource_templates(
         self, _context: Context, _params: PaginatedRequestParams | None
@@ -240,8 +240,8 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        if params.uri == graph_app.URI:
-            return graph_app.read()
+        if params.uri == resources.APP_URI:
+            return resources.app_page()
         return await resources.read(params.uri, self._caller, progress_of(context), origin_of(context))
 
     async def list_prompts(self, _context: Context, _params: PaginatedRequestParams | None) -> ListPromptsResult:

@@ -1,11 +1,15 @@
-"""The resources, and who is told that one has changed."""
+"""The resources: the schema, entities, and the explorer page as an MCP App; and who is told that one has changed.
+
+Hosts that draw Apps show the answer of a tool as a graph. Source: the extension `io.modelcontextprotocol/ui`
+(SEP-1865). Clients that do not announce it see no difference.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
@@ -23,10 +27,12 @@ from mcp_types import (
     Resource,
     ResourceTemplate,
     TextResourceContents,
+    Tool,
 )
 
 from gateway.errors import GatewayError, InputError, quoted
 from gateway.escaping import json_text, printable
+from gateway.resources import explorer_page
 from gateway.server.calls import ToolCaller
 from gateway.server.client import SOLE, Context, Origin
 from gateway.server.gateway_opener import OnProgress
@@ -155,3 +161,49 @@ class ChangeNotifier:
         # Two notifications at once may find the same client gone.
         with suppress(ValueError):
             self._sessions.remove(session)
+
+
+APP_URI = "ui://bfsql/graph"
+APP_TYPE = "text/html;profile=mcp-app"
+APPS = "io.modelcontextprotocol/ui"
+
+DRAWN = frozenset({"bfs_query", "intersect_subgraphs", "describe_entity"})
+"""The tools whose answers the page draws."""
+
+_LINK = {"ui": {"resourceUri": APP_URI}}
+_APP = Resource(
+    uri=APP_URI,
+    name="graph",
+    title="The answer as a graph",
+    description="Draws the nodes and edges of an answer, and what it lacks. It loads nothing from outside.",
+    mime_type=APP_TYPE,
+)
+
+
+def _draws_apps(context: Context) -> bool:
+    """Return whether a client draws Apps."""
+    capabilities = context.session.client_capabilities
+    extensions = (capabilities.extensions if capabilities is not None else None) or {}
+    types = extensions.get(APPS, {}).get("mimeTypes")
+    return isinstance(types, list) and APP_TYPE in types
+
+
+def linked(tools: Sequence[Tool], context: Context) -> list[Tool]:
+    """Return the tools, linked to the page for a client that draws Apps."""
+    if not _draws_apps(context):
+        return list(tools)
+    return [
+        tool.model_copy(update={"meta": {**(tool.meta or {}), **_LINK}}) if tool.name in DRAWN else tool
+        for tool in tools
+    ]
+
+
+def app_resources(context: Context) -> list[Resource]:
+    """Return the page as a resource for a client that draws Apps."""
+    return [_APP] if _draws_apps(context) else []
+
+
+def app_page() -> ReadResourceResult:
+    """Return the page. Its policy is the host's default, which lets it load nothing."""
+    text = explorer_page().read_text(encoding="utf-8")
+    return ReadResourceResult(contents=[TextResourceContents(uri=APP_URI, mime_type=APP_TYPE, text=text)])

@@ -16,7 +16,7 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_guard import HttpGuard
+from gateway.server.http_server import HttpGuard
 from gateway.server.interpreter import collected_between_calls, short_switch_interval
 from gateway.server.stdio import MAX_BYTES, stdio_wire
 from gateway.settings.serving import DRAIN_SECONDS, NOTHING, ObserveSettings
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from gateway.server.access.http_access import HttpAccess
-    from gateway.server.graphs.graph_set import CallsByGraph, GraphSet, ServedGraph
+    from gateway.server.graph_set import CallsByGraph, GraphSet, ServedGraph
     from gateway.server.observe.observation import Observation
-    from gateway.server.workers.worker import Worker
+    from gateway.server.workers import Worker
 
 PATH = "/mcp"
 _GRACE_SECONDS = 2
@@ -140,7 +140,7 @@ def _guarded(app: ASGIApp, access: HttpAccess, worker: Worker | None) -> ASGIApp
     if worker is None:
         return access.before(guarded)
     # One process is served without these.
-    from gateway.server.workers.session_router import ClientAddress, SessionRouter  # noqa: PLC0415
+    from gateway.server.session_router import ClientAddress, SessionRouter  # noqa: PLC0415
 
     return ClientAddress(access.before(SessionRouter(guarded, worker)), worker)
 
@@ -150,8 +150,8 @@ def _server(served: GatewayOpener | GraphSet) -> tuple[Calls | CallsByGraph, Ser
     if isinstance(served, GatewayOpener):
         calls = Calls(served.profile.limits.deadline_seconds)
         return calls, mcp_server(served, calls)
-    from gateway.server.graphs.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
-    from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
+    from gateway.server.graph_handlers import server_of_all  # noqa: PLC0415
+    from gateway.server.graph_set import CallsByGraph  # noqa: PLC0415 - one graph is served without it
 
     by_graph = CallsByGraph(served)
     return by_graph, server_of_all(served, by_graph)
@@ -172,8 +172,8 @@ def http_app(
         watch(server)
         return calls, _wired(server, PATH, security)
     # One graph is served without these.
-    from gateway.server.graphs.graph_set import CallsByGraph, GraphPaths  # noqa: PLC0415
-    from gateway.server.graphs.handlers import server_of_all  # noqa: PLC0415
+    from gateway.server.graph_handlers import server_of_all  # noqa: PLC0415
+    from gateway.server.graph_set import CallsByGraph, GraphPaths  # noqa: PLC0415
 
     by_graph = CallsByGraph(served, SHARE)
     servers: dict[str, Server[dict[str, Any]]] = {}

@@ -14,8 +14,8 @@ from gateway.errors import GatewayError
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.access.tokens import TokenFile, hashed
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
-from gateway.server.graphs.graph_set import GraphSet
-from gateway.server.workers.worker import Worker
+from gateway.server.graph_set import GraphSet
+from gateway.server.workers import Worker
 from gateway.settings.serving import NOTHING, ClientLimits, ObserveSettings
 from tests.cases import check_each
 from tests.cli.conftest import FIXTURES, Run

@@ -7,7 +7,7 @@ from mcp import Client, MCPError
 
 from gateway.api import link_graphs, open_graphs
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.graphs.graph_set import GraphSet, ServedGraph
+from gateway.server.graph_set import GraphSet, ServedGraph
 from tests.server.graphs.conftest import connected, served_over_http
 
 pytestmark = pytest.mark.anyio

@@ -26,14 +26,14 @@ from gateway.api import load_profile, open_gateway
 from gateway.errors import ConfigurationError
 from gateway.server.app import build
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
-from gateway.server.graphs.graph_set import CallsByGraph
-from gateway.server.graphs.handlers import server_of_all
+from gateway.server.graph_handlers import server_of_all
+from gateway.server.graph_set import CallsByGraph
 from gateway.server.observe.metrics import MOST_CLIENTS, Metrics
 from gateway.server.observe.observation import Observation
 from gateway.server.observe.pages import Pages, Readiness, states
 from gateway.server.observe.port import operators_port
 from gateway.server.observe.watching import WatchedRequest, Watching
-from gateway.server.workers.supervisor import drop_gauges
+from gateway.server.workers import drop_gauges
 from gateway.settings.serving import ObserveSettings
 from gateway.tools.gateway import Gateway
 from tests.faults.small_server import TRIPLES

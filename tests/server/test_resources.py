@@ -39,9 +39,8 @@ from gateway.server.app import build, mcp_server
 from gateway.server.calls import Calls, ToolCaller
 from gateway.server.client import SOLE, Origin
 from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_progress
-from gateway.server.graph_app import DRAWN, EXTENSION, MIME_TYPE, URI
 from gateway.server.prompts import MOST_RUNNING, Completer
-from gateway.server.resources import ENTITY_TEMPLATE, read
+from gateway.server.resources import APP_TYPE, APP_URI, APPS, DRAWN, ENTITY_TEMPLATE, read
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.calls import PATIENT_SERVER
@@ -378,25 +377,25 @@ async def test_few_completions_search_at_once_and_the_others_propose_nothing(pat
         (None, frozenset[str]()),
         ({}, frozenset[str]()),
         ({"mimeTypes": "text/html"}, frozenset[str]()),
-        ({"mimeTypes": [MIME_TYPE]}, DRAWN),
+        ({"mimeTypes": [APP_TYPE]}, DRAWN),
     ],
     ids=["a client without Apps", "an extension that names no type", "another type", "a client that draws Apps"],
 )
 async def test_tools_are_linked_to_the_page_for_clients_that_draw_apps(
     said: dict[str, object] | None, links: frozenset[str], era: ConnectMode
 ) -> None:
-    extensions = [] if said is None else [advertise(EXTENSION, said)]
+    extensions = [] if said is None else [advertise(APPS, said)]
     async with open_gateway() as gateway, Client(await build(gateway), mode=era, extensions=extensions) as client:
         tools = (await client.list_tools()).tools
-        linked = {tool.name for tool in tools if (tool.meta or {}).get("ui") == {"resourceUri": URI}}
+        linked = {tool.name for tool in tools if (tool.meta or {}).get("ui") == {"resourceUri": APP_URI}}
         listed = {str(resource.uri) for resource in (await client.list_resources()).resources}
     assert {tool.name for tool in tools} == set(BY_TOOL)
     assert linked == links
-    assert (URI in listed) == bool(links)
+    assert (APP_URI in listed) == bool(links)
 
 
 async def test_the_page_is_read_as_it_was_built() -> None:
     async with open_gateway() as gateway, Client(await build(gateway)) as client:
-        (content,) = (await client.read_resource(URI)).contents
+        (content,) = (await client.read_resource(APP_URI)).contents
     assert isinstance(content, TextResourceContents)
-    assert (content.mime_type, content.text) == (MIME_TYPE, explorer_page().read_text(encoding="utf-8"))
+    assert (content.mime_type, content.text) == (APP_TYPE, explorer_page().read_text(encoding="utf-8"))

@@ -26,10 +26,10 @@ from starlette.types import Message, Receive, Send
 
 from gateway.errors import ConfigurationError
 from gateway.server import http_server
-from gateway.server.http_guard import HttpGuard
+from gateway.server.http_server import HttpGuard
 from gateway.server.run import listen
 from gateway.server.stdio import MAX_BYTES, LineSplitter, _Reader, message_of
-from gateway.server.workers.worker import Worker
+from gateway.server.workers import Worker
 from tests.hostile import HIDDEN, hidden_in
 from tests.server.access.clients import SECONDS as CLIENT_SECONDS
 from tests.server.access.clients import Recorder, open_port, serving_app

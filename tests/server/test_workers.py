@@ -20,8 +20,8 @@ from mcp_types import TextContent
 from starlette.types import Message, Receive, Send
 
 from gateway.errors import ConfigurationError
-from gateway.server.workers.session_router import ClientAddress, SessionRouter
-from gateway.server.workers.worker import Worker, workers_folder
+from gateway.server.session_router import ClientAddress, SessionRouter
+from gateway.server.workers import Worker, workers_folder
 from tests.cache.test_shared import answering
 from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, Recorder, open_port, serving_app, token_file
 from tests.server.graphs.conftest import connected

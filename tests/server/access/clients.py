@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.graphs.graph_set import GraphSet
+from gateway.server.graph_set import GraphSet
 from gateway.server.http_server import HttpServer
 from gateway.server.run import serve_http
 from gateway.settings.serving import HttpSettings, OAuthSettings

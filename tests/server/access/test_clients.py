@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
-from gateway.server.access.client_access import Sessions
+from gateway.server.access.client_access import Bucket, Sessions, Usages
 from gateway.server.access.names import Names
-from gateway.server.access.usage import Bucket, Usages
 from gateway.server.client import Client, Context, client_of, origin_of, set_client
 from gateway.settings.serving import ClientLimits, HttpSettings, OAuthSettings
 

@@ -19,8 +19,8 @@ from gateway.server.access.names import Names
 from gateway.server.client import Client as Authenticated
 from gateway.server.client import set_client
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
-from gateway.server.graphs.graph_set import ChosenBy, GraphSet, ServedGraph
-from gateway.server.http_guard import HttpGuard
+from gateway.server.graph_set import ChosenBy, GraphSet, ServedGraph
+from gateway.server.http_server import HttpGuard
 from gateway.server.run import http_app, listen
 from gateway.settings.profile import Profile
 from gateway.settings.serving import HttpSettings

@@ -11,7 +11,7 @@ from mcp.client.client import ConnectMode
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.graphs.graph_set import GraphSet, ServedGraph
+from gateway.server.graph_set import GraphSet, ServedGraph
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import IdentitySettings
 from tests.server.graphs.conftest import connected, gone, served_over_http

@@ -23,8 +23,8 @@ from gateway.errors import ConfigurationError
 from gateway.server.calls import MOST_RUNNING, SHARE
 from gateway.server.client import Client as Authenticated
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
-from gateway.server.graphs.graph_set import CallsByGraph, ChosenBy, GraphSet, ServedGraph
-from gateway.server.graphs.handlers import INSTRUCTIONS, published_for, server_of_all
+from gateway.server.graph_handlers import INSTRUCTIONS, published_for, server_of_all
+from gateway.server.graph_set import CallsByGraph, ChosenBy, GraphSet, ServedGraph
 from gateway.server.tools import LIMIT
 from gateway.settings.graphs_file import LONGEST_LINE, LONGEST_NAME, MOST_GRAPHS
 from gateway.settings.profile import Profile, ServerSettings

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from yarl import URL
 
-from gateway.server.workers.worker import Worker
+from gateway.server.workers import Worker
 
 _HEADER = "bfsql-client"
 """In which one worker tells another the address. From outside it is taken off."""

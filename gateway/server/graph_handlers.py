@@ -43,11 +43,11 @@ from gateway.answers.models import CompactAnswer
 from gateway.arguments import BY_TOOL, BfsQuery, DescribeSchema, IntersectSubgraphs, parse
 from gateway.errors import GatewayError, InputError, quoted
 from gateway.escaping import json_text, printable
-from gateway.server import graph_app, prompts, resources
+from gateway.server import prompts, resources
 from gateway.server.app import AnnouncingServer, error_result, package_version, progress_of, result_of
 from gateway.server.calls import ToolCaller
 from gateway.server.client import Client, Context, origin_of
-from gateway.server.graphs.graph_set import ARGUMENT, CallsByGraph, GraphSet, ServedGraph
+from gateway.server.graph_set import ARGUMENT, CallsByGraph, GraphSet, ServedGraph
 from gateway.server.prompts import Completer
 from gateway.server.resources import ENTITY_TEMPLATE, SCHEMA_URI, no_such_resource, read
 from gateway.server.tools import published
@@ -259,7 +259,7 @@ class _Handlers:
     async def list_tools(self, context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         seen = tuple((graph.name, graph.about) for graph in self._visible(context))
         tools = published_for(seen, self._settings.shape, explain=self._settings.explain)
-        return ListToolsResult(tools=graph_app.linked(tools, context))
+        return ListToolsResult(tools=resources.linked(tools, context))
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in BY_TOOL:
@@ -292,7 +292,7 @@ class _Handlers:
 
     async def list_resources(self, context: Context, _params: PaginatedRequestParams | None) -> ListResourcesResult:
         schemas = [schema_of(graph) for graph in self._visible(context)]
-        return ListResourcesResult(resources=[*schemas, *graph_app.resources(context)])
+        return ListResourcesResult(resources=[*schemas, *resources.app_resources(context)])
 
     async def list_resource_templates(
         self, _context: Context, _params: PaginatedRequestParams | None
@@ -300,8 +300,8 @@ class _Handlers:
         return ListResourceTemplatesResult(resource_templates=TEMPLATES)
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        if params.uri == graph_app.URI:
-            return graph_app.read()
+        if params.uri == resources.APP_URI:
+            return resources.app_page()
         origin = origin_of(context)
         graph, uri = inside(params.uri, self._graphs, origin.authenticated)
         return await read(uri, self._callers[graph.name], progress_of(context), origin, asked=params.uri)

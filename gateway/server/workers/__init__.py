@@ -1,1 +1,0 @@
-"""Several processes behind one address."""
