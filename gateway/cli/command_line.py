@@ -75,14 +75,9 @@ def print_all_line(options: CommonOptions, tool: str, arguments: Mapping[str, An
     _check_guard(options)
 
     def run() -> None:
-        if tool == SearchEntities.tool:
-            from gateway.cli.row_pages import print_all_rows  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.tool_call import print_all, print_all_rows  # noqa: PLC0415 - see `CommandLine.run`
 
-            print_all_rows(options, tool, arguments)
-            return
-        from gateway.cli.tool_call import print_all  # noqa: PLC0415 - see `CommandLine.run`
-
-        print_all(options, tool, arguments)
+        (print_all_rows if tool == SearchEntities.tool else print_all)(options, tool, arguments)
 
     return CommandLine(options, run, is_about_a_graph=True)
 
@@ -112,7 +107,7 @@ def table_line(
         raise ConfigurationError("A list is written as csv only.", valid="Give --format csv, or a file that ends so.")
 
     def run() -> None:
-        from gateway.cli.row_pages import export_rows  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.export import export_rows  # noqa: PLC0415 - see `CommandLine.run`
 
         export_rows(options, SearchEntities.tool, arguments, None if out is None else Path(out))
 

@@ -306,7 +306,7 @@ def token(name: Annotated[str, typer.Argument(metavar="NAME", hidden=True)]) -> 
     """
 
     def run() -> None:
-        from gateway.cli.token import print_token  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.serving import print_token  # noqa: PLC0415 - see `CommandLine.run`
 
         print_token(name)
 
@@ -333,7 +333,7 @@ def explore(
     """
 
     def run() -> int:
-        from gateway.cli.explore import explore as serve_page  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.serving import explore as serve_page  # noqa: PLC0415 - see `CommandLine.run`
 
         return serve_page(options, port, opens_browser=browser)
 
@@ -390,7 +390,7 @@ def profiles(
     """
 
     def run() -> None:
-        from gateway.cli.profiles import print_profiles  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.render import print_profiles  # noqa: PLC0415 - see `CommandLine.run`
 
         print_profiles(options)
 

@@ -1,4 +1,7 @@
-"""Exports a whole subgraph: to a file, or to standard output."""
+"""Exports a whole subgraph, or rows: to a file, or to standard output.
+
+The formats need libraries that take longer to import than most answers to print.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gateway.arguments import SearchEntities
+from gateway.cli import render
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.cli.row_pages import export_rows
 from gateway.cli.screen import ProgressBar
 from gateway.cli.streams import print_note, write_bytes
+from gateway.cli.tool_call import RowNotes, for_a_person, row_pages, shown
 from gateway.errors import ConfigurationError, counted
 from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
+from gateway.export.texts import table_csv
 from gateway.graph.call import Progress
 from gateway.tools.gateway import Gateway, drop_record
-from gateway.tools.whole_subgraph import asks_for_rows
+from gateway.tools.whole_subgraph import asks_for_rows, only_rows
 
 
 def export(
@@ -72,4 +78,42 @@ def _report(subgraph: Subgraph, name: str, written: str, *, has_nodes: bool) -> 
     if lacks and not (name == "csv" and has_nodes):
         print_note(f"{name} leaves out {lacks}.")
     for note in subgraph.notes:
+        print_note(note)
+
+
+def export_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any], path: Path | None) -> None:
+    """Write all rows of an answer as CSV, to a file or to standard output; say on standard error what was written.
+
+    Raises:
+        ConfigurationError: The file cannot be written.
+        GatewayError: The graph cannot be opened or asked.
+    """
+    notes, show, cells = RowNotes(), shown(arguments), list[list[Any]]()
+    source = GraphSource(options)
+    source.profile = for_a_person(source.profile)
+    titles: list[str] = []
+
+    async def read(gateway: Gateway, progress: Progress) -> None:
+        async for page in row_pages(source, gateway, tool, only_rows(arguments), progress):
+            titles[:] = render.row_titles(page, show)
+            cells.extend(render.row_cells(page, show))
+            notes.add(page)
+
+    with ProgressBar(quiet=options.quiet) as bar:
+        gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
+        asyncio.run(read(gateway, bar.show_call))
+    content = table_csv(titles, cells, guard_formulas=options.guard_formulas).encode()
+    if path is None:
+        write_bytes(content)
+    else:
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise ConfigurationError(f"{error.filename or path} cannot be written: {error.strerror}.") from error
+    if options.quiet:
+        return
+    print_note(f"Wrote {notes.summary}, to {path or 'standard output'}.")
+    if tool != SearchEntities.tool and arguments.get("edges") is not False:
+        print_note("csv leaves out the edges where values are asked for: --format graphml has both.")
+    for note in (*notes.said, *notes.warned):
         print_note(note)

@@ -1,22 +1,24 @@
-"""Renders schemas, search hits, entities and the cost of a call for a person; `subgraph` renders subgraphs."""
+"""Renders schemas, hits, entities, rows, costs and profiles for a person; `subgraph` renders subgraphs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gateway.answers.models import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult, TypeShape
+from gateway.answers.models import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult, Subgraph, TypeShape
 from gateway.arguments import Show
-from gateway.cli import rows
+from gateway.cli.options import CommonOptions
 from gateway.cli.own_words import own_words
 from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Screen, Unwrapped, WordWrapped
-from gateway.cli.streams import clean, line
+from gateway.cli.streams import clean, line, print_line
 from gateway.errors import counted
-from gateway.escaping import printable
+from gateway.escaping import json_text, printable
+from gateway.settings.load import built_in, load_profile
+from gateway.settings.profile import Profile
 from gateway.telemetry.record import Record, Sent
 from gateway.tools.whole_subgraph import VALUES_INCOMPLETE
 
@@ -136,7 +138,7 @@ def _count(count: int | None) -> str:
 def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both") -> RenderableType:
     """Return the hits, the best first, or the rows after `offset` others."""
     if answer.rows is not None:
-        return sections(rows.table(answer, show), _about_rows(answer, offset))
+        return sections(row_table(answer, show), _about_rows(answer, offset))
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{_how(answer)}")
         return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], search_notes(answer))
@@ -164,7 +166,7 @@ def _about_rows(answer: SearchResult, offset: int) -> list[RenderableType]:
     what = f"{counted(found, 'entity')} found." if found else "Nothing was found."
     left = found - offset - len(answer.rows or ())
     more = [Text(f"… {left:,} more: --offset {answer.next_offset}")] if answer.next_offset is not None else []
-    parts = [what, rows.place(answer, offset, found), *rows.said(answer)]
+    parts = [what, place_of_rows(answer, offset, found), *said_of_rows(answer)]
     return [*more, *(Text(line(part)) for part in parts if part), *search_notes(answer)]
 
 
@@ -347,3 +349,109 @@ def _title(place: int, sent: Sent) -> Text:
     size = f"{counted(sent.rows, 'row')}, {counted(sent.bytes, 'byte')}, {sent.ms:,} ms"
     title = Text.assemble((f"{place}. {clean(sent.template)}", STRONG), "  ", (size, TYPE))
     return title.append(f"  {sent.fault}", style=WARNING) if sent.fault else title
+
+
+InRows = SearchResult | Subgraph
+"""An answer that may have rows."""
+
+_IDENTITY: dict[Show, tuple[str, ...]] = {"both": ("id", "name"), "id": ("id",), "name": ("name",)}
+"""The titles of what stands for a node."""
+
+
+def row_titles(answer: InRows, show: Show) -> list[str]:
+    """Return the titles of the columns."""
+    return [*_IDENTITY[show], *(answer.columns or ())]
+
+
+def row_cells(answer: InRows, show: Show) -> Iterator[list[Any]]:
+    """Yield the cells of each row: ID and name of a node in two, and its values, several as a list."""
+    for first, *values in answer.rows or ():
+        name_id, _, name = first.partition(" ")
+        yield [*((name_id, name) if show == "both" else (first,)), *values]
+
+
+def row_texts(answer: InRows, show: Show) -> Iterator[list[str]]:
+    """Yield the cells of each row as texts, several values with commas between."""
+    for cells in row_cells(answer, show):
+        yield [", ".join(map(_text, cell)) if isinstance(cell, list) else _text(cell) for cell in cells]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def row_table(answer: InRows, show: Show) -> list[RenderableType]:
+    """Return the rows as a table; nothing where there are none."""
+    rows = [[clean(text) for text in texts] for texts in row_texts(answer, show)]
+    if not rows:
+        return []
+    of_numbers = {
+        place
+        for place, column in enumerate(zip(*row_cells(answer, show), strict=True))
+        if all(cell is None or _is_number(cell) for cell in column)
+    }
+    titles = [title.upper() if title == "id" else title.capitalize() for title in _IDENTITY[show]]
+    titles += map(clean, answer.columns or ())
+    columns = [(title, ID if place == 0 and show != "name" else "") for place, title in enumerate(titles)]
+    return [IdTable(columns, rows, numeric=of_numbers, is_titled=True)]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def said_of_rows(answer: InRows) -> list[str]:
+    """Return what is said of the rows: what each condition was taken for, and what the last of them ties with."""
+    return [
+        *([f"Conditions: {'; '.join(answer.where)}."] if answer.where else []),
+        *([f"{counted(answer.tied, 'more node')} with the value of the last row."] if answer.tied else []),
+    ]
+
+
+def place_of_rows(answer: InRows, offset: int, found: int) -> str:
+    """Return which rows of how many these are; empty where they are all."""
+    rows: Sequence[Any] = answer.rows or ()
+    if len(rows) >= found:
+        return ""
+    return f"Rows {offset + 1:,} to {offset + len(rows):,} of {found:,}." if rows else ""
+
+
+_COLUMNS = (("Profile", ID), ("Graph", ""), ("Endpoint", TYPE), ("Tried", ""))
+
+
+def print_profiles(options: CommonOptions) -> None:
+    """Print the built-in profiles: a table of those of public endpoints, or all as JSON."""
+    profiles = {name: load_profile(name) for name in built_in()}
+    if options.as_json:
+        print_line(json_text({"profiles": [_as_json(name, profile) for name, profile in profiles.items()]}))
+        return
+    public = {name: profile for name, profile in profiles.items() if profile.endpoint.url}
+    rows = [
+        (name, _first_sentence(profile.description), profile.endpoint.url, "yes" if profile.about.tried else "no")
+        for name, profile in public.items()
+    ]
+    others = ", ".join(name for name in profiles if name not in public)
+    note = (
+        "Tried: whether those who wrote the profile tried it there. Where not, it says what was read, and "
+        "bfsql-gateway check --profile NAME finds out what holds."
+    )
+    Screen().show(sections([IdTable(_COLUMNS, rows)], [Text(note), Text(f"Without an endpoint: {others}.")]))
+
+
+def _as_json(name: str, profile: Profile) -> dict[str, Any]:
+    """Return what is known about a profile; a text that it lacks is None."""
+    has_endpoint = bool(profile.endpoint.url)
+    return {
+        "name": name,
+        "description": profile.description or None,
+        "endpoint": profile.endpoint.url or None,
+        "tried": profile.about.tried if has_endpoint else None,
+        "unchecked": list(profile.about.unchecked),
+        "sources": dict(profile.about.sources),
+    }
+
+
+def _first_sentence(description: str) -> str:
+    return description.partition(". ")[0].removesuffix(".")

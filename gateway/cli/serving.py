@@ -1,4 +1,4 @@
-"""The command `serve`: serves at once, and opens the graph meanwhile.
+"""The commands `serve`, `explore` and `token`: a server that opens its graph meanwhile, a page of it, and its clients.
 
 A client waits for the imports of this module; `gateway.api` is imported later, in the thread that opens the graph.
 """
@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
-from gateway.cli.streams import INTERRUPTED, TERMINATED, flush, print_server_note
-from gateway.errors import ConfigurationError
+from gateway.cli.streams import INTERRUPTED, TERMINATED, flush, print_note, print_server_note, write
+from gateway.errors import ConfigurationError, quoted
 from gateway.files.graph_files import graph_files, is_stdin
 from gateway.files.loading import check_files
 from gateway.server import run
@@ -312,3 +312,44 @@ def opener_of(
             return source.open(on_file_read)
 
     return GatewayOpener(source.profile, make, name), source.name
+
+
+def explore(options: CommonOptions, port: int, *, opens_browser: bool) -> int:
+    """Serve the page until a signal arrives, and return the exit status.
+
+    Args:
+        options: The graph.
+        port: The port; 0 for any free one.
+        opens_browser: Whether to open the page; else its address is only printed.
+
+    Raises:
+        ConfigurationError: An option, a file name or the port is wrong.
+    """
+    import webbrowser  # noqa: PLC0415 - a client of `serve` waits for imports
+
+    def ready(url: str) -> None:
+        print_note(f"The page is at {url}", quiet=options.quiet)
+        if opens_browser:
+            # Some browsers hold the caller until they are closed.
+            threading.Thread(target=webbrowser.open, args=(url,), name="browser", daemon=True).start()
+
+    return serve(options, HttpSettings("127.0.0.1", port), explorer=True, on_ready=ready)
+
+
+def print_token(name: str) -> None:
+    """Print a line for the token file on standard output, and the token itself, which is nowhere else, as a note.
+
+    Raises:
+        ConfigurationError: The name is none.
+    """
+    from gateway.server.access.tokens import hashed, is_name, new_token  # noqa: PLC0415 - a client waits for imports
+
+    if not is_name(name):
+        raise ConfigurationError(
+            f"{quoted(name)} is not a name for a client.",
+            valid="It begins with a letter or a digit, has 64 letters, digits and . _ @ - at most, and does not begin "
+            "with bfsql_, as tokens do.",
+        )
+    token = new_token()
+    write(sys.stdout, f"{name} {hashed(token)}\n")
+    print_note(f"The token of {name}, which is shown only here: {token}")

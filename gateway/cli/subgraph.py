@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from gateway.answers.models import BfsResult, Edge, IntersectionResult, Node, Subgraph
 from gateway.arguments import Show
-from gateway.cli import rows
+from gateway.cli import render
 from gateway.cli.own_words import own_words
 from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
@@ -79,7 +79,7 @@ def _lists(answer: IntersectionResult, names: _Names) -> list[Sequence[Renderabl
 
 def _rows(answer: Subgraph, names: _Names, show: Show) -> list[Sequence[RenderableType]]:
     """Return the nodes of a page that stand in rows, and the edges."""
-    return [rows.table(answer, show), names.edges("Edges", answer.edges)]
+    return [render.row_table(answer, show), names.edges("Edges", answer.edges)]
 
 
 def part(answer: BfsResult | IntersectionResult, offset: int, show: Show = "both") -> RenderableType:
@@ -299,7 +299,7 @@ class WholeNotes:
         """Note what a page says."""
         self._title = _counted(page)
         self._is_complete = self._is_complete and page.complete
-        self._said |= dict.fromkeys(rows.said(page))
+        self._said |= dict.fromkeys(render.said_of_rows(page))
         self._notes |= dict.fromkeys([*removed(page), *notes_of(page)])
         self._prefixes |= page.prefixes or {}
 
@@ -351,7 +351,7 @@ def _gaps(answer: Subgraph) -> list[RenderableType]:
     if not answer.complete:
         parts.append(warned("What is missing here may still be in the graph."))
     parts += map(Text, removed(answer))
-    parts += (Text(line(text)) for text in rows.said(answer))
+    parts += (Text(line(text)) for text in render.said_of_rows(answer))
     if answer.seeds_left_out:
         parts.append(Text(f"Seeds that would be in the rows too: {answer.seeds_left_out:,}"))
     if answer.values_complete is False:
@@ -374,7 +374,7 @@ def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if answer.rows is not None:
         found = answer.found or 0
-        if text := rows.place(answer, offset, found):
+        if text := render.place_of_rows(answer, offset, found):
             parts.append(Text(text))
         elif not answer.rows and found:
             parts.append(warned(f"This page is empty: --offset {offset} is beyond the last row."))

@@ -19,7 +19,7 @@ from gateway.answers.models import (
     SearchResult,
 )
 from gateway.arguments import Show
-from gateway.cli import render, rows, subgraph
+from gateway.cli import render, subgraph
 from gateway.cli.streams import clean
 from gateway.escaping import json_text, without_formula
 
@@ -33,8 +33,8 @@ def columns(answer: Answer | CompactAnswer, *, show: Show = "both", guard_formul
     spreadsheet.
     """
     found = _rows(answer)
-    if isinstance(answer, rows.InRows) and answer.rows is not None:
-        found = chain([rows.titles_of(answer, show)], rows.texts_of(answer, show))
+    if isinstance(answer, render.InRows) and answer.rows is not None:
+        found = chain([render.row_titles(answer, show)], render.row_texts(answer, show))
     for row in found:
         values = map(clean, row)
         yield [*map(without_formula, values)] if guard_formulas else [*values]

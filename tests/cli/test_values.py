@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gateway.answers.models import BfsResult, SearchResult
-from gateway.cli import render, rows, subgraph, tsv
-from gateway.cli.row_pages import pages_of_rows
+from gateway.cli import render, subgraph, tsv
+from gateway.cli.tool_call import pages_of_rows
 from gateway.errors import EndpointFault
 from gateway.escaping import without_formula
 from tests.cli.conftest import Run
@@ -260,7 +260,7 @@ def test_values_are_texts_in_columns() -> None:
     search = SearchResult.model_validate(
         {**SEARCH, "rows": [["e:a a b", [1, 2.5, "x"]], ["e:b", None], ["_:b1", True]], "complete": True}
     )
-    assert [*rows.texts_of(search, "both")] == [["e:a", "a b", "1, 2.5, x"], ["e:b", "", ""], ["_:b1", "", "true"]]
+    assert [*render.row_texts(search, "both")] == [["e:a", "a b", "1, 2.5, x"], ["e:b", "", ""], ["_:b1", "", "true"]]
 
 
 @pytest.mark.anyio
