@@ -1,15 +1,130 @@
-"""What a command line asks for: one answer, all of its pages, or an export."""
+"""The options of the commands that ask the tools, and what a command line asks for: a page, all pages, or an export."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from gateway.arguments import SearchEntities
-from gateway.cli.options import CommonOptions
+import typer
+
+from gateway.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
+from gateway.cli.options import CommonOptions, not_empty, optional_arguments
 from gateway.errors import ConfigurationError
+
+_Texts = Mapping[str, tuple[str | None, str]]
+
+_ENTITIES: _Texts = {
+    "max_tokens": (
+        "N",
+        "Maximum size of the answer; a token counts as 4 bytes. Default: no limit; with --json, the profile's.",
+    ),
+}
+_CONDITION = (
+    "Only nodes for which this holds: 'weight < 50', 'price/amount >= 10', 'name starts U', 'manager missing', "
+    "'type = Part', 'width > @height'. Repeatable; all must hold."
+)
+_COLUMN = (
+    "Show this of each node as a column, in place of details: a predicate, a walk of several (price/amount; ^NAME: "
+    "incoming edges), name, or type. Repeatable."
+)
+_VALUES: _Texts = {
+    "where": ("CONDITION", _CONDITION),
+    "values": ("WALK", _COLUMN),
+    "sort_by": ("WALK", "Order the nodes by this, or by name; - before it for descending."),
+    "edges": (None, "Show edges, or nodes only."),
+    "show": (None, "What stands for a node in rows."),
+}
+_TRAVERSAL: _Texts = {
+    **_VALUES,
+    "node_types": ("TYPE", "Give details only of nodes of this type; other nodes become stubs. Repeatable."),
+    "predicates": ("NAME", "Give evidence only of edges with this predicate; other edges stay bare. Repeatable."),
+    "only_predicates": (
+        "NAME",
+        "Follow only edges with this predicate; ^NAME: incoming ones. Repeatable, or JSON: one list a hop or seed.",
+    ),
+    "direction": (None, "Follow edges that leave a node (out), that point to it (in), or both."),
+    "only_node_types": ("TYPE", "Show only nodes of this type, and those on the way to them. Repeatable."),
+    "topology_only": (None, "Show only IDs, types and edges."),
+    "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
+    "min_mentions": ("N", "Remove nodes with fewer mentions."),
+    "limit": ("N", "Maximum number of nodes on a page. Default: 500; with --json, as many as fit."),
+    "offset": ("N", "Skip the first N nodes."),
+    "edge_offset": ("N", "With --offset: go on after N edges of the node before, as the previous page says."),
+    "max_degree": ("N", "Do not expand nodes with more edges, unless they are seeds: keeps hubs out."),
+    "max_edges_per_node": ("N", "Maximum number of edges shown per node."),
+    "snapshot": ("HASH", "The snapshot of the previous page: a warning says if the answer has changed since."),
+    **_ENTITIES,
+}
+_SCHEMA: _Texts = {
+    "all": (None, "Show up to 200 types and 200 predicates, not only the 40 most frequent of each."),
+    "node_types": ("TYPE", "Show what instances of this type have, as for a TYPE. Repeatable."),
+}
+_SEARCH: _Texts = {
+    "node_types": ("TYPE", "Find only entities of this type. Repeatable."),
+    "limit": ("N", "Maximum number of hits, 1 to 100."),
+    "offset": ("N", "Where values are asked for: skip the first N entities."),
+    **_VALUES,
+    "edges": (None, "A search shows no edges."),
+}
+_LIST: _Texts = {
+    **_SEARCH,
+    "limit": ("N", "Maximum number of entities on a page, 1 to 100. Default: 100; with --json, 10."),
+    "offset": ("N", "Skip the first N entities."),
+}
+"""Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
+
+ExportFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        callback=not_empty,
+        help="Export all of it instead: turtle, ntriples, jsonld, csv, graphml, dot, svg or png. Default: by the "
+        "suffix of --out.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=not_empty,
+        help="Export all of it to this file.",
+        show_default=False,
+    ),
+]
+TableFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        callback=not_empty,
+        help="Write all of it as a table instead: csv. Default: by the suffix of --out.",
+        show_default=False,
+    ),
+]
+AllRows = Annotated[
+    bool, typer.Option("--all", "-a", help="Show all entities, as they are read, and not a page.", show_default=False)
+]
+IsAll = Annotated[
+    bool,
+    typer.Option("--all", "-a", help="Show all nodes and edges, as they are read, and not a page.", show_default=False),
+]
+
+
+SchemaOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)]
+SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, without={"query"})]
+ListOptions = Annotated[
+    Mapping[str, Any], optional_arguments(SearchEntities, _LIST, without={"query", "node_types", "edges"})
+]
+EntityOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)]
+TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]
 
 
 @dataclass(frozen=True, slots=True)

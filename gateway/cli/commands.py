@@ -19,15 +19,11 @@ from gateway.arguments import (
     IntersectSubgraphs,
     SearchEntities,
 )
-from gateway.cli.command_line import CommandLine, call_line, print_all_line, table_line, traversal_line
-from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
-from gateway.cli.serving_options import HttpOptions, ObserveOptions
-from gateway.cli.streams import lower_level
-from gateway.cli.tool_options import (
+from gateway.cli.command_line import (
     AllRows,
+    CommandLine,
     EntityOptions,
     ExportFormat,
-    GraphsWay,
     IsAll,
     ListOptions,
     Out,
@@ -35,7 +31,14 @@ from gateway.cli.tool_options import (
     SearchOptions,
     TableFormat,
     TraversalOptions,
+    call_line,
+    print_all_line,
+    table_line,
+    traversal_line,
 )
+from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
+from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
+from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
 
 app = typer.Typer(
@@ -489,7 +492,7 @@ def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True
     """
 
     def run() -> int:
-        from gateway.cli.completion import print_script  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.options import print_script  # noqa: PLC0415 - see `CommandLine.run`
 
         return print_script(get_command(app), shell)
 

@@ -13,10 +13,9 @@ import typer
 from typer.main import get_command
 
 from gateway import PROGRAM
-from gateway.cli import completion
 from gateway.cli.command_line import CommandLine
 from gateway.cli.commands import app
-from gateway.cli.options import CommonOptions
+from gateway.cli.options import CommonOptions, is_completion_asked, register_shells
 from gateway.cli.own_words import own_words, to_the_operator
 from gateway.cli.streams import (
     FAILED,
@@ -81,8 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str], log: StderrLog) -> int:
     _refuse_bytes(arguments)
-    if completion.is_asked():
-        completion.register_shells()
+    if is_completion_asked():
+        register_shells()
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, CommandLine):
@@ -118,7 +117,7 @@ def _refuse_bytes(arguments: Sequence[str]) -> None:
 
 def _show_defaults() -> None:
     """Print below a help what the environment and the project file select."""
-    from gateway.cli.defaults import shown_defaults  # noqa: PLC0415 - `--help` is quick without it
+    from gateway.cli.graph_source import shown_defaults  # noqa: PLC0415 - `--help` is quick without it
 
     try:
         lines = shown_defaults()

@@ -1,17 +1,21 @@
-"""Options that several commands take, and groups of options that a command takes as one parameter."""
+"""Options that several commands take, groups of options that a command takes as one parameter, and their completion."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+from typer import completion
 
+from gateway import PROGRAM
 from gateway.arguments import EXPLAIN, Arguments
+from gateway.errors import ConfigurationError, quoted
 from gateway.settings.profile import ShapeName
 
 
@@ -254,7 +258,7 @@ def common(*names: str, **texts: str) -> OptionGroup:
     def combined(**given: Any) -> CommonOptions:
         if not {"graph", "endpoint"} & taken:
             return CommonOptions(**given)
-        from gateway.cli.defaults import with_defaults  # noqa: PLC0415 - `--help` is quick without it
+        from gateway.cli.graph_source import with_defaults  # noqa: PLC0415 - `--help` is quick without it
 
         return with_defaults(CommonOptions(**given), frozenset(taken))
 
@@ -348,3 +352,39 @@ def with_options(command: Callable[..., Result]) -> Callable[..., Result]:
     called.__name__, called.__doc__ = command.__name__, command.__doc__
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return called
+
+
+# Completion of command lines by a shell: the script for it, and the answers to what the script asks, are typer's. Its
+# own options would change the start files of a shell; here the script is printed, and whoever wants it puts it where
+# the shell looks.
+SHELLS = ("bash", "zsh", "fish")
+
+VARIABLE = f"_{PROGRAM.upper().replace('-', '_')}_COMPLETE"
+"""The variable by which a script asks; typer derives the same name from that of the program."""
+
+
+def is_completion_asked() -> bool:
+    """Return whether this process was started by a completion script."""
+    return VARIABLE in os.environ
+
+
+def register_shells() -> None:
+    """Let typer answer scripts, which it does when a command runs."""
+    # No other public function does it; that these are parameters for typer's own options does not matter.
+    completion.get_completion_inspect_parameters()
+
+
+def print_script(command: Any, shell: str) -> int:
+    """Print the completion script of a shell, and return the exit status.
+
+    Args:
+        command: The command of the whole program.
+        shell: One of `SHELLS`.
+
+    Raises:
+        ConfigurationError: It is another shell.
+    """
+    if shell not in SHELLS:
+        raise ConfigurationError(f"There is no completion for {quoted(shell)}.", valid=f"Give {' or '.join(SHELLS)}.")
+    register_shells()
+    return completion.shell_complete(command, {}, PROGRAM, VARIABLE, f"source_{shell}")

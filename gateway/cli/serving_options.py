@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,14 @@ import typer
 from gateway.cli.options import text_option
 from gateway.errors import ConfigurationError
 from gateway.settings.serving import DRAIN_SECONDS, ClientLimits, HttpSettings, OAuthSettings, ObserveSettings
+
+
+class GraphsWay(StrEnum):
+    """How clients choose one of several graphs over HTTP."""
+
+    ARGUMENT = "argument"
+    PATH = "path"
+    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)

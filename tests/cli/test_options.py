@@ -29,11 +29,9 @@ from gateway.arguments import (
     TraversalBase,
 )
 from gateway.cli.commands import app
-from gateway.cli.completion import SHELLS, VARIABLE
-from gateway.cli.defaults import with_defaults
-from gateway.cli.graph_source import GraphSource
+from gateway.cli.graph_source import GraphSource, with_defaults
 from gateway.cli.main import main
-from gateway.cli.options import CommonOptions, optional_arguments, with_options
+from gateway.cli.options import SHELLS, VARIABLE, CommonOptions, optional_arguments, with_options
 from gateway.cli.own_words import own_words, to_the_operator
 from gateway.errors import ConfigurationError
 from gateway.settings.limits import FileSettings
