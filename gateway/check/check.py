@@ -11,9 +11,18 @@ import pyoxigraph
 from gateway.check import probes
 from gateway.check.comparison import Comparer, SecondClient
 from gateway.check.discovery import SelfDescription, find_query_endpoint, read_self_description
-from gateway.check.prober import SECONDS_EACH, Prober, number_of
-from gateway.check.report import Claim, Claims, Report, SettingCheck, found_settings, not_determined, settings_for
-from gateway.check.template_check import TemplateCheck, TemplateChecker
+from gateway.check.probes import SECONDS_EACH, Prober, number_of
+from gateway.check.report import (
+    Claim,
+    Claims,
+    Report,
+    SettingCheck,
+    TemplateCheck,
+    found_settings,
+    not_determined,
+    settings_for,
+)
+from gateway.check.template_check import TemplateChecker
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
 from gateway.graph.call import Deadline
 from gateway.graph.values import Iri

@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 from SPARQLWrapper import GET, JSON, POST, POSTDIRECTLY, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
-from gateway.check.prober import Prober
+from gateway.check.probes import Prober
 from gateway.check.report import Claim, Comparison
 from gateway.errors import Fault
 from gateway.graph.call import Call, Deadline

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from gateway.check.prober import SECONDS_EACH
+from gateway.check.probes import SECONDS_EACH
 from gateway.check.report import Claim, not_determined, share_of_blank_nodes
 from gateway.databases.client import Row
 from gateway.databases.iri_mapping import IriMapping

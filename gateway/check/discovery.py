@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 
-from gateway.check.prober import Prober
+from gateway.check.probes import Prober
 from gateway.check.report import Claim, not_determined
 from gateway.errors import Fault
 from gateway.graph.call import Deadline

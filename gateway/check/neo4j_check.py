@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from gateway.check.databases import BEGINNINGS_OF, Beginnings, DatabaseReport
-from gateway.check.prober import SECONDS_EACH
+from gateway.check.probes import SECONDS_EACH
 from gateway.check.report import Claim, not_determined
 from gateway.databases.client import Row
 from gateway.databases.iri_mapping import IriMapping

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
-from gateway.check.template_check import TemplateCheck
 from gateway.errors import counted
 from gateway.escaping import visible
 from gateway.graph.values import Iri
@@ -20,6 +19,40 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.transport.http import Http
 
 Value = bool | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateCheck:
+    """What became of the templates.
+
+    Attributes:
+        answered: How many were answered.
+        refused: Those that the endpoint does not answer, and why.
+        not_run: Those of which that is not known, and why.
+        doubts: What answers of several templates say that does not fit together.
+        helps: The settings under which all refused ones were answered; empty if there are none.
+    """
+
+    answered: int = 0
+    refused: Mapping[str, str] = field(default_factory=dict)
+    not_run: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    helps: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing shows that a tool would not work."""
+        return not self.refused and not self.doubts
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return {
+            "answered": self.answered,
+            "refused": dict(self.refused),
+            "not_run": dict(self.not_run),
+            "doubts": list(self.doubts),
+            "helps": self.helps,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ rows under DISTINCT, or never join a predicate with an object (docs/notes/endpoi
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from gateway.check.prober import Prober
+from gateway.check.probes import Prober
+from gateway.check.report import TemplateCheck
 from gateway.errors import (
     AnswerCut,
     Banned,
@@ -59,40 +60,6 @@ _STATED = 5
 
 _NOT_ANSWERED = (AnswerCut, Banned, BudgetSpent, DeadlinePassed, GaveUp, NetworkFault, QuotaSpent, Throttled)
 """Faults that do not say that the endpoint cannot answer the query: it was cut, took too long, or was not sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateCheck:
-    """What became of the templates.
-
-    Attributes:
-        answered: How many were answered.
-        refused: Those that the endpoint does not answer, and why.
-        not_run: Those of which that is not known, and why.
-        doubts: What answers of several templates say that does not fit together.
-        helps: The settings under which all refused ones were answered; empty if there are none.
-    """
-
-    answered: int = 0
-    refused: Mapping[str, str] = field(default_factory=dict)
-    not_run: Mapping[str, str] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
-    helps: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing shows that a tool would not work."""
-        return not self.refused and not self.doubts
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        return {
-            "answered": self.answered,
-            "refused": dict(self.refused),
-            "not_run": dict(self.not_run),
-            "doubts": list(self.doubts),
-            "helps": self.helps,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from gateway.check.check import check_endpoint, check_graph
 from gateway.check.databases import DatabaseReport
-from gateway.check.report import Claim, Comparison, Report, SettingCheck
-from gateway.check.template_check import TemplateCheck
+from gateway.check.report import Claim, Comparison, Report, SettingCheck, TemplateCheck
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.render import WARNING, sections, warned

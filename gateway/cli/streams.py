@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from gateway.escaping import json_text, printable, visible
 from gateway.telemetry.record import FIELDS
-from gateway.telemetry.tracing import trace_ids
+from gateway.telemetry.tally import trace_ids
 
 DIFFERENT = 1
 FAILED = 2

@@ -44,8 +44,7 @@ from gateway.graph.values import Iri
 from gateway.schema.cache import SchemaCache, SchemaStorage
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.record import Record
-from gateway.telemetry.tally import Clock, Tally
-from gateway.telemetry.tracing import span
+from gateway.telemetry.tally import Clock, Tally, span
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.answer_cache import AnswerCache
 from gateway.tools.description import EntityDescriber

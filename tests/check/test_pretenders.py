@@ -12,8 +12,7 @@ from aiohttp import web
 
 from gateway.check.check import check_endpoint
 from gateway.check.comparison import NotAnsweredError, SecondClient
-from gateway.check.prober import Prober
-from gateway.check.probes import row_cap
+from gateway.check.probes import Prober, row_cap
 from gateway.check.report import Claim, Report
 from gateway.errors import AnswerCut, EndpointFault, NetworkFault, NoQueryEndpoint
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, QuotaSettings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import ConfigurationError
 from gateway.server.access.client_access import Bucket, Sessions, Usages
-from gateway.server.access.names import Names
+from gateway.server.access.http_access import Names
 from gateway.server.client import Client, Context, client_of, origin_of, set_client
 from gateway.settings.serving import ClientLimits, HttpSettings, OAuthSettings
 

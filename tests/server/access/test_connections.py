@@ -16,9 +16,9 @@ from starlette.types import Message, Receive, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from gateway.server.access import open_streams
+from gateway.server.access import client_access
+from gateway.server.access.client_access import OpenStreams
 from gateway.server.access.connections import bounded_connections
-from gateway.server.access.open_streams import OpenStreams
 from gateway.server.access.tokens import BearerTokens, KnownClient
 from gateway.server.client import Client, set_client
 from gateway.settings.serving import ClientLimits
@@ -152,7 +152,7 @@ async def test_streams_end_whole_and_without_an_error_when_the_server_ends(
 async def test_a_token_that_expires_or_shows_other_graphs_ends_the_stream_without_a_reload(
     later: KnownClient | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_streams, "_CHECK_SECONDS", 0)
+    monkeypatch.setattr(client_access, "_CHECK_SECONDS", 0)
     looked: list[str] = []
     client = Client("alice")
 

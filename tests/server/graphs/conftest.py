@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway import resources
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
-from gateway.server.access.names import Names
+from gateway.server.access.http_access import Names
 from gateway.server.client import Client as Authenticated
 from gateway.server.client import set_client
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
