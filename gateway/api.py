@@ -30,7 +30,8 @@ from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Clock
 from gateway.terms.coined_prefixes import CoinedPrefixes
 from gateway.terms.prefixes import PrefixMap, checked_prefixes, merge
-from gateway.tools.gateway import Gateway, OnRecord, drop_record
+from gateway.tools.answering import OnRecord, drop_record
+from gateway.tools.gateway import Gateway
 
 __all__ = ["Gateway", "Profile", "Record", "link_graphs", "load_profile", "open_gateway", "open_graphs"]
 

@@ -23,7 +23,8 @@ from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
 from gateway.export.texts import table_csv
 from gateway.graph.call import Progress
-from gateway.tools.gateway import Gateway, drop_record
+from gateway.tools.answering import drop_record
+from gateway.tools.gateway import Gateway
 from gateway.tools.whole_subgraph import asks_for_rows, only_rows
 
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from gateway.files.cached_graph import FileCache
     from gateway.graph.call import Progress
     from gateway.server.gateway_opener import OnFileRead
-    from gateway.tools.gateway import Gateway, OnRecord
+    from gateway.tools.answering import OnRecord
+    from gateway.tools.gateway import Gateway
 
 _OFF = "off"
 """Turns the cache or the project file off, as the value of their variables."""
@@ -292,7 +293,7 @@ class GraphSource:
         """Return the gateway of the graph; `needs` is that of `FileCache`."""
         # A server answers before this is imported.
         from gateway.api import open_gateway  # noqa: PLC0415
-        from gateway.tools.gateway import drop_record  # noqa: PLC0415
+        from gateway.tools.answering import drop_record  # noqa: PLC0415
 
         place = self.parsed_files
         return open_gateway(

@@ -33,7 +33,8 @@ from gateway.escaping import json_text
 from gateway.graph.call import Progress
 from gateway.settings.profile import Profile
 from gateway.telemetry.record import Record
-from gateway.tools.gateway import Gateway, drop_record
+from gateway.tools.answering import drop_record
+from gateway.tools.gateway import Gateway
 from gateway.tools.whole_subgraph import NODES_A_PAGE, VALUES_INCOMPLETE, Traversed, notes_of
 
 _MAX_TOKENS = 4_000_000

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self, Unpack, overload
 
 from gateway import messages
 from gateway.answers.compact import COMPACT
-from gateway.answers.explain import explained
 from gateway.answers.models import (
     BfsResult,
     CompactAnswer,
@@ -20,12 +19,9 @@ from gateway.answers.models import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.answers.page import AnyPage, PageGap, SubgraphPage
-from gateway.answers.reference import REFERENCE, rows_and_nodes
-from gateway.answers.shape import Json, Shape, iris_of_schema, size_of
-from gateway.answers.size import max_bytes
+from gateway.answers.reference import REFERENCE
+from gateway.answers.shape import Shape, iris_of_schema
 from gateway.arguments import (
-    AnyArguments,
     BfsQuery,
     DescribeEntities,
     DescribeEntity,
@@ -34,7 +30,6 @@ from gateway.arguments import (
     SearchEntities,
     SearchOptions,
     TraversalOptions,
-    parse,
 )
 from gateway.errors import InputError, quoted
 from gateway.export.subgraph import Subgraph
@@ -43,58 +38,19 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.schema.cache import SchemaCache, SchemaStorage
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
-from gateway.telemetry.record import Record
-from gateway.telemetry.tally import Clock, Tally, span
+from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.answer_cache import AnswerCache
+from gateway.tools.answering import Answerer, OnRecord, Tool, drop_record
 from gateway.tools.description import EntityDescriber
 from gateway.tools.member_names import MemberNames
-from gateway.tools.readers import IdReader, given_iris
+from gateway.tools.readers import IdReader
 from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
 from gateway.tools.shapes import ShapeReader
 from gateway.tools.traversal import Traverser
-from gateway.tools.whole_subgraph import (
-    Traversed,
-    asks_for_rows,
-    check_arguments,
-    only_rows,
-    pages,
-    subgraph_of,
-    with_rows,
-    without_rows,
-)
-
-AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
-
-_NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
-"""The reference shape with the name of every node, for people and programs that read a whole subgraph."""
-
-_ROWS_AND_NODES = replace(REFERENCE, writers={**REFERENCE.writers, SubgraphPage: rows_and_nodes})
-"""The reference shape that tells of which node each row is."""
+from gateway.tools.whole_subgraph import Traversed, WholeSubgraphs
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
-
-OnRecord = Callable[[Record], object]
-"""Receives the record of each call when it has ended; it must not raise."""
-
-
-def drop_record(_: Record) -> None:
-    """Do nothing with the record of a call."""
-
-
-_STORED = frozenset({BfsQuery.tool, IntersectSubgraphs.tool, DescribeEntity.tool, DescribeEntities.tool})
-"""Tools whose answers follow from nodes, edges and the schema. Searches have indexes beside these."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Tool(Generic[AnyArguments, AnyAnswer]):
-    """How a tool answers: its arguments become a page that fits in a shape, and what that is written as its answer."""
-
-    arguments: type[AnyArguments]
-    page: Callable[[AnyArguments, Shape, Call], Awaitable[AnyPage]]
-    answer: Callable[[Json], AnyAnswer]
-
 
 _COUNTING_SECONDS = 600.0
 """Time for counting the nodes without a name before the first call, of which half may be used; two million triples take
@@ -129,14 +85,12 @@ class Gateway:
     ) -> None:
         self._store = store
         self._profile = profile
-        self._hides = not profile.hidden.is_empty
-        self._others: OtherGraphs = {}
         self._prefixes = prefixes
         self._clock = clock
-        self._on_record = on_record
-        self._answers = AnswerCache()
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
+        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record)
+        self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
         member_names = MemberNames(store, profile, prefixes, shapes)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache, shapes)
@@ -146,26 +100,22 @@ class Gateway:
         self._traverser = Traverser(store, *reading)
         describer = EntityDescriber(store, profile, prefixes, self._schema_cache, id_reader)
         bfs_result, intersection_result = BfsResult.model_validate, IntersectionResult.model_validate
-        self._describe_schema = _Tool(DescribeSchema, self._schema_describer.describe, SchemaResult.model_validate)
-        self._search_entities = _Tool(SearchEntities, searcher.search, SearchResult.model_validate)
-        self._bfs_query = _Tool(BfsQuery, self._traverser.page, bfs_result)
-        self._describe_entity = _Tool(DescribeEntity, describer.one, Entity.model_validate)
-        self._describe_entities = _Tool(DescribeEntities, describer.several, EntitiesResult.model_validate)
-        self._intersect_subgraphs = _Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
+        self._describe_schema = Tool(DescribeSchema, self._schema_describer.describe, SchemaResult.model_validate)
+        self._search_entities = Tool(SearchEntities, searcher.search, SearchResult.model_validate)
+        self._bfs_query = Tool(BfsQuery, self._traverser.page, bfs_result)
+        self._describe_entity = Tool(DescribeEntity, describer.one, Entity.model_validate)
+        self._describe_entities = Tool(DescribeEntities, describer.several, EntitiesResult.model_validate)
+        self._intersect_subgraphs = Tool(IntersectSubgraphs, self._traverser.page, intersection_result)
+        every: tuple[Tool[Any, Any], ...] = (
+            *(self._describe_schema, self._search_entities, self._bfs_query),
+            *(self._describe_entity, self._describe_entities, self._intersect_subgraphs),
+        )
+        self._tools = {tool.arguments.tool: tool for tool in every}
         # Its answers are of any size: a program or a person asked for all of them.
-        whole = Traverser(store, with_unlimited_size(profile), *reading[1:])
-        self._whole_traverser = whole
-        self._whole: Mapping[str, _Tool[Any, Any]] = {
-            BfsQuery.tool: _Tool(BfsQuery, whole.page, bfs_result),
-            IntersectSubgraphs.tool: _Tool(IntersectSubgraphs, whole.page, intersection_result),
-        }
-        self._tools: Mapping[str, _Tool[Any, Any]] = {
-            DescribeSchema.tool: self._describe_schema,
-            SearchEntities.tool: self._search_entities,
-            BfsQuery.tool: self._bfs_query,
-            DescribeEntity.tool: self._describe_entity,
-            DescribeEntities.tool: self._describe_entities,
-            IntersectSubgraphs.tool: self._intersect_subgraphs,
+        self._whole_traverser = whole = Traverser(store, with_unlimited_size(profile), *reading[1:])
+        self._whole: Mapping[str, Tool[Any, Any]] = {
+            BfsQuery.tool: Tool(BfsQuery, whole.page, bfs_result),
+            IntersectSubgraphs.tool: Tool(IntersectSubgraphs, whole.page, intersection_result),
         }
 
     @property
@@ -180,7 +130,7 @@ class Gateway:
 
     def set_others(self, others: OtherGraphs) -> None:
         """Say which other graphs descriptions look for entities in, where a call names none (`profile.identity`)."""
-        self._others = others
+        self._answerer.others = others
 
     async def known_ids(self, iris: Sequence[Iri], call: Call) -> KnownIds:
         """Return which IRIs are nodes here, for a call about another graph, which pays for it.
@@ -200,7 +150,7 @@ class Gateway:
         """Drop all answers that are stored for paging."""
         self._traverser.forget()
         self._whole_traverser.forget()
-        self._answers.clear()
+        self._answerer.forget()
 
     def forget(self) -> None:
         """Drop all nodes and edges read so far: the answers stored for paging, and the cache."""
@@ -259,7 +209,7 @@ class Gateway:
         await self._schema_cache.wait_until_read()
         await self.wait_for_names(progress)
         if (view := self._schema_cache.latest) is not None:
-            counting = self._call(Tally("nameless", self._clock), no_progress, {}, _COUNTING_SECONDS)
+            counting = self._answerer.own_call("nameless", _COUNTING_SECONDS)
             await self._store.nameless(view.schema, counting)
 
     async def wait_for_names(self, progress: Progress = no_progress) -> None:
@@ -273,7 +223,7 @@ class Gateway:
             await progress(read, total, messages.reading_names(total))
 
         # It finds out which predicates are names.
-        await self._schema_cache.view(self._call(Tally("names", self._clock), no_progress, {}))
+        await self._schema_cache.view(self._answerer.own_call("names"))
         await self._store.prepared(report)
 
     def asks_by_name(self, tool: str, arguments: Mapping[str, Any]) -> bool:
@@ -344,27 +294,20 @@ class Gateway:
             explain: Whether the argument `explain` is accepted; by default if the profile has `server.explain`.
             shape: The shape of the answer.
             others: The other graphs in which descriptions look for entities; by default those of `set_others`.
-
-        Raises:
-            InputError: There is no such tool, or an argument is wrong.
-            Fault: The graph could not be queried.
         """
         if tool not in self._tools:
             raise InputError(f"There is no tool {quoted(tool)}.")
         accepted = self._profile.server.explain if explain is None else explain
         chosen = self._tools[tool]
-        seen = self._others if others is None else others
-        # What another graph has may change, and who may see it is another client's affair.
-        is_stored = tool in _STORED and not (seen and self._profile.identity.predicates)
         is_compact = shape == COMPACT.name
-        answer: ToolAnswer | CompactAnswer = await self._answer(
+        answer: ToolAnswer | CompactAnswer = await self._answerer.answer(
             replace(chosen, answer=CompactAnswer) if is_compact else chosen,
             arguments,
             progress,
             explain=accepted,
             shape=_SHAPES[shape],
-            answers=self._answers if is_compact and is_stored else None,
-            others=seen,
+            is_stored=is_compact,
+            others=others,
         )
         return answer
 
@@ -389,7 +332,7 @@ class Gateway:
             InputError: A type that is asked for does not exist.
         """
         given = {"all": all, "node_types": node_types, "explain": explain}
-        return await self._answer(self._describe_schema, given)
+        return await self._answerer.answer(self._describe_schema, given)
 
     async def search_entities(
         self,
@@ -405,7 +348,7 @@ class Gateway:
             **options: Conditions, columns, an order and a page; see `SearchOptions`.
         """
         given = {"query": query, "node_types": node_types, **options}
-        return await self._answer(self._search_entities, given)
+        return await self._answerer.answer(self._search_entities, given)
 
     async def bfs_query(
         self,
@@ -424,7 +367,7 @@ class Gateway:
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **options}
-        return await self._answer(self._bfs_query, given, progress)
+        return await self._answerer.answer(self._bfs_query, given, progress)
 
     async def describe_entity(
         self,
@@ -441,7 +384,7 @@ class Gateway:
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"id": id, "max_tokens": max_tokens, "explain": explain}
-        return await self._answer(self._describe_entity, given)
+        return await self._answerer.answer(self._describe_entity, given)
 
     async def describe_entities(
         self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
@@ -454,7 +397,7 @@ class Gateway:
             explain: Add the cost of the call and the SPARQL that was sent.
         """
         given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
-        return await self._answer(self._describe_entities, given)
+        return await self._answerer.answer(self._describe_entities, given)
 
     async def intersect_subgraphs(
         self,
@@ -476,7 +419,7 @@ class Gateway:
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
         given = {"seeds": seeds, "k": k, "via": via, **options}
-        return await self._answer(self._intersect_subgraphs, given, progress)
+        return await self._answerer.answer(self._intersect_subgraphs, given, progress)
 
     async def bfs_subgraph(
         self,
@@ -530,101 +473,19 @@ class Gateway:
             arguments: Its arguments, none about pages.
             progress: Called after each hop.
         """
-        # A node on one page is an end of edges on others.
-        with self._prefixes.one_answer():
-            if not asks_for_rows(arguments):
-                return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
-            check_arguments(arguments)
-            all_pages = self.pages(tool, without_rows(arguments), progress)
-            subgraph = await subgraph_of(all_pages, self._prefixes, tool, arguments)
-            return await with_rows(subgraph, self._pages(tool, only_rows(arguments), progress, _ROWS_AND_NODES))
+        return await self._subgraphs.whole(tool, arguments, progress)
 
-    async def pages(
+    def pages(
         self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress
     ) -> AsyncIterator[Traversed]:
-        """Yield all pages of a traversal, whose sizes nothing limits; each has its own deadline.
+        """Return all pages of a traversal, whose sizes nothing limits; each has its own deadline. See `subgraph`."""
+        return self._subgraphs.pages(tool, arguments, progress)
 
-        Args:
-            tool: `bfs_query` or `intersect_subgraphs`.
-            arguments: Its arguments, none about pages.
-            progress: Called after each hop.
-
-        Raises:
-            InputError: An argument is wrong, or is about pages.
-            Fault: The graph could not be queried, or changed meanwhile.
-        """
-        check_arguments(arguments)
-        async for page in self._pages(tool, arguments, progress, _NAMED_REFERENCE):
-            yield page
-
-    async def _pages(
-        self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape
-    ) -> AsyncIterator[Traversed]:
-        async def ask(place: Mapping[str, Any]) -> Traversed:
-            given = {**arguments, **place}
-            answer: Traversed = await self._answer(self._whole[tool], given, progress, shape=shape)
-            return answer
-
-        async for page in pages(ask):
-            yield page
-
-    async def _answer(
-        self,
-        tool: _Tool[AnyArguments, AnyAnswer],
-        given: Mapping[str, Any],
-        progress: Progress = no_progress,
-        *,
-        explain: bool = True,
-        shape: Shape = REFERENCE,
-        answers: AnswerCache | None = None,
-        others: OtherGraphs | None = None,
-    ) -> AnyAnswer:
-        """Return the answer of a call to unchecked arguments, and record its cost however it ends.
-
-        `answers` stores complete answers for calls that would be answered by the same.
-        """
-        name = tool.arguments.tool
-        tally = Tally(name, self._clock)
-        with span(f"call {name}", {"bfsql.tool": name}) as traced:
-            try:
-                # Time outside the other stages counts as presentation.
-                with tally.stage("presentation"), self._prefixes.one_answer():
-                    arguments = parse(tool.arguments, given, explain=explain)
-                    tally.with_queries = arguments.explain
-                    call = self._call(tally, progress, self._others if others is None else others)
-                    if self._hides:
-                        call.given = GivenTerms(given_iris(arguments, self._prefixes))
-                    schema = self._schema_cache.latest
-                    # Only compact answers are stored.
-                    answer = None if answers is None else cast("AnyAnswer | None", answers.get(arguments, schema))
-                    is_complete = True
-                    gaps: Sequence[PageGap] = ()
-                    if answer is None:
-                        page = await tool.page(arguments, shape, call)
-                        answer, is_complete = tool.answer(page.written), page.complete
-                        gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
-                        # With less time, something may be left out for lack of it.
-                        had_time = call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
-                        is_latest = schema is self._schema_cache.latest
-                        if answers is not None and is_complete and is_latest and had_time:
-                            answers.put(arguments, page.written, call.freshness, schema)
-            except BaseException as error:
-                self._on_record(tally.failed(error))
-                raise
-            record = tally.answered(complete=is_complete, causes=[gap.cause for gap in gaps])
-            traced.note({"bfsql.outcome": record.outcome, "bfsql.causes": record.causes, "bfsql.rows": record.rows})
-        self._on_record(record)
-        if arguments.explain:
-            limit = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
-            answer.explain = explained(record, limit - size_of(answer.as_json()))
+    async def _traversed(self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape) -> Traversed:
+        answer: Traversed = await self._answerer.answer(self._whole[tool], arguments, progress, shape=shape)
         return answer
 
     def _coin_for_schema(self) -> None:
         """Coin prefixes for types and predicates before any answer writes them."""
         if (view := self._schema_cache.latest) is not None:
             self._prefixes.coin(iris_of_schema(view.schema))
-
-    def _call(self, tally: Tally, progress: Progress, others: OtherGraphs, seconds: float | None = None) -> Call:
-        limits = self._profile.limits
-        deadline = Deadline.after(limits.deadline_seconds if seconds is None else seconds, self._clock)
-        return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress, others=others)

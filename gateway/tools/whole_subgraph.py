@@ -9,16 +9,26 @@ from typing import Any
 
 from gateway import messages
 from gateway.answers.models import BfsResult, IntersectionResult, Node
+from gateway.answers.page import SubgraphPage
+from gateway.answers.reference import REFERENCE, rows_and_nodes
+from gateway.answers.shape import Shape
 from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
+from gateway.graph.call import Progress
 from gateway.members.walk_text import split_steps
 from gateway.schema.view import UNKNOWN, UNTYPED
 from gateway.terms.iri import is_own, is_walk, walk_iri
 from gateway.terms.prefixes import PrefixMap
 
 Traversed = BfsResult | IntersectionResult
-AskPage = Callable[[Mapping[str, Any]], Awaitable[Traversed]]
-"""Answers a traversal with these further arguments."""
+Ask = Callable[[str, Mapping[str, Any], Progress, Shape], Awaitable[Traversed]]
+"""Answers a traversal: its tool, its arguments, what is told of its progress, and the shape of the page."""
+
+_NAMED_REFERENCE = replace(REFERENCE, names_stubs=True)
+"""The reference shape with the name of every node, for people and programs that read a whole subgraph."""
+
+_ROWS_AND_NODES = replace(REFERENCE, writers={**REFERENCE.writers, SubgraphPage: rows_and_nodes})
+"""The reference shape that tells of which node each row is."""
 
 NODES_A_PAGE = 500
 """Nodes of one page, whose metadata is read at once."""
@@ -36,7 +46,7 @@ def asks_for_rows(arguments: Mapping[str, Any]) -> bool:
     return bool(arguments.get("values") or arguments.get("sort_by"))
 
 
-def without_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _without_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call that finds the same nodes and edges, with metadata."""
     return {name: value for name, value in arguments.items() if name not in _OF_ROWS}
 
@@ -46,7 +56,7 @@ def only_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**arguments, "edges": False}
 
 
-def check_arguments(arguments: Mapping[str, Any]) -> None:
+def _check_arguments(arguments: Mapping[str, Any]) -> None:
     """Refuse arguments that are about pages.
 
     Raises:
@@ -58,22 +68,53 @@ def check_arguments(arguments: Mapping[str, Any]) -> None:
         )
 
 
-async def pages(ask: AskPage) -> AsyncIterator[Traversed]:
-    """Yield the pages of a traversal, from the first to the last.
+class WholeSubgraphs:
+    """Reads whole subgraphs of one graph: for a program as one, for a person page by page.
 
-    Raises:
-        EndpointFault: The answer changed meanwhile.
-        Fault: A page could not be read.
+    Args:
+        ask: Answers a traversal whose size nothing limits.
+        prefixes: The prefixes of IDs.
     """
-    place: Mapping[str, Any] = {}
-    while True:
-        page = await ask({"limit": NODES_A_PAGE, **place})
-        if page.result_changed:
-            raise _changed()
-        yield page
-        if page.next_offset is None:
-            return
-        place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
+
+    def __init__(self, ask: Ask, prefixes: PrefixMap) -> None:
+        self._ask = ask
+        self._prefixes = prefixes
+
+    async def whole(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Subgraph:
+        """Return all pages of a traversal as one subgraph.
+
+        Raises:
+            InputError: An argument is wrong, or is about pages.
+            Fault: The graph could not be queried, or changed meanwhile.
+        """
+        # A node on one page is an end of edges on others.
+        with self._prefixes.one_answer():
+            if not asks_for_rows(arguments):
+                return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
+            _check_arguments(arguments)
+            all_pages = self.pages(tool, _without_rows(arguments), progress)
+            subgraph = await subgraph_of(all_pages, self._prefixes, tool, arguments)
+            return await with_rows(subgraph, self.pages(tool, only_rows(arguments), progress, _ROWS_AND_NODES))
+
+    async def pages(
+        self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape = _NAMED_REFERENCE
+    ) -> AsyncIterator[Traversed]:
+        """Yield all pages of a traversal, from the first to the last.
+
+        Raises:
+            InputError: An argument is wrong, or is about pages.
+            Fault: A page could not be read, or the graph changed meanwhile.
+        """
+        _check_arguments(arguments)
+        place: Mapping[str, Any] = {}
+        while True:
+            page = await self._ask(tool, {**arguments, "limit": NODES_A_PAGE, **place}, progress, shape)
+            if page.result_changed:
+                raise _changed()
+            yield page
+            if page.next_offset is None:
+                return
+            place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
 
 
 def _changed() -> EndpointFault:

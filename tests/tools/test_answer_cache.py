@@ -15,7 +15,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.telemetry.record import Record
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.answer_cache import AnswerCache
+from gateway.tools.answering import AnswerCache
 from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.small import PREFIXES, ROOM, X, engine
