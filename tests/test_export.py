@@ -25,13 +25,19 @@ from rdflib import RDF, RDFS
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, EndpointFault, InputError
 from gateway.escaping import visible, without_formula
+from gateway.export.conversions import (
+    EDGE_COLUMNS,
+    NODE_COLUMNS,
+    edges_csv,
+    graphml,
+    nodes_csv,
+    to_dataframes,
+    to_networkx,
+    to_rdflib,
+)
 from gateway.export.formats import FORMATS, write_file
-from gateway.export.graphs import graphml, to_networkx, to_rdflib
-from gateway.export.page import MOST_NODES as MOST_NODES_OF_A_PAGE
-from gateway.export.page import notebook_frame, page
-from gateway.export.picture import MOST_NODES, picture
+from gateway.export.picture import MOST_NODES, MOST_NODES_OF_A_PAGE, notebook_frame, page, picture
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
-from gateway.export.texts import EDGE_COLUMNS, NODE_COLUMNS, edges_csv, nodes_csv, to_dataframes
 from gateway.resources import explorer_page
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings

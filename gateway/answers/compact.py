@@ -17,7 +17,6 @@ from gateway.answers.folding import folded_nodes
 from gateway.answers.page import (
     NO_TERMS,
     EntitiesPage,
-    EntityPage,
     Header,
     PageEdge,
     PageHit,
@@ -28,9 +27,9 @@ from gateway.answers.page import (
     TermSummary,
 )
 from gateway.answers.reference import (
+    REFERENCE,
     assertion_metadata,
     beside_metadata,
-    entity_page,
     header_counts,
     is_written,
     node_metadata,
@@ -45,7 +44,7 @@ from gateway.answers.reference import (
     search_fields,
     term_summary,
 )
-from gateway.answers.shape import Json, Shape, size_of, with_prefixes
+from gateway.answers.shape import Json, size_of, with_prefixes
 from gateway.answers.values import EdgeMetadata, NodeMetadata
 from gateway.expand_compact import (
     BLANK_EVIDENCE,
@@ -451,22 +450,20 @@ def _counted(terms: Sequence[str], page: SchemaPage) -> Mapping[str, int | str]:
     return {_named(term, page.labels.get(term)): page.counts.get(term, _NO_COUNT) for term in terms}
 
 
-COMPACT = Shape(
+COMPACT = replace(
+    REFERENCE,
     name="compact",
     writers={
+        **REFERENCE.writers,
         PageNode: _node_by_itself,
         PageEdge: _edge_by_itself,
         Header: _header,
-        TermSummary: term_summary,
         SubgraphPage: _subgraph,
-        EntityPage: entity_page,
         EntitiesPage: _entities_page,
         SearchPage: _search_page,
         SchemaPage: _schema_page,
     },
-    counts=header_counts,
     entity=_entity_by_itself,
-    metadata=node_metadata,
     smallest_node=6,
     smallest_edge=6,
     names_stubs=True,

@@ -19,9 +19,9 @@ from gateway.cli.screen import ProgressBar
 from gateway.cli.streams import print_note, write_bytes
 from gateway.cli.tool_call import RowNotes, for_a_person, row_pages, shown
 from gateway.errors import ConfigurationError, counted
+from gateway.export.conversions import table_csv
 from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
-from gateway.export.texts import table_csv
 from gateway.graph.call import Progress
 from gateway.tools.answering import drop_record
 from gateway.tools.gateway import Gateway

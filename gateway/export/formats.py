@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.export.graphs import graphml
-from gateway.export.page import page
-from gateway.export.picture import picture
+from gateway.export.conversions import dot, edges_csv, graphml, nodes_csv
+from gateway.export.picture import page, picture
 from gateway.export.subgraph import Subgraph
-from gateway.export.texts import dot, edges_csv, nodes_csv
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,13 +99,13 @@ class Subgraph:
         Raises:
             ConfigurationError: networkx is not installed.
         """
-        from gateway.export.graphs import to_networkx  # noqa: PLC0415 - with networkx
+        from gateway.export.conversions import to_networkx  # noqa: PLC0415 - with networkx
 
         return to_networkx(self)
 
     def to_rdflib(self) -> rdflib.Graph:
         """Return it as triples; see `rdf_graph.to_rdflib`."""
-        from gateway.export.graphs import to_rdflib  # noqa: PLC0415 - with rdflib
+        from gateway.export.conversions import to_rdflib  # noqa: PLC0415 - with rdflib
 
         return to_rdflib(self)
 
@@ -115,13 +115,13 @@ class Subgraph:
         Raises:
             ConfigurationError: pandas is not installed.
         """
-        from gateway.export.texts import to_dataframes  # noqa: PLC0415 - with pandas
+        from gateway.export.conversions import to_dataframes  # noqa: PLC0415 - with pandas
 
         return to_dataframes(self)
 
     def _repr_html_(self) -> str:
         """Return it as a notebook shows it: the explorer page in a frame."""
-        from gateway.export.page import notebook_frame  # noqa: PLC0415 - it needs this module
+        from gateway.export.picture import notebook_frame  # noqa: PLC0415 - it needs this module
 
         return notebook_frame(self)
 

@@ -16,7 +16,6 @@ from gateway.errors import ConfigurationError, quoted
 from gateway.server.app import mcp_server
 from gateway.server.calls import SHARE, Calls
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.http_server import HttpGuard
 from gateway.server.interpreter import collected_between_calls, short_switch_interval
 from gateway.server.stdio import MAX_BYTES, stdio_wire
 from gateway.settings.serving import DRAIN_SECONDS, NOTHING, ObserveSettings
@@ -136,6 +135,8 @@ async def serve_http(
 
 def _guarded(app: ASGIApp, access: HttpAccess, worker: Worker | None) -> ASGIApp:
     """Return an application with everything before it; requests of sessions are led to their worker after access."""
+    from gateway.server.http_server import HttpGuard  # noqa: PLC0415 - a client over stdio waits for imports
+
     guarded: ASGIApp = HttpGuard(app)
     if worker is None:
         return access.before(guarded)

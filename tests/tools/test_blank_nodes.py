@@ -14,7 +14,7 @@ from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
 from gateway.errors import EndpointFault, InputError
 from gateway.expand_compact import expand
-from gateway.export.graphs import to_rdflib
+from gateway.export.conversions import to_rdflib
 from gateway.files.loading import load_files
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile

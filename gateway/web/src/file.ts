@@ -4,7 +4,7 @@ import type { Entity, Hits, Json, Node, Relation, Subgraph } from "./answers";
 import { nameOf } from "./answers";
 import { type Call, ToolError, type Tools } from "./tools";
 
-/** The element that `gateway/export/page.py` adds. */
+/** The element that `gateway/export/picture.py` adds. */
 const ELEMENT = "answer";
 
 /** Other ends of a relation in a record. */
