@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from gateway.cli.main import _command
-from gateway.server.observe.pages import HEALTH, READINESS
+from gateway.server.observe.observation import HEALTH, READINESS
 from tests.servers.maven import FUSEKI
 
 ROOT: Final = Path(__file__).resolve().parents[1]

@@ -13,7 +13,7 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import Any
 
-from gateway.answers.folding import folded_nodes
+from gateway.answers.blank_nodes import folded_nodes
 from gateway.answers.page import (
     NO_TERMS,
     EntitiesPage,

@@ -18,7 +18,7 @@ from gateway.expand_compact import INCOMING
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
-from gateway.members.walk_text import split_steps
+from gateway.members.sides import split_steps
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import Profile
 from gateway.terms.names import cut

@@ -10,7 +10,7 @@ from itertools import chain
 from operator import itemgetter
 
 from gateway import messages
-from gateway.answers.blank_contents import BeyondReader
+from gateway.answers.blank_nodes import BeyondReader
 from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.metadata import MetadataBuilder

@@ -2,18 +2,18 @@
 
 Nodes and edges come first; then, where the smallest form of an answer is still too large, its lists and sentences.
 An ID may have 998 characters, and a call may name 200 of them, so what an answer says beside its nodes and edges may
-alone be larger than the answer may be.
+alone be larger than the answer may be. What a call has cost is listed in the room that is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from typing import TypeVar
 
 from gateway import messages
-from gateway.answers.explain import room_for_explain
+from gateway.answers.models import Explain, SentQuery
 from gateway.answers.page import (
     AnyPage,
     Degraded,
@@ -34,6 +34,7 @@ from gateway.answers.values import SHORTER, Shortener
 from gateway.graph.call import Deadline
 from gateway.graph.values import Iri
 from gateway.settings.limits import SizeSettings
+from gateway.telemetry.record import Record, Sent
 from gateway.terms.names import cut
 
 Item = TypeVar("Item")
@@ -402,3 +403,80 @@ def _drop_labels(page: AnyPage, degraded: Degraded) -> None:
 def _count(degraded: Degraded, step: Step, number: int) -> None:
     if number > 0:
         degraded[step] = degraded.get(step, 0) + number
+
+
+_SHARE = 4
+"""One part in so many of an answer is reserved for its explanation."""
+
+_LEAST = 220
+"""Bytes that are reserved for it in a small answer: what it takes without a single query and the times of stages."""
+
+_ALWAYS = frozenset({"total", "waiting", "own"})
+"""Times that it has however short the room is, and if they are 0."""
+
+_TEXT_LENGTHS = (1_000_000_000, 4_000, 1_000, 300, 100)
+"""Characters of a query that are left, by how hard it must be tried; the first is all of them."""
+
+
+def room_for_explain(limit: int) -> int:
+    """Return how many bytes of an answer its explanation may count on; what else is left it gets, too."""
+    return max(limit // _SHARE, _LEAST)
+
+
+def explained(record: Record, room: int) -> Explain:
+    """Return a record as an answer lists it, in so many bytes: texts are cut first, then the last queries left out."""
+    whole, *shorter = _TEXT_LENGTHS
+    explain = _with(record, record.sent, whole)
+    for longest in shorter:
+        if _size(explain) <= room:
+            return explain
+        explain = _with(record, record.sent, longest)
+    explain = _with(record, record.sent[: _how_many(explain, room)], shorter[-1])
+    if _size(explain) > room:
+        explain.ms = {stage: ms for stage, ms in explain.ms.items() if stage in _ALWAYS}
+    return explain
+
+
+def _with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
+    """Return the explanation with these queries, each text no longer than so many characters."""
+    times = {**asdict(record.ms), "own": record.ms.own}
+    return Explain(
+        queries=record.queries,
+        retries=record.retries,
+        rows=record.rows,
+        bytes=record.bytes,
+        cache_hits=record.cache_hits,
+        cache_misses=record.cache_misses,
+        overflows=record.overflows,
+        splits=record.splits,
+        ms={stage: ms for stage, ms in times.items() if ms or stage in _ALWAYS},
+        sent=[_written(query, longest) for query in sent],
+        texts_cut=sum(len(query.sparql) > longest for query in sent) or None,
+        sent_left_out=len(record.sent) - len(sent) or None,
+    )
+
+
+def _written(query: Sent, longest: int) -> SentQuery:
+    return SentQuery(
+        template=query.template,
+        sparql=cut(query.sparql, longest),
+        rows=query.rows,
+        bytes=query.bytes,
+        ms=query.ms,
+        fault=query.fault or None,
+    )
+
+
+def _how_many(explain: Explain, room: int) -> int:
+    """Return how many of the queries fit."""
+    left_out = len(explain.sent)
+    room -= _size(explain.model_copy(update={"sent": [], "texts_cut": left_out, "sent_left_out": left_out}))
+    for position, query in enumerate(explain.sent):
+        room -= size_of(query.as_json())
+        if room < 0:
+            return position
+    return left_out
+
+
+def _size(explain: Explain) -> int:
+    return size_of({"explain": explain.as_json()})

@@ -428,7 +428,7 @@ def refresh(*, options: _IndexOptions) -> CommandLine:
 
 def _index(options: CommonOptions, *, rebuild: bool) -> CommandLine:
     def run() -> None:
-        from gateway.cli.index import index as build_index  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.storing import index as build_index  # noqa: PLC0415 - see `CommandLine.run`
 
         build_index(options, rebuild=rebuild)
 
@@ -462,7 +462,7 @@ def load(
     """
 
     def run() -> None:
-        from gateway.cli.load import load_graph  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.storing import load_graph  # noqa: PLC0415 - see `CommandLine.run`
 
         load_graph(options, files, to, replace=replace)
 

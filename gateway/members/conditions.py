@@ -26,8 +26,7 @@ from gateway.graph.walks import (
     OtherWalk,
     Walk,
 )
-from gateway.members.value_text import ValueText, kind_of, literal_value, read_members, read_value
-from gateway.members.walk_text import LONGEST_TEXT, NamedWalk
+from gateway.members.sides import LONGEST_TEXT, NamedWalk, ValueText, kind_of, literal_value, read_members, read_value
 from gateway.terms.comparable import Number, Period, Text, folded
 from gateway.terms.names import cut
 

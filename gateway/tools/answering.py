@@ -15,12 +15,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from cachetools import LRUCache
 
-from gateway.answers.explain import explained
 from gateway.answers.models import CompactAnswer, ToolAnswer
 from gateway.answers.page import AnyPage, PageGap, SubgraphPage
 from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import Json, Shape, size_of
-from gateway.answers.size import max_bytes
+from gateway.answers.size import explained, max_bytes
 from gateway.arguments import (
     AnyArguments,
     Arguments,

@@ -9,7 +9,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from gateway import messages
-from gateway.answers.blank_contents import BlankContents
+from gateway.answers.blank_nodes import BlankContents
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
 from gateway.answers.metadata import MetadataBuilder, orders_of

@@ -15,7 +15,7 @@ from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
-from gateway.members.walk_text import WalkReader
+from gateway.members.sides import WalkReader
 from gateway.schema.view import SchemaView, Subclasses, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.iri import walk_iri

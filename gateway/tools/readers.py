@@ -28,7 +28,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK
-from gateway.members.walk_text import StepText, split_steps
+from gateway.members.sides import StepText, split_steps
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import HINTED, SchemaView, first_warnings
 from gateway.settings.profile import Profile

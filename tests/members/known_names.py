@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from gateway.errors import InputError, quoted
 from gateway.graph.walks import Step, Walk
 from gateway.members.conditions import ConditionText, read_condition
-from gateway.members.walk_text import WalkReader
+from gateway.members.sides import WalkReader
 
 EX = "http://example.org/"
 

@@ -17,8 +17,7 @@ from gateway.graph.walks import (
     Walk,
 )
 from gateway.members.conditions import EndKind, read_conditions, resolved, written
-from gateway.members.value_text import MOST_MEMBERS, ValueText
-from gateway.members.walk_text import LONGEST_TEXT
+from gateway.members.sides import LONGEST_TEXT, MOST_MEMBERS, ValueText
 from gateway.terms.comparable import Number, Period, Text, period_in, year_in
 from tests.members.known_names import EX, KnownNames, read, reader, walk
 

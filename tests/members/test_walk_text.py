@@ -2,7 +2,7 @@ import pytest
 
 from gateway.errors import InputError
 from gateway.graph.walks import Step, Walk
-from gateway.members.walk_text import LONGEST_TEXT
+from gateway.members.sides import LONGEST_TEXT
 from tests.members.known_names import EX, reader, walk
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from gateway.answers.explain import explained
 from gateway.answers.models import Explain, ToolAnswer
+from gateway.answers.size import explained
 from gateway.api import open_gateway
 from gateway.arguments import ALL
 from gateway.cache.store import CachedStore
