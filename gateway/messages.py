@@ -1,14 +1,16 @@
 """The sentences that a model reads in answers and errors, by what they are about.
 
-IDs and names in their arguments are quoted or bounded already. The errors of wrong arguments are in `arguments`.
+Those about one noun stand with it: the schema, shapes, IDs, names in conditions and traversals in `tools/`, members in
+`members/`, other graphs in `answers/crossing.py`. IDs and names in their arguments are quoted or bounded already. The
+errors of wrong arguments are in `arguments`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from gateway.arguments import MAX_HITS
-from gateway.errors import DeadlinePassed, InputError, counted, quoted
+from gateway.errors import DeadlinePassed, InputError, counted
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
@@ -42,27 +44,7 @@ def edges_uncounted(listed: str) -> str:
     )
 
 
-def identities_unread(listed: str, why: str) -> str:
-    """Return a warning: by which IRIs other graphs may know some entities could not be read."""
-    return f"also_in: what other graphs call {listed} could not be read, so they may have them. {why}"
-
-
-def unsure_elsewhere(listed: str, graph: str, why: str) -> str:
-    """Return a warning: another graph of the server could not be asked whether it has some entities."""
-    return f"also_in: whether the graph {graph} has {listed} could not be found out. {why}"
-
-
-def not_asked_elsewhere(listed: str) -> str:
-    """Return a warning: there are too many IRIs to ask other graphs about all."""
-    return f"also_in: other graphs were not asked about all IRIs of {listed}. Describe fewer entities at once."
-
-
 # --- traversals: seeds ---
-
-
-def one_seed_only(seed: str, k: int) -> str:
-    """Return a warning: all seeds of an intersection are one entity."""
-    return f"seeds: all of them are {seed}, so this is what lies within {k} hop{'s' if k > 1 else ''} of it alone."
 
 
 def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:
@@ -93,33 +75,10 @@ def missing_seeds(hint: str) -> str:
 # --- traversals: steering ---
 
 
-def no_edge_predicate(name: str, shown: str) -> InputError:
-    """Return the error of a predicate that is no edge, and where it is shown instead."""
-    return InputError(
-        f"only_predicates: {name} is no edge in this graph, so it cannot be followed.", valid=f"It is shown {shown}."
-    )
-
-
-AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
-AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
-AS_METADATA = "in the metadata of a node: call describe_entity"
-AS_EVIDENCE = "as the evidence of edges, in their metadata: call bfs_query or intersect_subgraphs without topology_only"
-AS_UNLISTED = (
-    "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
-    "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
-)
 _NO_EDGES_EITHER = (
     "A predicate that only leads to literals, or only says something about edges, is no edge: call describe_entity for "
     "the metadata of a node, and bfs_query for that of an edge."
 )
-
-
-def as_statement(direct: str) -> str:
-    """Return where the value of a statement of a Wikibase is shown, and the rest of the statement."""
-    return (
-        f"as {direct}: an edge where its value is a node, else in the metadata of its node (describe_entity); what a "
-        "statement says besides is in the metadata of the edge (bfs_query)"
-    )
 
 
 def wrong_number_of_lists(tool: str, lists: int, wanted: int, each: str) -> InputError:
@@ -142,81 +101,6 @@ def unknown_step(name: str, *nearest: str, are_all: bool = True) -> InputError:
         valid=f"Nearest: {near}." if near else _WALK,
         next_step="Call describe_schema for predicates of edges and of values, or describe_entity for those of a node.",
     )
-
-
-def too_many_named(argument: str, name: str) -> InputError:
-    """Return the error of a name that more entities have than are read."""
-    return InputError(
-        f"{argument}: more entities are called {name} than are read.",
-        valid="Write the ID of the one that is meant.",
-        next_step="Call search_entities for their IDs.",
-    )
-
-
-def too_many_names(argument: str, most: int) -> InputError:
-    """Return the error of conditions with more names than are looked up."""
-    return InputError(
-        f"{argument}: too many names of entities would have to be looked up.",
-        valid=f"Write IDs, or names up to {most} in a call.",
-        next_step="Call search_entities for the IDs.",
-    )
-
-
-def walks_are_no_triples(walks: Sequence[str]) -> str:
-    """Return a note about edges that stand for walks of several predicates."""
-    more = f" and {len(walks) - 1:,} more" if len(walks) > 1 else ""
-    return f"Walks of several predicates ({in_prose(walks[0])}{more}) are no triples: RDF leaves them out."
-
-
-def alike_walks(step: str) -> str:
-    """Return a warning: conditions are about nodes on the way that need not be the same."""
-    return (
-        f"where: walks that begin with {step} need not lead over the same node. For one that fulfils all, ask for the "
-        f"nodes on the way (node_types: theirs, or untyped), and walk back from these."
-    )
-
-
-def reserved_word(name: str) -> str:
-    """Return a warning: a word of conditions is the name of a predicate too."""
-    return f"where: {name} is not the predicate of this name; for that, write its ID."
-
-
-def about_values(
-    conditions: Sequence[str], read_as_numbers: Sequence[int], not_comparable: Sequence[int]
-) -> Iterator[str]:
-    """Yield warnings about the values that conditions were decided by."""
-    for condition, from_texts, left_out in zip(conditions, read_as_numbers, not_comparable, strict=False):
-        if from_texts:
-            texts = counted(from_texts, "text")
-            yield f"where: {texts} that read as a number {_were(from_texts)} compared as one, by {quoted(condition)}."
-        if left_out:
-            yield f"where: {counted(left_out, 'value')} cannot be compared, and fulfil nothing, by {quoted(condition)}."
-
-
-def texts_ordered(count: int) -> str:
-    """Return a warning: some texts were ordered as numbers."""
-    return f"sort_by: {counted(count, 'text')} that read as a number {_were(count)} ordered as one."
-
-
-def values_unordered(count: int) -> str:
-    """Return a warning: some values have no place in an order."""
-    return f"sort_by: {counted(count, 'value')} without a place in an order, such as NaN, left out."
-
-
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
-
-
-ORDER_UNSURE = "Not all values could be read by which nodes are ordered, so these may stand elsewhere."
-
-
-def each_alone(conditions: Sequence[str], counts: Sequence[tuple[int, bool]]) -> str:
-    """Return how many nodes each condition alone lets through, and whether these are all, where none fulfils all."""
-    each = "; ".join(
-        f"{quoted(one)} {'' if is_exact else 'at least '}{count:,}"
-        for one, (count, is_exact) in zip(conditions, counts, strict=True)
-    )
-    return f"where: no node fulfils all conditions. Each alone lets through: {each}."
 
 
 def walk_too_long(name: str, longest: int) -> InputError:
@@ -258,11 +142,6 @@ def _has(count: int) -> str:
     return "has" if count == 1 else "have"
 
 
-def other_way(seed: str, followed: str, other: str, count: str) -> str:
-    """Return a warning: a seed has no edge in the direction asked for, and some in the other."""
-    return f"{seed} has no edge by {followed}, but {count} by {other}: ask for that direction."
-
-
 # --- traversals: gaps ---
 
 MAY_HAVE_MORE_EDGES = f"this {_CUTS_ANSWERS}, so any of these may have more edges"
@@ -276,16 +155,6 @@ def edges_left_out(count: int) -> str:
 
 
 MALFORMED_LIST = "A malformed list is shown as the blank nodes that it is made of, by rdf:first and rdf:rest."
-
-TYPES_OF_BLANK_NODES = (
-    "A type in parentheses is that of nodes without a type and without an IRI: the predicate that leads to them."
-)
-
-
-def share_of_blank_nodes(edges: int, of: int, types: str) -> str:
-    """Return how many of all edges have a blank node at an end, and which types most of these nodes have."""
-    share = max(1, round(100 * edges / max(1, of)))
-    return f"{share} % of the edges ({edges:,} of {of:,}) have a blank node at an end; most of these are {types}."
 
 
 BLANK_NODES = (
@@ -327,11 +196,6 @@ def nodes_used_up(nodes: int) -> str:
 def hop_done(hop: int, hops: int, nodes: int) -> str:
     """Return the progress of a traversal."""
     return f"hop {hop} of {hops}: {counted(nodes, 'node')}"
-
-
-def traversal_done(nodes: int, edges: int) -> str:
-    """Return the progress of a traversal at its end."""
-    return f"{counted(nodes, 'node')}, {counted(edges, 'edge')}"
 
 
 def with_degrees(detail: str, degrees: Sequence[tuple[str, Degree]]) -> str:
@@ -412,14 +276,6 @@ def offset_past_end(offset: int, nodes: int) -> str:
     return f"offset: {offset} is past the end; there {_are(nodes, 'node')}."
 
 
-def edge_offset_alone(tool: str) -> InputError:
-    """Return the error of a page that goes on with the edges of a node, and does not say of which."""
-    return InputError(
-        f"{tool}: edge_offset is given without offset.",
-        valid="Both together: next_edge and next_offset of the page before.",
-    )
-
-
 def negated(edges: int, wholly: int) -> str:
     """Return a warning: assertions deny edges."""
     return (
@@ -435,9 +291,6 @@ def answer_too_late(nodes: int, edges: int) -> DeadlinePassed:
         "being written.",
         next_step="Ask for fewer seeds or hops, or ask again when the gateway has fewer calls to answer.",
     )
-
-
-# --- names in the place of IDs ---
 
 
 def reading_names(total: int) -> str:
@@ -467,38 +320,6 @@ def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str
         f"There is no entity {asked} in this graph{place}.{doubt}",
         valid=" ".join(filter(None, [hint, others])),
         next_step="Call search_entities with a name to find its ID.",
-    )
-
-
-def taken_for(text: str, entity: str, name: str) -> str:
-    """Return a warning: a name stood in the place of an ID, perhaps not the first name of the entity."""
-    called = f" ({name})" if name else ""
-    return f"{text} is no ID and was taken for {entity}{called}, the only entity of this name."
-
-
-def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputError:
-    """Return the error of a text that is no ID, and the name of no entity, or of none that was found."""
-    none = f"no entity of this name was found. {doubt}" if doubt else "no entity has this name."
-    wrong = f"{no_id.wrong.removesuffix('.')}, and {none}"
-    return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
-
-
-NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
-
-
-def several_of_this_name(no_id: InputError, listed: str, count: int, doubt: str) -> InputError:
-    """Return the error of a name that several entities have, or that others than the one found may have."""
-    wrong = no_id.wrong.removesuffix(".")
-    if count == 1:
-        return InputError(
-            f"{wrong}, and not every name could be compared or listed, so others may have this one.",
-            valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
-            next_step="Send the ID of what you mean.",
-        )
-    return InputError(
-        f"{wrong}, and {count} entities have this name.",
-        valid=f"They are: {listed}." if count <= listed.count("; ") + 1 else f"The first are: {listed}.",
-        next_step="Send the ID of the one you mean.",
     )
 
 
@@ -611,69 +432,6 @@ TOOL_USAGE_NOTES = (
     "Types and predicates may be written as the ID, the local name or the label."
 )
 
-CLOSED_WORLD = "The lists of entity_types and predicates are complete: filters take these values."
-CLOSED_WORLD_IN_PART = (
-    "All types and predicates are known, and the most frequent are listed: filters take these values, and those that "
-    "describe_entity and bfs_query show."
-)
-OPEN_WORLD = (
-    "The lists of entity_types and predicates are not complete: filters also take the predicates that describe_entity "
-    "shows in edges, and the types of the nodes in answers."
-)
-START = (
-    "Call search_entities with a name to get IDs, then describe_entity to see what could be followed, then bfs_query "
-    "with only_predicates."
-)
-SEARCH_BY_API = "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
-NO_NAMES = (
-    "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that you "
-    "were given, or that bfs_query shows."
-)
-UNKNOWN_GRAPH = "An RDF graph whose types and predicates are not known."
-
-
-def names_compared(predicates: str) -> str:
-    """Return advice: what a search compares."""
-    return f"search_entities compares names ({predicates}), not descriptions or other text."
-
-
-def flooding_type(percent: int, shown: str) -> str:
-    """Return advice: one type fills every answer."""
-    return (
-        f"{percent} % of the typed nodes are {shown}: where they are beside the point, leave them out with "
-        "exclude_node_types, and of searches with node_types."
-    )
-
-
-def hub_types(shown: str, max_degree: int | None) -> str:
-    """Return advice: nodes of these types have very many edges."""
-    if max_degree is not None:
-        return f"Nodes of {shown} can be hubs; those with more than {counted(max_degree, 'edge')} are not expanded."
-    return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
-
-
-def graph_description(edges: int | None, blank: int, types: str) -> str:
-    """Return what a graph is about: its edges, where they were counted, and its most frequent types.
-
-    Args:
-        edges: How many there are.
-        blank: How many more there would be if blank nodes were nodes.
-        types: The types.
-    """
-    about = f" Its most frequent types: {types}." if types else ""
-    if edges is None:
-        return f"A large RDF graph.{about}"
-    more = f", and {blank:,} to or from blank nodes, which cannot be followed" if blank else ""
-    return f"An RDF graph of {counted(edges, 'edge')}{more}.{about}"
-
-
-def blank_nodes_uncounted(edges: int, nodes: int) -> str:
-    """Return why a schema is not all: so many edges and typed nodes are those of blank nodes."""
-    return (
-        f"blank nodes cannot be followed here: {counted(edges, 'edge')} to or from them, and {nodes:,} of them that "
-        "have a type, are not counted, and types and predicates that only they have are not listed"
-    )
-
 
 BLANK_NAMES = "Blank nodes of this graph have names, which were not compared: they cannot be followed."
 
@@ -688,48 +446,6 @@ BLANK_NODES_NOT_LOOKED_FOR = (
 def blank_nodes_of_types(count: int) -> str:
     """Return a warning: so many blank nodes have the types, and are not listed."""
     return f"Not listed: {counted(count, 'blank node')} of these types, which cannot be followed."
-
-
-def not_all_listed(reason: str, is_reading: bool) -> str:
-    """Return a warning: the lists of types and predicates are not complete."""
-    later = " All of it is being read in the background: ask again in a while." if is_reading else ""
-    return f"The lists are not complete: {reason.rstrip('.')}.{later}"
-
-
-VALUES_UNREAD = "The predicates of literals could not be read in time, so `values` is not here: ask again in a minute."
-"""A warning: an answer about the schema does not say what values there are."""
-
-SHAPES_READ = "Follow a predicate with bfs_query and only_predicates, with ^ before it where its edges come in."
-"""Advice beside shapes."""
-
-NO_SHAPE = "node_types: nodes without a type have no shape."
-"""A warning: the shape of `untyped` or `unknown` is asked for."""
-
-
-def shapes_unread(what: str) -> str:
-    """Return a warning: the shapes of some types could not be read."""
-    return f"node_types: not all shapes could be read: {what.rstrip('.')}. Ask again for fewer types."
-
-
-def too_many_shapes(most: int, total: int) -> str:
-    """Return a warning: more types were asked for than an answer has shapes of."""
-    return f"node_types: shown are {most:,} of {counted(total, 'type')}; ask for the others in another call."
-
-
-def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> str:
-    """Return a warning: lists have so many of the most frequent types or predicates, and how to see the others.
-
-    Args:
-        totals: How many there are, by the name of the list.
-        count: How many each lists.
-        can_have_more: Whether `all` would list more.
-    """
-    lists = ", ".join(f"the {count:,} most frequent of {total:,} {name}" for name, total in totals.items())
-    more = " all=true lists up to 200 of each." if can_have_more else ""
-    return (
-        f"Listed: {lists}.{more} Filters take the others too, by ID, local name or label; schema_summary of "
-        "bfs_query shows those of a neighborhood."
-    )
 
 
 # --- names in filters ---

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from gateway import messages
 from gateway.errors import Fault, GatewayError
 from gateway.graph.call import Call, KnownIds, OtherGraph, together
 from gateway.graph.store import GraphStore
@@ -67,7 +66,7 @@ class Crosser:
         asked = list(dict.fromkeys(chain.from_iterable(by_number)))[:MOST_IRIS]
         if left := [node for node, own in names.items() if not set(own) <= set(asked)]:
             crossings.in_doubt.update(left)
-            crossings.warnings.append(messages.not_asked_elsewhere(self._prefixes.listed(left)))
+            crossings.warnings.append(not_asked_elsewhere(self._prefixes.listed(left)))
         requests = 1 if all(map(is_plain_iri, asked)) else _REQUESTS_IF_ODD
         answers: dict[str, KnownIds | GatewayError] = {}
 
@@ -97,7 +96,7 @@ class Crosser:
         if unread := [node for node in nodes if not found[node].mark.whole]:
             crossings.in_doubt.update(unread)
             faults = [mark.fault.wrong for node in unread if (mark := found[node].mark).fault is not None]
-            crossings.warnings.append(messages.identities_unread(self._prefixes.listed(unread), faults[0]))
+            crossings.warnings.append(identities_unread(self._prefixes.listed(unread), faults[0]))
         return {node: (node, *found[node].others) for node in nodes}
 
     def _note_failures(
@@ -111,9 +110,27 @@ class Crosser:
             why = next((fault.wrong for fault in answer.failed.values()), "")
         if unsure:
             crossings.in_doubt.update(unsure)
-            crossings.warnings.append(messages.unsure_elsewhere(self._prefixes.listed(unsure), graph, why))
+            crossings.warnings.append(unsure_elsewhere(self._prefixes.listed(unsure), graph, why))
 
 
 def _ids(answer: KnownIds | GatewayError, iris: Sequence[Iri]) -> Sequence[str]:
     """Return the IDs of an entity in another graph, sorted; none if that could not be asked."""
     return () if isinstance(answer, GatewayError) else sorted({answer.ids[iri] for iri in iris if iri in answer.ids})
+
+
+# --- sentences that a model reads ---
+
+
+def identities_unread(listed: str, why: str) -> str:
+    """Return a warning: by which IRIs other graphs may know some entities could not be read."""
+    return f"also_in: what other graphs call {listed} could not be read, so they may have them. {why}"
+
+
+def unsure_elsewhere(listed: str, graph: str, why: str) -> str:
+    """Return a warning: another graph of the server could not be asked whether it has some entities."""
+    return f"also_in: whether the graph {graph} has {listed} could not be found out. {why}"
+
+
+def not_asked_elsewhere(listed: str) -> str:
+    """Return a warning: there are too many IRIs to ask other graphs about all."""
+    return f"also_in: other graphs were not asked about all IRIs of {listed}. Describe fewer entities at once."

@@ -17,7 +17,7 @@ from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.members.ordering import Ordered
-from gateway.members.reading import NOTHING_ASKED, MemberQuestion, MemberReader
+from gateway.members.reading import NOTHING_ASKED, ORDER_UNSURE, MemberQuestion, MemberReader, about_values, each_alone
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -375,14 +375,14 @@ class TopologyFilter:
         for node in found:
             if node not in kept and topology.nodes[node]:
                 removed.setdefault(node, "where")
-        warnings.extend(messages.about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable))
+        warnings.extend(about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable))
         nodes = [node for node in found if node in kept]
         if len(asked.conditions) > 1 and not nodes and found:
-            warnings.append(messages.each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
+            warnings.append(each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
         order = None
         if asked.order is not None:
             order = await self._members.ordered(nodes, asked.order, call)
-            gaps.add("endpoint_failed", order.unsure, messages.ORDER_UNSURE)
+            gaps.add("endpoint_failed", order.unsure, ORDER_UNSURE)
             warnings.extend(order.warnings)
             nodes = list(order.nodes)
         return Members(nodes, len(left_out.nodes), order)

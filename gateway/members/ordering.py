@@ -14,7 +14,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Final
 
-from gateway import messages
+from gateway.errors import counted
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, End, Ends, Order
 from gateway.terms.comparable import Number, Period, Text, comparable, folded, number_in
@@ -60,8 +60,8 @@ class Ordered:
     @property
     def warnings(self) -> list[str]:
         """What a reader should know about the values that it rests on."""
-        texts = [messages.texts_ordered(self.read_as_numbers)] if self.read_as_numbers else []
-        return texts + ([messages.values_unordered(self.not_comparable)] if self.not_comparable else [])
+        texts = [texts_ordered(self.read_as_numbers)] if self.read_as_numbers else []
+        return texts + ([values_unordered(self.not_comparable)] if self.not_comparable else [])
 
     def tied(self, until: int) -> int:
         """Return how many nodes behind the first so many have the same value as the last of these."""
@@ -179,3 +179,21 @@ def _sorted(nodes: Sequence[Iri], keys: Mapping[Iri, Key], order: Order) -> Orde
     with_value.sort(key=lambda node: keys[node][0])
     without = [node for node in by_place if node not in keys]
     return Ordered((*with_value, *without), {node: value_of(key) for node, key in keys.items()})
+
+
+# --- sentences that a model reads ---
+
+
+def were(count: int) -> str:
+    """Return the verb of so many."""
+    return "was" if count == 1 else "were"
+
+
+def texts_ordered(count: int) -> str:
+    """Return a warning: some texts were ordered as numbers."""
+    return f"sort_by: {counted(count, 'text')} that read as a number {were(count)} ordered as one."
+
+
+def values_unordered(count: int) -> str:
+    """Return a warning: some values have no place in an order."""
+    return f"sort_by: {counted(count, 'value')} without a place in an order, such as NaN, left out."

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal as Literal_
 
+from gateway.errors import counted, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, TYPES, Condition, End, Ends, Order, OtherWalk, Walk, list_members
 from gateway.members.deciding import Decider
-from gateway.members.ordering import Ordered, in_order
+from gateway.members.ordering import Ordered, in_order, were
 from gateway.terms.iri import ARRAY, ORDER
 from gateway.terms.literals import Literal
 
@@ -220,3 +221,29 @@ def _mark_of(node: Iri, conditions: Sequence[Condition], ends: WalkEnds) -> Mark
     """Return why it could not be decided of a node."""
     marks = (one.mark for condition in conditions for one in _ends_of(condition, node, ends))
     return next((mark for mark in marks if not mark.whole), WHOLE)
+
+
+# --- sentences that a model reads ---
+
+ORDER_UNSURE = "Not all values could be read by which nodes are ordered, so these may stand elsewhere."
+
+
+def about_values(
+    conditions: Sequence[str], read_as_numbers: Sequence[int], not_comparable: Sequence[int]
+) -> Iterator[str]:
+    """Yield warnings about the values that conditions were decided by."""
+    for condition, from_texts, left_out in zip(conditions, read_as_numbers, not_comparable, strict=False):
+        if from_texts:
+            texts = counted(from_texts, "text")
+            yield f"where: {texts} that read as a number {were(from_texts)} compared as one, by {quoted(condition)}."
+        if left_out:
+            yield f"where: {counted(left_out, 'value')} cannot be compared, and fulfil nothing, by {quoted(condition)}."
+
+
+def each_alone(conditions: Sequence[str], counts: Sequence[tuple[int, bool]]) -> str:
+    """Return how many nodes each condition alone lets through, and whether these are all, where none fulfils all."""
+    each = "; ".join(
+        f"{quoted(one)} {'' if is_exact else 'at least '}{count:,}"
+        for one, (count, is_exact) in zip(conditions, counts, strict=True)
+    )
+    return f"where: no node fulfils all conditions. Each alone lets through: {each}."

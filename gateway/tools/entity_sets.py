@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway import messages
 from gateway.answers.page import MemberHeader, PageNode, SearchPage
 from gateway.answers.rows import RowWriter, titles
 from gateway.answers.shape import Shape
@@ -16,7 +15,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Condition, Order, Selected, Selection
 from gateway.members.ordering import Ordered, place_of
-from gateway.members.reading import Chosen, MemberQuestion, MemberReader
+from gateway.members.reading import ORDER_UNSURE, Chosen, MemberQuestion, MemberReader, about_values, each_alone
 from gateway.schema.view import UNTYPED
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -110,7 +109,7 @@ class EntitySets:
             found = await self._selected(types, (condition,), call)
             chosen = await self._reader.chosen(found.nodes, [condition], call)
             counts.append((len(chosen.nodes), found.mark.whole and not chosen.unsure))
-        return messages.each_alone(asked.written, counts)
+        return each_alone(asked.written, counts)
 
     async def under(self, nodes: Sequence[Iri], asked: MemberQuestion, call: Call, mark: Mark = WHOLE) -> EntitySet:
         """Return those of some entities that fulfil conditions, in their order or that of the question.
@@ -122,14 +121,14 @@ class EntitySets:
             mark: Whether all entities that are meant are among them.
         """
         chosen = await self._reader.chosen(nodes, asked.conditions, call)
-        warnings = [*messages.about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable)]
+        warnings = [*about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable)]
         doubt = mark if not mark.whole else _doubt(chosen)
         if asked.order is None or not chosen.nodes:
             return EntitySet(chosen.nodes, doubt, warnings=warnings)
         order = await self._reader.ordered(chosen.nodes, asked.order, call)
         warnings += order.warnings
         if order.unsure:
-            warnings.append(messages.ORDER_UNSURE)
+            warnings.append(ORDER_UNSURE)
         return EntitySet(order.nodes, order.mark if doubt.whole else doubt, order, warnings)
 
     async def add_rows(

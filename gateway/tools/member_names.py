@@ -152,7 +152,7 @@ class MemberNames:
             for name, predicates in one.ambiguous:
                 yield messages.several_meant("where", quoted(name), "predicate", self._prefixes.listed(predicates))
             if one.hides_predicate:
-                yield messages.reserved_word(quoted(one.left))
+                yield reserved_word(quoted(one.left))
 
     def _about_alike(self, conditions: Sequence[Condition]) -> Iterable[str]:
         """Yield a warning of conditions on walks of several steps that begin alike and go on to different ends."""
@@ -160,7 +160,7 @@ class MemberNames:
         for step, count in Counter(walk[0] for walk in walks).items():
             if count > 1 and not isinstance(step.predicates, str):
                 listed = self._prefixes.listed(step.predicates)
-                yield messages.alike_walks(f"{'^' * step.is_inverse}{listed}")
+                yield alike_walks(f"{'^' * step.is_inverse}{listed}")
 
     def _columns(self, texts: Sequence[str] | None, names: StepNames) -> tuple[Column, ...] | None:
         if texts is None:
@@ -208,7 +208,7 @@ class MemberNames:
                 elif (iri := self._as_id(text)) is not None:
                     found[text] = frozenset({iri})
                 elif looked_up == _MOST_LOOKED_UP:
-                    raise messages.too_many_names("where", _MOST_LOOKED_UP)
+                    raise too_many_names("where", _MOST_LOOKED_UP)
                 else:
                     looked_up += 1
                     found[text] = await self._named(text, call)
@@ -230,8 +230,42 @@ class MemberNames:
     async def _named(self, text: str, call: Call) -> frozenset[Iri]:
         hits = await self._store.named(text, (), call)
         if hits.truncated:
-            raise messages.too_many_named("where", quoted(text))
+            raise too_many_named("where", quoted(text))
         return frozenset(hit.iri for hit in hits.hits)
 
 
 _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
+
+
+# --- sentences that a model reads ---
+
+
+def too_many_named(argument: str, name: str) -> InputError:
+    """Return the error of a name that more entities have than are read."""
+    return InputError(
+        f"{argument}: more entities are called {name} than are read.",
+        valid="Write the ID of the one that is meant.",
+        next_step="Call search_entities for their IDs.",
+    )
+
+
+def too_many_names(argument: str, most: int) -> InputError:
+    """Return the error of conditions with more names than are looked up."""
+    return InputError(
+        f"{argument}: too many names of entities would have to be looked up.",
+        valid=f"Write IDs, or names up to {most} in a call.",
+        next_step="Call search_entities for the IDs.",
+    )
+
+
+def alike_walks(step: str) -> str:
+    """Return a warning: conditions are about nodes on the way that need not be the same."""
+    return (
+        f"where: walks that begin with {step} need not lead over the same node. For one that fulfils all, ask for the "
+        f"nodes on the way (node_types: theirs, or untyped), and walk back from these."
+    )
+
+
+def reserved_word(name: str) -> str:
+    """Return a warning: a word of conditions is the name of a predicate too."""
+    return f"where: {name} is not the predicate of this name; for that, write its ID."

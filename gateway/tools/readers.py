@@ -70,7 +70,7 @@ class ReadIds:
     def warnings(self, prefixes: PrefixMap) -> list[str]:
         """Return a sentence for each name."""
         return [
-            messages.taken_for(quoted(text), prefixes.in_prose(iri), quoted(name) if name else "")
+            taken_for(quoted(text), prefixes.in_prose(iri), quoted(name) if name else "")
             for text, (iri, name) in self.names.items()
         ]
 
@@ -175,9 +175,9 @@ class IdReader:
         listed = "; ".join(_described(hit, page) for hit in near[:_SHOWN])
         doubt = "" if page.exhaustive else " ".join(page.warnings)
         if not exact:
-            unsure = "" if page.exhaustive else messages.NOT_ALL_COMPARED
-            return messages.no_entity_of_this_name(no_id, listed, doubt or unsure)
-        return messages.several_of_this_name(no_id, listed, len(exact), doubt)
+            unsure = "" if page.exhaustive else NOT_ALL_COMPARED
+            return no_entity_of_this_name(no_id, listed, doubt or unsure)
+        return several_of_this_name(no_id, listed, len(exact), doubt)
 
 
 def _lists_all_exact(page: SearchPage) -> bool:
@@ -308,7 +308,7 @@ class SteeringReader:
 
     def _check_edge(self, predicate: Iri) -> None:
         if not self._edges.allows(predicate):
-            raise messages.no_edge_predicate(self._prefixes.in_prose(predicate), self._where_shown(predicate))
+            raise no_edge_predicate(self._prefixes.in_prose(predicate), self._where_shown(predicate))
 
     def _check_no_edge_is_called(self, name: str) -> None:
         """Refuse the local name of a predicate that is no edge, with where it is shown."""
@@ -320,20 +320,77 @@ class SteeringReader:
         """Return where answers show a predicate that is no edge."""
         edges = self._edges
         if predicate in edges.types:
-            return messages.AS_TYPE
+            return AS_TYPE
         if predicate in edges.redirects:
-            return messages.AS_MERGED
+            return AS_MERGED
         if predicate in REIFICATION:
-            return messages.AS_EVIDENCE
+            return AS_EVIDENCE
         if predicate in edges.excluded:
-            return messages.AS_METADATA
+            return AS_METADATA
         part = _OF_STATEMENTS.search(predicate) if self._is_wikibase else None
         if part is None:
-            return messages.AS_UNLISTED
+            return AS_UNLISTED
         direct = f"{predicate[: part.start()]}/prop/direct/{part['property']}"
         is_value = part["part"] in {None, "statement"} and edges.allows(direct)
-        return messages.as_statement(self._prefixes.in_prose(direct)) if is_value else messages.AS_EVIDENCE
+        return as_statement(self._prefixes.in_prose(direct)) if is_value else AS_EVIDENCE
 
 
 def _flat(given: Sequence[str | list[str]]) -> list[str]:
     return [name for name in given if isinstance(name, str)]
+
+
+# --- sentences that a model reads ---
+
+AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
+AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
+AS_METADATA = "in the metadata of a node: call describe_entity"
+AS_EVIDENCE = "as the evidence of edges, in their metadata: call bfs_query or intersect_subgraphs without topology_only"
+AS_UNLISTED = (
+    "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
+    "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
+)
+NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
+
+
+def no_edge_predicate(name: str, shown: str) -> InputError:
+    """Return the error of a predicate that is no edge, and where it is shown instead."""
+    return InputError(
+        f"only_predicates: {name} is no edge in this graph, so it cannot be followed.", valid=f"It is shown {shown}."
+    )
+
+
+def as_statement(direct: str) -> str:
+    """Return where the value of a statement of a Wikibase is shown, and the rest of the statement."""
+    return (
+        f"as {direct}: an edge where its value is a node, else in the metadata of its node (describe_entity); what a "
+        "statement says besides is in the metadata of the edge (bfs_query)"
+    )
+
+
+def taken_for(text: str, entity: str, name: str) -> str:
+    """Return a warning: a name stood in the place of an ID, perhaps not the first name of the entity."""
+    called = f" ({name})" if name else ""
+    return f"{text} is no ID and was taken for {entity}{called}, the only entity of this name."
+
+
+def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputError:
+    """Return the error of a text that is no ID, and the name of no entity, or of none that was found."""
+    none = f"no entity of this name was found. {doubt}" if doubt else "no entity has this name."
+    wrong = f"{no_id.wrong.removesuffix('.')}, and {none}"
+    return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
+
+
+def several_of_this_name(no_id: InputError, listed: str, count: int, doubt: str) -> InputError:
+    """Return the error of a name that several entities have, or that others than the one found may have."""
+    wrong = no_id.wrong.removesuffix(".")
+    if count == 1:
+        return InputError(
+            f"{wrong}, and not every name could be compared or listed, so others may have this one.",
+            valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
+            next_step="Send the ID of what you mean.",
+        )
+    return InputError(
+        f"{wrong}, and {count} entities have this name.",
+        valid=f"They are: {listed}." if count <= listed.count("; ") + 1 else f"The first are: {listed}.",
+        next_step="Send the ID of the one you mean.",
+    )

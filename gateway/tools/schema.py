@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -15,7 +15,7 @@ from gateway.answers.rows import ShapeWriter
 from gateway.answers.shape import Shape, iris_of_shapes
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import DescribeSchema
-from gateway.errors import BudgetSpent, DeadlinePassed, quoted
+from gateway.errors import BudgetSpent, DeadlinePassed, counted, quoted
 from gateway.graph.call import Call
 from gateway.graph.shapes import ReadShape
 from gateway.graph.values import Iri, Schema
@@ -92,7 +92,7 @@ class SchemaDescriber:
                 self._prefixes.coin(one.iri for one in values.found.predicates[:most])
             page = self._fitting(partial(self._page, view, values), most, room, shape)
             if values is None and view.fault is None:
-                page.warnings.append(messages.VALUES_UNREAD)
+                page.warnings.append(VALUES_UNREAD)
         limit_page(page, limit, shape)
         return page
 
@@ -104,9 +104,9 @@ class SchemaDescriber:
         warnings = list(chosen.warnings)
         types = sorted(filter(is_iri, chosen.iris), key=self._prefixes.declared_form)
         if len(types) < len(chosen.iris):
-            warnings.append(messages.NO_SHAPE)
+            warnings.append(NO_SHAPE)
         if len(types) > _MOST_SHAPES:
-            warnings.append(messages.too_many_shapes(_MOST_SHAPES, len(types)))
+            warnings.append(too_many_shapes(_MOST_SHAPES, len(types)))
         found, unread = await self._shapes.shapes(types[:_MOST_SHAPES], view, call) if types else ([], [])
         self._prefixes.coin(iris_of_shapes(one.shape for one in found))
         writer = ShapeWriter(view.chooser, self._prefixes)
@@ -148,7 +148,7 @@ class SchemaDescriber:
             basis=view.schema.basis,
             prefixes=self._prefixes.used_by(used),
             version=view.schema.version,
-            next_steps=messages.SHAPES_READ,
+            next_steps=SHAPES_READ,
             usage_notes="",
             shapes=listed,
             warnings=list(warnings),
@@ -188,19 +188,17 @@ class SchemaDescriber:
         types, predicates = schema.types[:count], schema.predicates[:count]
         listed = [*types, *predicates]
         ids = [shorten(term.iri) for term in listed]
-        warnings = (
-            [] if view.comprehensive else [messages.not_all_listed(_reason(schema), self._schema_cache.is_reading)]
-        )
+        warnings = [] if view.comprehensive else [not_all_listed(_reason(schema), self._schema_cache.is_reading)]
         if self._profile.evidence.ways == "refused":
             warnings.append(messages.EVIDENCE_REFUSED)
         if any(is_reached_by(term.iri) for term in types):
-            warnings.append(messages.TYPES_OF_BLANK_NODES)
+            warnings.append(TYPES_OF_BLANK_NODES)
         if share := schema.blank_share:
             named = ", ".join(map(self._id, share.types[:_MOST_NAMED]))
-            warnings.append(messages.share_of_blank_nodes(share.edges, share.of, named))
+            warnings.append(share_of_blank_nodes(share.edges, share.of, named))
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
         if left_out := {name: total for name, total in totals.items() if total > count}:
-            warnings.append(messages.lists_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))
+            warnings.append(lists_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))
         labelled = {term.iri: cut(term.label, LONGEST_LABEL) for term in listed if term.label}
         if values is not None:
             shown = {one.iri for one in with_values}
@@ -236,7 +234,7 @@ class SchemaDescriber:
         if self._profile.description:
             return self._profile.description
         if not schema.types and not schema.predicates:
-            return messages.UNKNOWN_GRAPH
+            return UNKNOWN_GRAPH
         prefixes = self._prefixes.prefixes
         shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types[:_MOST_COMPARED])
         plain = (
@@ -245,23 +243,23 @@ class SchemaDescriber:
             if is_plain_curie(short, prefixes)
         )
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
-        return messages.graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
+        return graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
 
     def _next_steps(self, view: SchemaView, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""
-        schema, world = view.schema, messages.OPEN_WORLD
+        schema, world = view.schema, OPEN_WORLD
         if view.comprehensive:
-            world = messages.CLOSED_WORLD if has_all else messages.CLOSED_WORLD_IN_PART
+            world = CLOSED_WORLD if has_all else CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
-        parts = (own, messages.START, world, self._about_names(schema), self._about_floods(schema))
+        parts = (own, START, world, self._about_names(schema), self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 
     def _about_names(self, schema: Schema) -> str:
         if self._profile.search.api:
-            return messages.SEARCH_BY_API
+            return SEARCH_BY_API
         if schema.names:
-            return messages.names_compared(", ".join(map(self._id, schema.names[:_MOST_NAMED])))
-        return "" if schema.names is None else messages.NO_NAMES
+            return names_compared(", ".join(map(self._id, schema.names[:_MOST_NAMED])))
+        return "" if schema.names is None else NO_NAMES
 
     def _about_floods(self, schema: Schema) -> str:
         """Say which type most nodes have, where that is known, since it fills every answer."""
@@ -270,11 +268,11 @@ class SchemaDescriber:
             return ""
         first = schema.types[0]
         share = (first.count or 0) / total
-        return "" if share < _FLOODS else messages.flooding_type(round(100 * share), self._shown(first.iri, schema))
+        return "" if share < _FLOODS else flooding_type(round(100 * share), self._shown(first.iri, schema))
 
     def _about_hubs(self, schema: Schema) -> str:
         named = ", ".join(self._shown(iri, schema) for iri in schema.hubs[:_MOST_NAMED])
-        return messages.hub_types(named, self._profile.hubs.max_degree) if named else ""
+        return hub_types(named, self._profile.hubs.max_degree) if named else ""
 
     def _shown(self, iri: Iri, schema: Schema) -> str:
         """Return the ID of a type, with its label, quoted and bounded, where the ID does not say it."""
@@ -291,5 +289,113 @@ class SchemaDescriber:
 def _reason(schema: Schema) -> str:
     """Return why the lists of a schema are not all."""
     blank = schema.blank
-    uncounted = messages.blank_nodes_uncounted(blank.edges, sum(blank.types.values())) if blank else ""
+    uncounted = blank_nodes_uncounted(blank.edges, sum(blank.types.values())) if blank else ""
     return "; ".join(filter(None, [schema.reason, uncounted]))
+
+
+# --- sentences that a model reads ---
+
+TYPES_OF_BLANK_NODES = (
+    "A type in parentheses is that of nodes without a type and without an IRI: the predicate that leads to them."
+)
+CLOSED_WORLD = "The lists of entity_types and predicates are complete: filters take these values."
+CLOSED_WORLD_IN_PART = (
+    "All types and predicates are known, and the most frequent are listed: filters take these values, and those that "
+    "describe_entity and bfs_query show."
+)
+OPEN_WORLD = (
+    "The lists of entity_types and predicates are not complete: filters also take the predicates that describe_entity "
+    "shows in edges, and the types of the nodes in answers."
+)
+START = (
+    "Call search_entities with a name to get IDs, then describe_entity to see what could be followed, then bfs_query "
+    "with only_predicates."
+)
+SEARCH_BY_API = "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
+NO_NAMES = (
+    "No predicate of this graph was found to carry names: search_entities may find nothing; begin with IDs that you "
+    "were given, or that bfs_query shows."
+)
+UNKNOWN_GRAPH = "An RDF graph whose types and predicates are not known."
+VALUES_UNREAD = "The predicates of literals could not be read in time, so `values` is not here: ask again in a minute."
+"""A warning: an answer about the schema does not say what values there are."""
+SHAPES_READ = "Follow a predicate with bfs_query and only_predicates, with ^ before it where its edges come in."
+"""Advice beside shapes."""
+NO_SHAPE = "node_types: nodes without a type have no shape."
+"""A warning: the shape of `untyped` or `unknown` is asked for."""
+
+
+def share_of_blank_nodes(edges: int, of: int, types: str) -> str:
+    """Return how many of all edges have a blank node at an end, and which types most of these nodes have."""
+    share = max(1, round(100 * edges / max(1, of)))
+    return f"{share} % of the edges ({edges:,} of {of:,}) have a blank node at an end; most of these are {types}."
+
+
+def names_compared(predicates: str) -> str:
+    """Return advice: what a search compares."""
+    return f"search_entities compares names ({predicates}), not descriptions or other text."
+
+
+def flooding_type(percent: int, shown: str) -> str:
+    """Return advice: one type fills every answer."""
+    return (
+        f"{percent} % of the typed nodes are {shown}: where they are beside the point, leave them out with "
+        "exclude_node_types, and of searches with node_types."
+    )
+
+
+def hub_types(shown: str, max_degree: int | None) -> str:
+    """Return advice: nodes of these types have very many edges."""
+    if max_degree is not None:
+        return f"Nodes of {shown} can be hubs; those with more than {counted(max_degree, 'edge')} are not expanded."
+    return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
+
+
+def graph_description(edges: int | None, blank: int, types: str) -> str:
+    """Return what a graph is about: its edges, where they were counted, and its most frequent types.
+
+    Args:
+        edges: How many there are.
+        blank: How many more there would be if blank nodes were nodes.
+        types: The types.
+    """
+    about = f" Its most frequent types: {types}." if types else ""
+    if edges is None:
+        return f"A large RDF graph.{about}"
+    more = f", and {blank:,} to or from blank nodes, which cannot be followed" if blank else ""
+    return f"An RDF graph of {counted(edges, 'edge')}{more}.{about}"
+
+
+def blank_nodes_uncounted(edges: int, nodes: int) -> str:
+    """Return why a schema is not all: so many edges and typed nodes are those of blank nodes."""
+    return (
+        f"blank nodes cannot be followed here: {counted(edges, 'edge')} to or from them, and {nodes:,} of them that "
+        "have a type, are not counted, and types and predicates that only they have are not listed"
+    )
+
+
+def not_all_listed(reason: str, is_reading: bool) -> str:
+    """Return a warning: the lists of types and predicates are not complete."""
+    later = " All of it is being read in the background: ask again in a while." if is_reading else ""
+    return f"The lists are not complete: {reason.rstrip('.')}.{later}"
+
+
+def too_many_shapes(most: int, total: int) -> str:
+    """Return a warning: more types were asked for than an answer has shapes of."""
+    return f"node_types: shown are {most:,} of {counted(total, 'type')}; ask for the others in another call."
+
+
+def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> str:
+    """Return a warning: lists have so many of the most frequent types or predicates, and how to see the others.
+
+    Args:
+        totals: How many there are, by the name of the list.
+        count: How many each lists.
+        can_have_more: Whether `all` would list more.
+    """
+    lists = ", ".join(f"the {count:,} most frequent of {total:,} {name}" for name, total in totals.items())
+    more = " all=true lists up to 200 of each." if can_have_more else ""
+    return (
+        f"Listed: {lists}.{more} Filters take the others too, by ID, local name or label; schema_summary of "
+        "bfs_query shows those of a neighborhood."
+    )

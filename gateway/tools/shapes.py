@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-from gateway import messages
 from gateway.errors import EdgesCapped, Fault
 from gateway.graph.call import Call, together
 from gateway.graph.shapes import Instance, ReadShape, TypeShape, ValuePredicates, shape_of
@@ -150,7 +149,7 @@ class ShapeReader:
                 with call.reserving(requests=0.0, time=0.2):
                     warnings += await self._read(new, view, call)
             except Fault as fault:
-                warnings.append(messages.shapes_unread(fault.wrong))
+                warnings.append(shapes_unread(fault.wrong))
         return [self._shapes[iri] for iri in types if iri in self._shapes], warnings
 
     def _keep_for(self, view: SchemaView) -> None:
@@ -183,7 +182,7 @@ class ShapeReader:
                 self._shapes[shape.iri] = ReadShape(shape, facts, labels)
         unread = [shape.iri for shape in shapes if shape.iri not in self._shapes]
         warnings = [warning for one in listed for warning in one.warnings]
-        return [*warnings, *([messages.shapes_unread(self._prefixes.listed(unread))] if unread else [])]
+        return [*warnings, *([shapes_unread(self._prefixes.listed(unread))] if unread else [])]
 
     async def _listed(self, iri: Iri, most: int, view: SchemaView, call: Call) -> _Listed:
         """Return some instances of a type, or all."""
@@ -251,3 +250,11 @@ class _Listed:
 
 def _is_usable(neighbourhood: Neighbourhood) -> bool:
     return neighbourhood.mark.whole or isinstance(neighbourhood.mark.fault, EdgesCapped)
+
+
+# --- sentences that a model reads ---
+
+
+def shapes_unread(what: str) -> str:
+    """Return a warning: the shapes of some types could not be read."""
+    return f"node_types: not all shapes could be read: {what.rstrip('.')}. Ask again for fewer types."

@@ -14,7 +14,7 @@ from gateway.answers.presenter import TIME_FOR_PRESENTATION, Presenter
 from gateway.answers.shape import Shape, iris_of_topology
 from gateway.answers.size import max_bytes
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
-from gateway.errors import InputError
+from gateway.errors import InputError, counted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
@@ -78,7 +78,7 @@ class Traverser:
             Fault: Nothing could be learnt about any seed; for an intersection, about some seed.
         """
         if arguments.edge_offset and not arguments.offset:
-            raise messages.edge_offset_alone(arguments.tool)
+            raise edge_offset_alone(arguments.tool)
         hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
         read = await self._id_reader.read("seeds", arguments.seeds, call)
@@ -113,7 +113,7 @@ class Traverser:
             is_small = len(found.nodes) + len(found.edges) <= FEW_FOR_A_THREAD
             await in_thread(call, lambda _: found.size_bytes, unless=is_small)
             self._snapshots.put(key, found, epoch)
-        await call.progress(hops + 1, hops + 1, messages.traversal_done(len(topology.nodes), len(topology.edges)))
+        await call.progress(hops + 1, hops + 1, traversal_done(len(topology.nodes), len(topology.edges)))
         # No sentence and no ID is written before that: an answer writes each namespace in one way.
         await slices.end_one()
         self._prefixes.coin(iris_of_topology(topology, arguments.offset))
@@ -123,7 +123,7 @@ class Traverser:
         warnings = [
             *read.warnings(self._prefixes),
             *resolved.warnings,
-            *([messages.one_seed_only(self._prefixes.in_prose(seeds[0]), hops)] if is_alone else []),
+            *([one_seed_only(self._prefixes.in_prose(seeds[0]), hops)] if is_alone else []),
             *(self._redirects.doubts(resolved, topology) if resolved.unread else []),
             *rule.warnings,
             *notes,
@@ -173,7 +173,7 @@ class Traverser:
     def _other_way(self, seed: Iri, steering: Steering, other: EdgeSelection, degree: Degree) -> str:
         """Return a warning: a seed has edges in the direction that was not asked for."""
         followed = next(one for one in steering.selections if reverse(one) == other)
-        return messages.other_way(
+        return other_way(
             self._prefixes.in_prose(seed), self._written(followed), self._written(other), messages.edges_of(degree)
         )
 
@@ -201,3 +201,29 @@ def _merged(seeds: Sequence[Iri], steering: Steering, arguments: TraversalArgume
     pairs = dict.fromkeys(zip(seeds, steering.lists, strict=True))
     lists = tuple(followed for _, followed in pairs)
     return [seed for seed, _ in pairs], replace(steering, lists=lists, is_listed=len(lists) > 1)
+
+
+# --- sentences that a model reads ---
+
+
+def one_seed_only(seed: str, k: int) -> str:
+    """Return a warning: all seeds of an intersection are one entity."""
+    return f"seeds: all of them are {seed}, so this is what lies within {k} hop{'s' if k > 1 else ''} of it alone."
+
+
+def other_way(seed: str, followed: str, other: str, count: str) -> str:
+    """Return a warning: a seed has no edge in the direction asked for, and some in the other."""
+    return f"{seed} has no edge by {followed}, but {count} by {other}: ask for that direction."
+
+
+def traversal_done(nodes: int, edges: int) -> str:
+    """Return the progress of a traversal at its end."""
+    return f"{counted(nodes, 'node')}, {counted(edges, 'edge')}"
+
+
+def edge_offset_alone(tool: str) -> InputError:
+    """Return the error of a page that goes on with the edges of a node, and does not say of which."""
+    return InputError(
+        f"{tool}: edge_offset is given without offset.",
+        valid="Both together: next_edge and next_offset of the page before.",
+    )

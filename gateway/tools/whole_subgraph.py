@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, repeat
 from typing import Any
 
-from gateway import messages
 from gateway.answers.models import BfsResult, IntersectionResult, Node
 from gateway.answers.page import SubgraphPage
 from gateway.answers.reference import REFERENCE, rows_and_nodes
@@ -18,7 +17,7 @@ from gateway.graph.call import Progress
 from gateway.members.sides import split_steps
 from gateway.schema.view import UNKNOWN, UNTYPED
 from gateway.terms.iri import is_own, is_walk, walk_iri
-from gateway.terms.prefixes import PrefixMap
+from gateway.terms.prefixes import PrefixMap, in_prose
 
 Traversed = BfsResult | IntersectionResult
 Ask = Callable[[str, Mapping[str, Any], Progress, Shape], Awaitable[Traversed]]
@@ -147,7 +146,7 @@ async def subgraph_of(
     iris |= predicates
     walks = sorted(name_id for name_id, iri in predicates.items() if is_walk(iri))
     if walks:
-        notes[messages.walks_are_no_triples(walks)] = None
+        notes[walks_are_no_triples(walks)] = None
     order = {name_id: prefixes.declared_form(iri) for name_id, iri in iris.items()}
     return Subgraph(
         seeds,
@@ -240,3 +239,12 @@ def notes_of(page: Traversed) -> Iterator[str]:
         yield f"Seeds that would be in the rows too: {page.seeds_left_out:,}"
     if page.blank_node_edges:
         yield f"Edges left out because one end is a blank node: {page.blank_node_edges:,}"
+
+
+# --- sentences that a model reads ---
+
+
+def walks_are_no_triples(walks: Sequence[str]) -> str:
+    """Return a note about edges that stand for walks of several predicates."""
+    more = f" and {len(walks) - 1:,} more" if len(walks) > 1 else ""
+    return f"Walks of several predicates ({in_prose(walks[0])}{more}) are no triples: RDF leaves them out."

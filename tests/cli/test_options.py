@@ -38,6 +38,7 @@ from gateway.settings.limits import FileSettings
 from gateway.settings.urls import VARIABLE as URL_VARIABLE
 from gateway.transport.credentials import access_to
 from tests.cli.conftest import Run
+from tests.sentences import SENTENCES
 
 COMMANDS = {
     "describe_schema": "schema",
@@ -259,9 +260,10 @@ def _said(tree: ast.AST) -> Iterator[str]:
 
 def sentences() -> Iterator[str]:
     """Yield the texts of the engine, as they stand in its source."""
-    for node in ast.walk(ast.parse(Path(messages.__file__).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.value
+    for module in SENTENCES:
+        for text in _said(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
+            if " " in text:
+                yield text
 
 
 def test_no_sentence_of_the_engine_keeps_a_name_that_only_a_model_uses() -> None:

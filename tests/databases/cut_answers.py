@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gateway import messages
 from gateway.errors import GatewayError
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
+from gateway.tools.schema import VALUES_UNREAD
 from tests.neo4j.proxy import Messages, Proxy
 from tests.random_graphs import corpus
 
@@ -62,7 +62,7 @@ class CutReport:
             self.crashed.append(f"{what}: {answer['crash']}")
             return
         said, expected = map(content or _content, (answer, right))
-        says_unread = messages.VALUES_UNREAD in answer.get("warnings", ())
+        says_unread = VALUES_UNREAD in answer.get("warnings", ())
         if says_unread:
             expected = {key: value for key, value in expected.items() if key not in _OF_VALUES or key in said}
         if not _is_whole(answer):

@@ -25,6 +25,7 @@ from gateway.errors import GatewayError, InputError
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.search_index.index import IndexInfo
 from gateway.tools.gateway import Gateway
+from tests.sentences import SENTENCES
 
 
 def unconstrained(annotation: Any) -> Any:
@@ -72,8 +73,10 @@ ONE_OF_MANY = re.compile(r"(?<![\d,])1 (?:more )?(?!is\b|was\b|has\b|this\b)\w+s
 
 WITH_NUMBERS = [
     function
-    for _, function in inspect.getmembers(messages, inspect.isfunction)
-    if function.__module__ == messages.__name__
+    for module in SENTENCES
+    for _, function in inspect.getmembers(module, inspect.isfunction)
+    if function.__module__ == module.__name__
+    and inspect.signature(function).return_annotation in {"str", "InputError", "DeadlinePassed"}
     and any(
         parameter.annotation in {"int", "int | None"} for parameter in inspect.signature(function).parameters.values()
     )
