@@ -165,7 +165,6 @@ class PageEdge(_PageItem[EdgeMetadata]):
     assertions: int = 0
 
     def __post_init__(self) -> None:
-        """Set its ends."""
         self.ends = (self.object, self.subject) if self.is_incoming else (self.subject, self.object)
 
     def set_metadata(self, metadata: EdgeMetadata) -> None:

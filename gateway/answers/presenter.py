@@ -15,16 +15,7 @@ from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
-from gateway.answers.page import (
-    Header,
-    IdList,
-    MemberHeader,
-    PageEdge,
-    PageGap,
-    PageNode,
-    SubgraphPage,
-    TermSummary,
-)
+from gateway.answers.page import Header, IdList, MemberHeader, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
 from gateway.answers.rows import RowWriter, titles
 from gateway.answers.shape import iris_of_evidence, iris_of_properties, size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page

@@ -284,7 +284,6 @@ class _EndpointCheck:
             await other.close()
 
     async def _format(self) -> Claim:
-        """Return the format of answers."""
         wanted, traits = self._endpoint.format, TRAITS[self._engine]
         if wanted == "json":
             return Claim("JSON", "the profile says so")

@@ -85,7 +85,6 @@ def _queries_of(path: str) -> Iterator[str]:
 
 
 def _named_datasets(parts: SplitResult) -> Iterator[str]:
-    """Return the datasets that the URL of a page names."""
     if page := _DATASET_PAGE.match(parts.fragment):
         yield page[1]
     yield from (name.strip("/") for name in parse_qs(parts.query).get("ds", []))

@@ -132,7 +132,6 @@ def _prefixes(source: GraphSource) -> Mapping[str, str]:
 
 
 def _rendered(report: DatabaseReport) -> RenderableType:
-    """Return a report as a person reads it."""
     statements: list[RenderableType] = []
     if report.statements:
         # Not wrapped, however long: the lines are there to be copied.

@@ -173,7 +173,6 @@ def _has_graph(profile: str) -> bool:
 
 
 def _with_folders(options: CommonOptions, taken: frozenset[str]) -> CommonOptions:
-    """Return options with the folders that the environment names."""
     store, cache = _variable("BFSQL_STORE"), _variable("BFSQL_CACHE")
     places = dict(options.places)
     if "store" in taken and options.store is None and store:

@@ -269,7 +269,6 @@ def _edges(edges: Mapping[str, Sequence[int | str]], total: int | None) -> list[
 
 
 def _lines(value: Any) -> list[str]:
-    """Return a JSON value as lines of text."""
     if isinstance(value, Mapping):
         lines = []
         for key, inner in value.items():

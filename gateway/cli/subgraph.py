@@ -78,7 +78,6 @@ def _lists(answer: IntersectionResult, names: _Names) -> list[Sequence[Renderabl
 
 
 def _rows(answer: Subgraph, names: _Names, show: Show) -> list[Sequence[RenderableType]]:
-    """Return the nodes of a page that stand in rows, and the edges."""
     return [render.row_table(answer, show), names.edges("Edges", answer.edges)]
 
 
@@ -112,7 +111,6 @@ def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
 
 
 def _turned(path: Sequence[str]) -> list[str]:
-    """Return a path from its other end."""
     turned = list(reversed(path))
     turned[1::2] = [step.removeprefix("^") if step.startswith("^") else f"^{step}" for step in turned[1::2]]
     return turned

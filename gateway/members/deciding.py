@@ -33,7 +33,6 @@ class Periods:
         self._longest = list(accumulate(ordered, _later))
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self._starts)
 
     def have_within(self, period: Period) -> bool:

@@ -181,7 +181,6 @@ _APP = Resource(
 
 
 def _draws_apps(context: Context) -> bool:
-    """Return whether a client draws Apps."""
     capabilities = context.session.client_capabilities
     extensions = (capabilities.extensions if capabilities is not None else None) or {}
     types = extensions.get(APPS, {}).get("mimeTypes")

@@ -190,7 +190,6 @@ def http_app(
 
 
 def _server_of(graph: ServedGraph, graphs: GraphSet, calls: CallsByGraph) -> Server[dict[str, Any]]:
-    """Return the MCP server of one graph of several."""
     return mcp_server(graph.opener, calls.of(graph), others=partial(graphs.others, graph))
 
 
@@ -209,7 +208,6 @@ def _wired(server: Server[dict[str, Any]], path: str, security: TransportSecurit
 
 
 def _observation(settings: ObserveSettings, served: GatewayOpener | GraphSet) -> Observation:
-    """Return what the operator sees of a server."""
     from gateway.server.observe.observation import Observation  # noqa: PLC0415 - a client over stdio waits for imports
 
     graphs = {"": served} if isinstance(served, GatewayOpener) else {one.name: one.opener for one in served.all}

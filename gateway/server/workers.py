@@ -273,7 +273,6 @@ class Supervisor:
         self._waiting[index] = time.monotonic() + pause
 
     def _start_waiting(self, pipe: int, folder: Path) -> None:
-        """Start the workers whose pause is over."""
         for index in [index for index, until in self._waiting.items() if until <= time.monotonic()]:
             if self._is_ending:
                 return
@@ -298,7 +297,6 @@ class Supervisor:
         self._pass_on(number)
 
     def _pass_on(self, number: int) -> None:
-        """Send a signal to all workers."""
         for _, process, _ in self._workers.values():
             process.send_signal(number)
 

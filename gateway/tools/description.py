@@ -25,17 +25,7 @@ from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.store import GraphStore
-from gateway.graph.values import (
-    BlankNode,
-    Description,
-    Existence,
-    Hit,
-    Iri,
-    Mark,
-    NodeFacts,
-    Properties,
-    SearchTerms,
-)
+from gateway.graph.values import BlankNode, Description, Existence, Hit, Iri, Mark, NodeFacts, Properties, SearchTerms
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
 from gateway.settings.profile import Profile

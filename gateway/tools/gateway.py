@@ -244,11 +244,9 @@ class Gateway:
         await self._store.close()
 
     async def __aenter__(self) -> Self:
-        """Return the gateway itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the gateway."""
         await self.close()
 
     @overload

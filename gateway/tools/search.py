@@ -29,15 +29,7 @@ from gateway.terms.names import MOST_WORDS, cut, folded_words, has_symbol, typed
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_sets import EntitySet, EntitySets
 from gateway.tools.member_names import MemberNames
-from gateway.tools.ranking import (
-    WEIGHED,
-    RankedHit,
-    by_id,
-    near_guesses,
-    ordered_by_weight,
-    ranked,
-    weights_of,
-)
+from gateway.tools.ranking import WEIGHED, RankedHit, by_id, near_guesses, ordered_by_weight, ranked, weights_of
 
 _NOTHING = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
 
@@ -489,7 +481,6 @@ def _for_the_rest(
 
 
 def _next_steps(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:
-    """Return what to try where no name fits."""
     if not terms.text:
         first = messages.NONE_OF_THESE_TYPES
     elif guesses:
