@@ -224,10 +224,10 @@ def _named_ends(properties: Properties) -> Iterator[Iri]:
 _DEEPEST = 3
 """Nodes within each other."""
 
-_ALIKE = 10
+_MOST_ALIKE = 10
 """Nodes that say something about the same and lead to no node: of more, rows among the nodes say the keys once."""
 
-_LARGEST = 1_200
+_LARGEST_FOLDED = 1_200
 """Bytes of what a node says that is shown within an edge, of which half may be where it leads beyond the answer."""
 
 
@@ -250,7 +250,7 @@ def folded_nodes(page: SubgraphPage) -> Mapping[str, PageNode]:
     depths: dict[str, int] = {}
     # What leads to a node stands before it.
     for name_id, node in foldable.items():
-        if name_id not in outer and alike[_keys(node)] > _ALIKE:
+        if name_id not in outer and alike[_keys(node)] > _MOST_ALIKE:
             continue
         owner = owners.get(name_id, name_id)
         depth = depths.get(owner, 0) + 1
@@ -272,5 +272,5 @@ def _fits(node: PageNode, predicates: set[str], ids: frozenset[str]) -> bool:
     return (
         written.keys().isdisjoint(predicates)
         and not any(is_among(value, ids) for value in said)
-        and size_of(written) <= _LARGEST
+        and size_of(written) <= _LARGEST_FOLDED
     )

@@ -156,7 +156,7 @@ def in_one_language(ends: Iterable[End], languages: Sequence[str]) -> list[End]:
     return [end for end in found if not (isinstance(end, Literal) and end.language) or end in best]
 
 
-_LONGEST = 40
+_LONGEST_EXAMPLE = 40
 """Characters of a text that is an example."""
 
 _TYPES = 3
@@ -226,7 +226,7 @@ class ShapeWriter:
             return
         node = min(tally.ends)
         fact = read.facts.get(node)
-        name = f" {quoted(cut(fact.name, _LONGEST))}" if fact is not None and fact.name else ""
+        name = f" {quoted(cut(fact.name, _LONGEST_EXAMPLE))}" if fact is not None and fact.name else ""
         yield f"{self._prefixes.shorten(node)}{name}"
 
 
@@ -245,7 +245,7 @@ def _texts(tally: ValueTally, *, is_sample: bool) -> Iterator[str]:
 
 
 def _written(literal: Literal, kind: Kind) -> str:
-    text = cut(str(literal.json), _LONGEST)
+    text = cut(str(literal.json), _LONGEST_EXAMPLE)
     return text if kind in _WITH_RANGE else quoted(text)
 
 

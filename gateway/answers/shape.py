@@ -101,7 +101,7 @@ class Shape:
         return size_of(self.metadata(metadata)) - 2
 
 
-_MOST = 1_000
+_MOST_COUNTED = 1_000
 """Nodes, and edges, that are counted: about as many as a page has."""
 
 _TERMS = 200
@@ -128,8 +128,8 @@ def iris_of_shapes(shapes: Iterable[TypeShape]) -> Iterator[Iri]:
 
 def iris_of_topology(topology: Topology, offset: int) -> Iterator[Iri]:
     """Return those of the page of a traversal that begins at a node: each node by itself and at an edge."""
-    nodes = topology.order[offset : offset + _MOST]
-    edges = topology.edges[:_MOST]
+    nodes = topology.order[offset : offset + _MOST_COUNTED]
+    edges = topology.edges[:_MOST_COUNTED]
     facts = (topology.facts[node] for node in nodes if node in topology.facts)
     return chain(nodes, nodes, (edge.predicate for edge in edges), topology.predicates, iris_of_types(facts))
 

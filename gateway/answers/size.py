@@ -405,39 +405,39 @@ def _count(degraded: Degraded, step: Step, number: int) -> None:
         degraded[step] = degraded.get(step, 0) + number
 
 
-_SHARE = 4
+_SHARE_EXPLAINED = 4
 """One part in so many of an answer is reserved for its explanation."""
 
-_LEAST = 220
+_LEAST_EXPLAINED = 220
 """Bytes that are reserved for it in a small answer: what it takes without a single query and the times of stages."""
 
-_ALWAYS = frozenset({"total", "waiting", "own"})
+_TIMES_SHOWN = frozenset({"total", "waiting", "own"})
 """Times that it has however short the room is, and if they are 0."""
 
-_TEXT_LENGTHS = (1_000_000_000, 4_000, 1_000, 300, 100)
+_QUERY_LENGTHS = (1_000_000_000, 4_000, 1_000, 300, 100)
 """Characters of a query that are left, by how hard it must be tried; the first is all of them."""
 
 
 def room_for_explain(limit: int) -> int:
     """Return how many bytes of an answer its explanation may count on; what else is left it gets, too."""
-    return max(limit // _SHARE, _LEAST)
+    return max(limit // _SHARE_EXPLAINED, _LEAST_EXPLAINED)
 
 
 def explained(record: Record, room: int) -> Explain:
     """Return a record as an answer lists it, in so many bytes: texts are cut first, then the last queries left out."""
-    whole, *shorter = _TEXT_LENGTHS
-    explain = _with(record, record.sent, whole)
+    whole, *shorter = _QUERY_LENGTHS
+    explain = _explain_with(record, record.sent, whole)
     for longest in shorter:
-        if _size(explain) <= room:
+        if _size_of_explain(explain) <= room:
             return explain
-        explain = _with(record, record.sent, longest)
-    explain = _with(record, record.sent[: _how_many(explain, room)], shorter[-1])
-    if _size(explain) > room:
-        explain.ms = {stage: ms for stage, ms in explain.ms.items() if stage in _ALWAYS}
+        explain = _explain_with(record, record.sent, longest)
+    explain = _explain_with(record, record.sent[: _how_many_queries(explain, room)], shorter[-1])
+    if _size_of_explain(explain) > room:
+        explain.ms = {stage: ms for stage, ms in explain.ms.items() if stage in _TIMES_SHOWN}
     return explain
 
 
-def _with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
+def _explain_with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
     """Return the explanation with these queries, each text no longer than so many characters."""
     times = {**asdict(record.ms), "own": record.ms.own}
     return Explain(
@@ -449,14 +449,14 @@ def _with(record: Record, sent: Sequence[Sent], longest: int) -> Explain:
         cache_misses=record.cache_misses,
         overflows=record.overflows,
         splits=record.splits,
-        ms={stage: ms for stage, ms in times.items() if ms or stage in _ALWAYS},
-        sent=[_written(query, longest) for query in sent],
+        ms={stage: ms for stage, ms in times.items() if ms or stage in _TIMES_SHOWN},
+        sent=[_sent_query(query, longest) for query in sent],
         texts_cut=sum(len(query.sparql) > longest for query in sent) or None,
         sent_left_out=len(record.sent) - len(sent) or None,
     )
 
 
-def _written(query: Sent, longest: int) -> SentQuery:
+def _sent_query(query: Sent, longest: int) -> SentQuery:
     return SentQuery(
         template=query.template,
         sparql=cut(query.sparql, longest),
@@ -467,10 +467,10 @@ def _written(query: Sent, longest: int) -> SentQuery:
     )
 
 
-def _how_many(explain: Explain, room: int) -> int:
+def _how_many_queries(explain: Explain, room: int) -> int:
     """Return how many of the queries fit."""
     left_out = len(explain.sent)
-    room -= _size(explain.model_copy(update={"sent": [], "texts_cut": left_out, "sent_left_out": left_out}))
+    room -= _size_of_explain(explain.model_copy(update={"sent": [], "texts_cut": left_out, "sent_left_out": left_out}))
     for position, query in enumerate(explain.sent):
         room -= size_of(query.as_json())
         if room < 0:
@@ -478,5 +478,5 @@ def _how_many(explain: Explain, room: int) -> int:
     return left_out
 
 
-def _size(explain: Explain) -> int:
+def _size_of_explain(explain: Explain) -> int:
     return size_of({"explain": explain.as_json()})

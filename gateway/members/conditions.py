@@ -58,7 +58,7 @@ EndKind = Literal_["nodes", "literals", "both"]
 
 
 class Walks(Protocol):
-    """What the walks of one argument mean: `walk_text.WalkReader` is one."""
+    """What the walks of one argument mean: `sides.WalkReader` is one."""
 
     def walk(self, text: str) -> NamedWalk | None:
         """Return the walk that a text names, or None."""

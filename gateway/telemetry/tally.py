@@ -259,7 +259,7 @@ class RunningSpan:
             self._span.set_attributes(attributes)
 
 
-_NONE: Final = RunningSpan(None)
+_NO_SPAN: Final = RunningSpan(None)
 
 
 @contextmanager
@@ -273,7 +273,7 @@ def span(name: str, attributes: Attributes, *, to_endpoint: bool = False) -> Ite
     """
     api = _api()
     if api is None:
-        yield _NONE
+        yield _NO_SPAN
         return
     tracer = api.get_tracer(_TRACER)
     kind = api.SpanKind.CLIENT if to_endpoint else api.SpanKind.INTERNAL
