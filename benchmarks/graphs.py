@@ -72,6 +72,19 @@ def items(count: int) -> Iterator[str]:
             yield f'{item} <{PRICE}> "{price}"^^<http://www.w3.org/2001/XMLSchema#decimal> .\n'
 
 
+def readings(count: int, *, blank: bool) -> Iterator[str]:
+    """Generate about so many triples, half of them about nodes that are blank nodes, or IRIs in their place."""
+    for index in range(count // 6):
+        item = f"<{BASE}item/{index}>"
+        reading = f"_:r{index}" if blank else f"<{BASE}reading/{index}>"
+        yield f"{item} {_TYPE} <{ITEM}> .\n"
+        yield f'{item} {_LABEL} "Item {index}"@en .\n'
+        yield f"{item} <{BASE}property/next> <{BASE}item/{index * 7 % (count // 6)}> .\n"
+        yield f"{item} <{BASE}property/reading> {reading} .\n"
+        yield f'{reading} <{BASE}property/value> "{index * 31 % 9973}" .\n'
+        yield f"{reading} <{BASE}property/unit> <{BASE}unit/{index % 50}> .\n"
+
+
 def node(index: int) -> str:
     """Return the IRI of a generated node; the lower the index, the larger the hub."""
     return f"{BASE}entity/{index}"

@@ -33,7 +33,34 @@ ENGINES: Final[tuple[EngineName, ...]] = ("oxigraph", "fuseki")
 FAR: Final = 0.05
 """Seconds that a far endpoint is away."""
 
-_FILES: Final = {"medlit": "medlit.ttl.gz", "codex-m": "codex-m.nt.gz"}
+
+@dataclass(frozen=True, slots=True)
+class PublicGraph:
+    """A graph of other people that some parts ask.
+
+    Attributes:
+        file: Its file in `../shared/data`.
+        source: What it was made from, with the licence.
+        sha256: The checksum of the file.
+    """
+
+    file: str
+    source: str
+    sha256: str
+
+
+_FILES: Final = {
+    "medlit": PublicGraph(
+        "medlit.ttl.gz",
+        "36 papers of the graph of https://github.com/wware/kgraph, MIT",
+        "dd8fd426aa6039fe30e93284636fb913c36c7ab8df958132bd83bc3eeb741a69",
+    ),
+    "codex-m": PublicGraph(
+        "codex-m.nt.gz",
+        "CoDEx-M of https://github.com/tsafavi/codex as RDF, MIT",
+        "cd4d9baf3a274c783e064ba3a3a1276d83ce1ca64203044cff5d98400719833e",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +146,12 @@ def graph_file(graph: str) -> Path:
     Raises:
         ServerUnavailable: It is not on this machine.
     """
-    path = shared_data_or_none(_FILES[graph])
+    public = _FILES[graph]
+    path = shared_data_or_none(public.file)
     if path is None:
-        raise ServerUnavailable(f"needs the reference graph {_FILES[graph]} in ../shared/data")
+        raise ServerUnavailable(
+            f"needs the public graph ../shared/data/{public.file} ({public.source}; SHA-256 {public.sha256})"
+        )
     return path
 
 
