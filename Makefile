@@ -60,7 +60,7 @@ tooling: $(STAMP) ## The tests of launchers, fault proxy, oracle, benchmarks, si
 	$(RUN) -m pytest -q -n $(or $(WORKERS),3) --dist worksteal $(TOOLING)
 
 same: $(STAMP) ## 2,000 calls to this checkout and another one, whose answers must be equal to the byte; AGAINST=CHECKOUT
-	$(RUN) -m tests.same_answers --against $(AGAINST) $(if $(CALLS),--calls $(CALLS)) $(if $(SEED),--seed $(SEED))
+	$(RUN) -m tests.harness same --against $(AGAINST) $(if $(CALLS),--questions $(CALLS)) $(if $(SEED),--seed $(SEED))
 
 cap: $(STAMP) ## 100 second hops on Virtuoso with its row cap on, of which `make test` asks 20; some 6 minutes
 	BFSQL_ROW_CAP_NODES=100 $(RUN) -m pytest -q tests/test_row_cap.py
@@ -69,31 +69,31 @@ timeouts: $(STAMP) ## 200 questions to an RDF4J that cuts answers after a second
 	BFSQL_SILENT_TIMEOUTS=200 $(RUN) -m pytest -q -rP tests/test_silent_timeouts.py
 
 soak: $(STAMP) ## 10,000 calls through the fault proxy, on every engine behind HTTP; under 40 minutes
-	$(RUN) -m tests.soak $(if $(REPORT),--json $(REPORT))
+	$(RUN) -m tests.harness soak $(if $(REPORT),--json $(REPORT))
 
 sidecar: $(STAMP) ## A gateway beside a Fuseki: either is killed or stopped under load, and comes back; two minutes
-	$(RUN) -m tests.sidecar $(if $(REPORT),--json $(REPORT))
+	$(RUN) -m tests.harness sidecar $(if $(REPORT),--json $(REPORT))
 
 stopped: $(STAMP) ## 2,000 calls each over PostgreSQL, Neo4j, Fuseki and Valkey, which are stopped and restarted; ten minutes
 	$(RUN) -m tests.databases.stopped $(if $(CALLS),--calls $(CALLS)) $(if $(SEED),--seed $(SEED))
 
 blanknodes: $(STAMP) ## 2,000 drawn questions about blank nodes and lists in drawn graphs, and in FILES="..." too; two minutes
-	$(RUN) -m tests.blank_nodes $(FILES) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED)) \
+	$(RUN) -m tests.harness blanknodes $(FILES) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--json $(REPORT))
 
 drawn: $(STAMP) ## Thousands of drawn questions on every engine, compared with the oracle; some 30 minutes
-	$(RUN) -m tests.drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
+	$(RUN) -m tests.harness drawn $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(REPORT),--json $(REPORT))
 
 engines: $(STAMP) ## Drawn questions on all engines, some of them fetched for it, with whole and with cut answers; half an hour
-	$(RUN) -m tests.engines $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED)) \
-		$(if $(ENGINES),--engines $(ENGINES),--table docs/engines.md) $(if $(MISSING),--allow-missing $(MISSING)) \
+	$(RUN) -m tests.harness engines $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(ENGINES),--engine $(ENGINES),--table docs/engines.md) $(if $(MISSING),--allow-missing $(MISSING)) \
 		$(if $(REPORT),--json $(REPORT)) $(if $(AGAINST),--against $(AGAINST))
 
 policy: $(STAMP) ## 2,000 drawn questions under a policy, by a token, compared with the graph without what is hidden; a minute
-	$(RUN) -m tests.policy $(if $(ENGINE),--engine $(ENGINE),--http) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
+	$(RUN) -m tests.harness policy $(if $(ENGINE),--engine $(ENGINE),--http) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
 
 values: $(STAMP) ## 400 drawn questions about values, compared with an oracle; STORE="files oxigraph", FAULTS=1 by the fault proxy
-	$(RUN) -m tests.values $(addprefix --store ,$(STORE)) $(if $(FAULTS),--faults) $(if $(QUESTIONS),--questions $(QUESTIONS)) \
+	$(RUN) -m tests.harness values $(addprefix --store ,$(STORE)) $(if $(FAULTS),--faults) $(if $(QUESTIONS),--questions $(QUESTIONS)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(REPORT),--json $(REPORT))
 
 mutants: $(STAMP) ## Small changes of the code, and which of them no test notices; hours, MUTANTS=30 for less

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
 import random
 import re
 import sys
+from argparse import ArgumentParser, Namespace
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, get_args
 from mcp import Client, StdioServerParameters
 
 from tests.graphs import existing_nodes
+from tests.harness.kind import Kind, Say
 from tests.servers.loopback import HOST, free_port, listening
 
 Shape = Literal["compact", "reference"]
@@ -264,17 +265,41 @@ async def _run(checkout: Path, command: Sequence[str], sent: bytes) -> tuple[int
     return process.returncode, out.decode(), err.decode()
 
 
-async def compare(count: int, seed: int, checkout: Path) -> int:
-    """Ask both checkouts, print which answers differ, and return how many."""
-    calls = drawn(count, seed)
-    before, now = await answers(checkout, calls), await answers(CHECKOUT, calls)
-    different = [one for one in calls if before[one] != now[one]]
-    lines = [f"{one}\n{_difference(before[one], now[one])}" for one in different[:_PRINTED]]
-    for way in _WAYS:
-        asked, others = (sum(one.way == way for one in listed) for listed in (calls, different))
-        lines.append(f"{way}: {asked} calls, {others} answers differ")
-    sys.stdout.write("\n".join(lines) + "\n")
-    return len(different)
+@dataclass(frozen=True)
+class Compared:
+    """What two checkouts answered.
+
+    Attributes:
+        calls: The calls.
+        before: What the other checkout answered to each.
+        now: What this one did.
+    """
+
+    calls: Sequence[Asked]
+    before: Mapping[Asked, str]
+    now: Mapping[Asked, str]
+
+    @property
+    def different(self) -> Sequence[Asked]:
+        """The calls whose answers differ."""
+        return [one for one in self.calls if self.before[one] != self.now[one]]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all answers are equal to the byte."""
+        return not self.different
+
+    def as_text(self) -> str:
+        """Return how the first answers differ, and how many do."""
+        lines = [f"{one}\n{_difference(self.before[one], self.now[one])}" for one in self.different[:_PRINTED]]
+        for way in _WAYS:
+            asked, others = (sum(one.way == way for one in listed) for listed in (self.calls, self.different))
+            lines.append(f"{way}: {asked} calls, {others} answers differ")
+        return "\n".join([*lines, ""])
+
+    def as_json(self) -> Sequence[Mapping[str, Any]]:
+        """Return the calls whose answers differ, with both."""
+        return [{"call": str(one), "before": self.before[one], "now": self.now[one]} for one in self.different]
 
 
 def _difference(before: str, now: str) -> str:
@@ -283,15 +308,21 @@ def _difference(before: str, now: str) -> str:
     return f"  before: {before[start : start + _CHARACTERS]}\n  now:    {now[start : start + _CHARACTERS]}"
 
 
-def main() -> int:
-    """Compare; 1 where an answer is another one."""
-    parser = argparse.ArgumentParser(prog="python -m tests.same_answers", description=__doc__)
+def _options(parser: ArgumentParser) -> None:
     parser.add_argument("--against", type=Path, required=True, metavar="CHECKOUT")
-    parser.add_argument("--calls", type=int, default=2_000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    return 1 if asyncio.run(compare(options.calls, options.seed, options.against.resolve())) else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _compare(options: Namespace, say: Say) -> Compared:
+    calls = drawn(options.questions, options.seed)
+    before = asyncio.run(answers(options.against.resolve(), calls))
+    say(f"{len(before)} answers of {options.against}")
+    return Compared(calls, before, asyncio.run(answers(CHECKOUT, calls)))
+
+
+KIND: Final = Kind(
+    "the same calls to this checkout and another one, whose answers must be equal to the byte",
+    _compare,
+    questions=2_000,
+    seed=1,
+    options=_options,
+)

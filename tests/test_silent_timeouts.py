@@ -24,14 +24,16 @@ from gateway.errors import GatewayError
 from gateway.settings.limits import LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
+from tests.drawn.judging import Truth
+from tests.drawn.questions import Question
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer
+from tests.harness.report import Verdict
 from tests.oracle import BIOLINK, RDF, OracleGraph
 from tests.servers.rdf4j import running_rdf4j
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.soak.questions import Question
-from tests.soak.verdict import Verdict, judge
+from tests.soak.verdict import judge
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large, pytest.mark.server]
 
@@ -158,8 +160,8 @@ def _closed(body: bytes, head: dict[str, Any]) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def oracle() -> OracleGraph:
-    return OracleGraph((URIRef(s), URIRef(p), URIRef(o)) for s, p, o in triples())
+def truth() -> Truth:
+    return Truth(OracleGraph((URIRef(s), URIRef(p), URIRef(o)) for s, p, o in triples()))
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +197,7 @@ async def answered(gateway: Gateway, question: Question) -> Told | GatewayError:
 
 @pytest.mark.parametrize("part", range(0, SAMPLE, PART))
 async def test_what_a_time_limit_cut_without_a_sign_is_asked_for_again_or_told(
-    endpoint: str, oracle: OracleGraph, part: int
+    endpoint: str, truth: Truth, part: int
 ) -> None:
     recorded, verdicts = Recorded(), Counter[str]()
     wanted = min(PART, SAMPLE - part)
@@ -210,7 +212,7 @@ async def test_what_a_time_limit_cut_without_a_sign_is_asked_for_again_or_told(
             open_gateway(endpoint=proxy.url(), profile=PROFILE) as gateway,
         ):
             answer = await answered(gateway, question)
-        verdict, detail = judge(question, question.expected(oracle), answer)
+        verdict, detail = judge(question, truth, answer)
         assert verdict in {Verdict.RIGHT, Verdict.MARKED, Verdict.ERROR}, (question, detail)
         verdicts[f"{verdict.value}, {'cut' if recorded.cuts.total() > before else 'not cut'}"] += 1
     # `make timeouts` shows it.

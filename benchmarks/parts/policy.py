@@ -26,7 +26,8 @@ from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.policy.endpoints import PolicyEngine, started
+from tests.harness.stores import store_with
+from tests.policy.run import PolicyEngine
 
 PAIRS: Final = 1_000
 _ISSUE: Final = "39.3"
@@ -93,8 +94,8 @@ async def measure(_: Sites, report: Report) -> None:
         with file.open("w", encoding="utf-8") as written:
             written.writelines(f"{line} .\n" for line in _triples(nodes))
         for engine in get_args(PolicyEngine):
-            with started(engine, {"graph": file}, Path(scratch)) as urls:
-                async with open_gateway(endpoint=urls["graph"], profile=profile) as gateway:
+            with store_with(engine, Path(scratch), {"graph": [file]}) as column:
+                async with open_gateway(endpoint=column.url("graph"), profile=profile) as gateway:
                     await gateway.wait_until_ready()
                     for tool in _QUESTIONS:
                         report.lines += await _lines_of(gateway, engine, tool, nodes, dice)

@@ -3,16 +3,16 @@
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from rdflib import BNode, URIRef
 from rdflib.term import Identifier
 
 from gateway import expand
+from gateway.answers.models import Answer, CompactAnswer, SearchResult
 from gateway.api import Gateway, open_gateway
 from gateway.errors import GatewayError
 from gateway.export.subgraph import Subgraph
@@ -20,7 +20,11 @@ from gateway.settings.load import default_profile, load_profile
 from gateway.settings.profile import Profile
 from tests.blank_nodes.contents import Contents, Shape, differences, is_blank, matched, name_of, unlike
 from tests.blank_nodes.oracle import Expected, Found, Node, bfs, intersect, may_lack, read_file
+from tests.harness.asking import judged
+from tests.harness.report import Judgement, Report, Verdict
 from tests.small import ROOM
+
+Answered = TypeVar("Answered")
 
 _SEEDS: Final = 50
 _HITS: Final = 100
@@ -31,72 +35,40 @@ _MOST: Final = 4_000
 """Nodes of an expected answer; larger ones are asked for with fewer hops."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """An answer that is not right.
-
-    Attributes:
-        kind: "wrong and complete", "wrong otherwise" or "untrue warning".
-        question: What was asked, to ask it again.
-        what: How the answer differs.
-    """
-
-    kind: str
-    question: str
-    what: str
-
-
-@dataclass
-class Report:
-    """What came of questions.
-
-    Attributes:
-        questions: How many were asked.
-        complete: How many answers said that they are complete.
-        findings: Those that are not right.
-    """
-
-    questions: int = 0
-    complete: int = 0
-    findings: list[Finding] = field(default_factory=list)
-
-    def note(self, question: str, differing: str, *, complete: bool, right_complete: bool | None = None) -> None:
-        """Count an answer.
-
-        Args:
-            question: What was asked.
-            differing: How the answer differs, empty where it is right.
-            complete: Whether it says that it is complete.
-            right_complete: Whether it should; nothing where both are right.
-        """
-        self.questions += 1
-        self.complete += complete
-        if differing:
-            self.findings.append(Finding("wrong and complete" if complete else "wrong otherwise", question, differing))
-        elif right_complete is not None and complete != right_complete:
-            kind = "wrong and complete" if complete else "untrue warning"
-            self.findings.append(Finding(kind, question, f"complete is {complete}"))
-
-    def count(self, kind: str) -> int:
-        """Return how many findings are of a kind."""
-        return Counter(finding.kind for finding in self.findings)[kind]
-
-
 def room() -> Profile:
     """Return the default profile with room for whole answers."""
     return load_profile(default_profile(None)).model_copy(update={"size": ROOM})
 
 
+def worth(differing: str, *, complete: bool, right_complete: bool | None = None) -> Judgement:
+    """Return what an answer is worth.
+
+    Args:
+        differing: How it differs, empty where it is right.
+        complete: Whether it says that it is complete.
+        right_complete: Whether it should; nothing where both are right.
+    """
+    if not differing and right_complete in {None, complete}:
+        return Verdict.RIGHT if complete else Verdict.MARKED, ""
+    return Verdict.WRONG if complete else Verdict.UNTRUE, differing or f"complete is {complete}"
+
+
 class Judge:
     """Asks one graph.
 
+    Args:
+        gateway: Over the graph.
+        expected: What it should be.
+        report: Counts the answers.
+        graph: The name of the graph in the report.
+
     Attributes:
-        report: What came of it.
         same: The IDs of blank nodes by the names of the oracle; nothing where the graphs are not the same.
     """
 
-    def __init__(self, gateway: Gateway, expected: Expected) -> None:
-        self.report = Report()
+    def __init__(self, gateway: Gateway, expected: Expected, report: Report, graph: str = "") -> None:
+        self._report = report
+        self._graph = graph
         self.same: dict[str, str] | None = None
         self._gateway = gateway
         self._expected = expected
@@ -125,7 +97,7 @@ class Judge:
         right = self.contents.expected_shape(asked, edges)
         self.same = matched(right, whole)
         differing = "" if self.same is not None else unlike(right, whole)
-        self.report.note("the whole graph, hop by hop", differing, complete=True)
+        self.note("whole graph", "hop by hop", worth(differing, complete=True))
         if self.same is None:
             self._guess(right, whole)
         # Labels are drawn anew whenever a file is read; questions are the same.
@@ -149,14 +121,10 @@ class Judge:
         """Ask for the neighbourhood of nodes and judge the answer."""
         right = bfs(self._expected, seeds, hops)
         question = f"bfs_query {[self._shown(seed) for seed in seeds]} max_hops={hops}"
-        try:
-            answer = await self._gateway.bfs_subgraph([self.id_of(seed) for seed in seeds], hops)
-        except GatewayError as error:
-            self.report.note(question, f"error: {error}", complete=False)
-            return
-        self.judge_traversal(question, right, answer)
+        asking = self._gateway.bfs_subgraph([self.id_of(seed) for seed in seeds], hops)
+        await self._ask(question, asking, lambda answer: self.of_traversal(right, answer))
 
-    def judge_traversal(self, question: str, right: Found, answer: Subgraph) -> None:
+    def of_traversal(self, right: Found, answer: Subgraph) -> Judgement:
         """Judge the answer to a traversal."""
         shape = self.contents.answered_shape(answer)
         wrong = differences(self.contents.expected_shape(right.distance, right.edges), shape, self.same)
@@ -173,20 +141,20 @@ class Judge:
                 parts.append("distances differ")
         if other := [note for note in answer.notes if note.startswith("Not complete") and _BLANK_NODES not in note]:
             parts.append(f"told {other}")
-        self.report.note(question, "; ".join(parts), complete=answer.complete, right_complete=not right.left_out)
+        return worth("; ".join(parts), complete=answer.complete, right_complete=not right.left_out)
 
     async def page(self, seeds: Sequence[Node], hops: int) -> None:
         """Ask for the neighbourhood as a reader gets it: blank nodes within edges, with where they lead beyond it."""
         right = bfs(self._expected, seeds, hops)
-        question = f"bfs_query, as a page, {[self._shown(seed) for seed in seeds]} max_hops={hops}"
+        question = f"page of bfs_query {[self._shown(seed) for seed in seeds]} max_hops={hops}"
         arguments = {"seeds": [self.id_of(seed) for seed in seeds], "max_hops": hops}
-        try:
-            written = (await self._gateway.call("bfs_query", arguments, shape="compact")).as_json()
-        except GatewayError as error:
-            self.report.note(question, f"error: {error}", complete=False)
-            return
-        differing = self.differing_page(right, hops, expand(json.loads(json.dumps(written))))
-        self.report.note(question, differing, complete=written["complete"])
+
+        def of_page(answer: Answer | CompactAnswer) -> Judgement:
+            written = answer.as_json()
+            differing = self.differing_page(right, hops, expand(json.loads(json.dumps(written))))
+            return worth(differing, complete=written["complete"])
+
+        await self._ask(question, self._gateway.call("bfs_query", arguments, shape="compact"), of_page)
 
     def differing_page(self, right: Found, hops: int, answer: Mapping[str, Any]) -> str:
         """Return how an answer in the reference shape differs; empty where it does not, or where IDs are not known."""
@@ -234,24 +202,25 @@ class Judge:
         """Ask what is within k hops of each seed and judge the answer."""
         right = intersect(self._expected, seeds, k)
         question = f"intersect_subgraphs {[self._shown(seed) for seed in seeds]} k={k}"
-        try:
-            answer = await self._gateway.intersection_subgraph([self.id_of(seed) for seed in seeds], k)
-        except GatewayError as error:
-            self.report.note(question, f"error: {error}", complete=False)
-            return
         expected = self.contents.expected_shape(right.distance, right.edges)
-        wrong = differences(expected, self.contents.answered_shape(answer), self.same)
         certain = False if right.left_out else None if may_lack(self._expected, seeds, k) else True
-        self.report.note(question, wrong, complete=answer.complete, right_complete=certain)
+
+        def of_answer(answer: Subgraph) -> Judgement:
+            wrong = differences(expected, self.contents.answered_shape(answer), self.same)
+            return worth(wrong, complete=answer.complete, right_complete=certain)
+
+        await self._ask(
+            question, self._gateway.intersection_subgraph([self.id_of(seed) for seed in seeds], k), of_answer
+        )
 
     async def describe(self, node: Node) -> None:
         """Ask what a blank node says."""
-        question = f"describe_entity {self._shown(node)}"
-        try:
-            answer = (await self._gateway.describe_entity(self.id_of(node))).as_json()
-        except GatewayError as error:
-            self.report.note(question, f"error: {error}", complete=False)
-            return
+        asking = self._gateway.describe_entity(self.id_of(node))
+        await self._ask(
+            f"describe_entity {self._shown(node)}", asking, lambda told: self._of_entity(node, told.as_json())
+        )
+
+    def _of_entity(self, node: Node, answer: Mapping[str, Any]) -> Judgement:
         parts = [] if "iri" not in answer else [f"a blank node has the IRI {answer['iri']}"]
         skipped = {"id", "entity_type", "iri", "types", "edges", "complete", "labels", "prefixes", "warnings"}
         skipped |= {"blank_node_edges", "edge_rows_total", "degraded"}
@@ -269,7 +238,7 @@ class Judge:
         left_out = self._expected.left_out.get(node, 0)
         if answer.get("blank_node_edges", 0) != left_out:
             parts.append(f"blank_node_edges {answer.get('blank_node_edges')}, not {left_out}")
-        self.report.note(question, "; ".join(parts), complete=answer["complete"])
+        return worth("; ".join(parts), complete=answer["complete"])
 
     async def of_name(self, name: str, predicates: Iterable[str]) -> None:
         """Search for a name and judge which blank nodes are found as having just this one."""
@@ -279,33 +248,43 @@ class Judge:
             for node, said in self._expected.literals.items()
             if any(_plain(str(value)) == _plain(name) for each in wanted for value in said.get(each, ()))
         }
-        answer = await self._gateway.search_entities(name, limit=_HITS)
-        hits = {self.contents.node(hit.id) for hit in answer.result if hit.match in {"label", "alias"}}
-        expected, found = {node for node in named if is_blank(node)}, {node for node in hits if is_blank(node)}
-        question = f"search_entities {name!r}"
-        differing = ""
-        if len(answer.result) < _HITS and self.same is not None and "" not in named and expected != found:
-            differing = f"missing {sorted(expected - found)[:3]}, not expected {sorted(found - expected)[:3]}"
-        self.report.note(question, differing, complete=answer.complete)
+        expected = {node for node in named if is_blank(node)}
+
+        def of_hits(answer: SearchResult) -> Judgement:
+            hits = {self.contents.node(hit.id) for hit in answer.result if hit.match in {"label", "alias"}}
+            found, differing = {node for node in hits if is_blank(node)}, ""
+            if len(answer.result) < _HITS and self.same is not None and "" not in named and expected != found:
+                differing = f"missing {sorted(expected - found)[:3]}, not expected {sorted(found - expected)[:3]}"
+            return worth(differing, complete=answer.complete)
+
+        await self._ask(f"search_entities {name!r}", self._gateway.search_entities(name, limit=_HITS), of_hits)
 
     async def of_type(self, name: str) -> None:
         """Search for the instances of a type, and judge which are found."""
         right = {self._name(node) for node, types in self._expected.types.items() if name in types}
-        question = f"search_entities node_types=[{name}]"
-        try:
-            answer = await self._gateway.search_entities(node_types=[name], limit=_HITS)
-        except GatewayError as error:
-            self.report.note(question, f"error: {error}", complete=False)
-            return
-        hits = {self.contents.node(hit.id) for hit in answer.result}
-        differing = ""
-        if len(right) != (answer.found or len(answer.result)):
-            differing = f"{answer.found or len(answer.result)} found, not {len(right)}"
-        elif len(hits) == len(right) and self.same is not None and hits != right - {""}:
-            unknown = {node for node in right if node not in self.same.values() and is_blank(node)}
-            if not unknown:
-                differing = f"missing {sorted(right - hits)[:3]}, not expected {sorted(hits - right)[:3]}"
-        self.report.note(question, differing, complete=answer.complete)
+
+        def of_hits(answer: SearchResult) -> Judgement:
+            hits, differing = {self.contents.node(hit.id) for hit in answer.result}, ""
+            if len(right) != (answer.found or len(answer.result)):
+                differing = f"{answer.found or len(answer.result)} found, not {len(right)}"
+            elif len(hits) == len(right) and self.same is not None and hits != right - {""}:
+                unknown = {node for node in right if node not in self.same.values() and is_blank(node)}
+                if not unknown:
+                    differing = f"missing {sorted(right - hits)[:3]}, not expected {sorted(hits - right)[:3]}"
+            return worth(differing, complete=answer.complete)
+
+        asking = self._gateway.search_entities(node_types=[name], limit=_HITS)
+        await self._ask(f"search_entities node_types=[{name}]", asking, of_hits)
+
+    async def _ask(self, question: str, asking: Awaitable[Answered], judge: Callable[[Answered], Judgement]) -> None:
+        def of_answer(answer: Answered | GatewayError) -> Judgement:
+            return (Verdict.ERROR, str(answer)) if isinstance(answer, GatewayError) else judge(answer)
+
+        self.note(question.partition(" ")[0], question, await judged(asking, of_answer))
+
+    def note(self, tool: str, question: str, judgement: Judgement) -> None:
+        """Count an answer."""
+        self._report.add("files", tool, question, judgement, graph=self._graph)
 
     async def _traverse(self, dice: random.Random) -> None:
         await self.bfs(*self._neighbourhood(dice))
@@ -434,10 +413,6 @@ def _by_content(shape: Shape) -> dict[object, list[str]]:
     return found
 
 
-def _last_number(text: str) -> int:
-    return int(text.rpartition(" ")[2].replace(",", ""))
-
-
 def _as_seed(node: str) -> str:
     return node if is_blank(node) else f"<{node}>"
 
@@ -446,9 +421,16 @@ def _plain(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()
 
 
-async def judged(
-    paths: Sequence[Path], expected: Expected, dice: random.Random, questions: int, *, reopens: bool = True
-) -> Report:
+async def ask_files(
+    paths: Sequence[Path],
+    expected: Expected,
+    dice: random.Random,
+    questions: int,
+    report: Report,
+    *,
+    graph: str = "",
+    reopens: bool = True,
+) -> None:
     """Ask questions about files.
 
     Args:
@@ -456,15 +438,17 @@ async def judged(
         expected: What they should become.
         dice: Draws the questions.
         questions: How many.
+        report: Counts the answers.
+        graph: The name of the graph in the report.
         reopens: Whether the files are read again, as they are and in another order: IDs should be the same.
     """
     async with open_gateway(list(paths), profile=room()) as gateway:
         await gateway.wait_until_ready()
-        judge = Judge(gateway, expected)
+        judge = Judge(gateway, expected, report, graph)
         await judge.learn()
         await judge.ask(dice, questions)
         if not reopens:
-            return judge.report
+            return
         ids = await ids_of(gateway, expected)
     with TemporaryDirectory(prefix="blank-nodes-") as folder:
         for again in (paths, rewritten(paths, Path(folder), dice)):
@@ -474,8 +458,7 @@ async def judged(
                 now = await ids_of(gateway, expected)
             more, fewer = sorted(now - ids), sorted(ids - now)
             what = f"{len(fewer)} IDs are gone {fewer[:3]}, {len(more)} are new {more[:3]}" if more or fewer else ""
-            judge.report.note(f"the IDs of {[path.name for path in again]}", what, complete=True)
-    return judge.report
+            judge.note("IDs", str([path.name for path in again]), worth(what, complete=True))
 
 
 def rewritten(paths: Sequence[Path], folder: Path, dice: random.Random) -> list[Path]:

@@ -10,23 +10,32 @@ from rdflib import BNode
 from gateway.api import open_gateway
 from gateway.export.subgraph import Subgraph
 from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
-from tests.blank_nodes.judge import Judge, Report, judged, room
+from tests.blank_nodes.judge import Judge, ask_files, room
 from tests.blank_nodes.oracle import bfs, expected_of
+from tests.harness.report import Report, Verdict
 
 _QUESTIONS = 3
-"""About each graph; `python -m tests.blank_nodes` asks more."""
+"""About each graph; `make blanknodes` asks more."""
 
 Change = Callable[[Subgraph], Subgraph]
 
 
 @pytest.mark.parametrize("kind", range(KIND_COUNT), ids=lambda number: drawn(number).kind)
 def test_answers_about_drawn_graphs_are_those_of_the_oracle(kind: int, tmp_path: Path) -> None:
-    found: dict[tuple[int, str], str] = {}
+    report = Report()
     for number in range(kind, 3 * KIND_COUNT, KIND_COUNT):
-        graph = drawn(number)
-        report = asyncio.run(_report(graph, tmp_path, number, reopens=number < KIND_COUNT))
-        found |= {(number, finding.question): finding.what for finding in report.findings}
-    assert not found
+        dice, graph = random.Random(number), drawn(number)  # noqa: S311 - not for security
+        asking = ask_files(
+            graph.write(tmp_path),
+            expected_of(graph.triples),
+            dice,
+            _QUESTIONS,
+            report,
+            graph=str(number),
+            reopens=number < KIND_COUNT,
+        )
+        asyncio.run(asking)
+    assert report.findings == []
 
 
 def test_equal_labels_of_two_files_are_two_nodes() -> None:
@@ -67,52 +76,45 @@ def _not_complete(answer: Subgraph) -> Subgraph:
 
 
 @pytest.mark.parametrize(
-    ("change", "kind"),
+    ("change", "verdict"),
     [
-        (_without_an_edge, "wrong and complete"),
-        (_with_an_edge_turned, "wrong and complete"),
-        (_with_a_wrong_position, "wrong and complete"),
-        (_with_other_ends, "wrong and complete"),
-        (_without_a_node, "wrong and complete"),
-        (_not_complete, "untrue warning"),
+        (_without_an_edge, Verdict.WRONG),
+        (_with_an_edge_turned, Verdict.WRONG),
+        (_with_a_wrong_position, Verdict.WRONG),
+        (_with_other_ends, Verdict.WRONG),
+        (_without_a_node, Verdict.WRONG),
+        (_not_complete, Verdict.UNTRUE),
     ],
 )
-def test_the_judge_notices_a_wrong_answer(change: Change, kind: str, tmp_path: Path) -> None:
-    assert _kinds("lists", change, tmp_path) == [kind]
+def test_the_judge_notices_a_wrong_answer(change: Change, verdict: Verdict, tmp_path: Path) -> None:
+    assert _verdict("lists", change, tmp_path) is verdict
 
 
 def test_the_judge_notices_an_answer_that_hides_class_expressions(tmp_path: Path) -> None:
     def silent(answer: Subgraph) -> Subgraph:
         return replace(answer, complete=True)
 
-    assert _kinds("expressions", silent, tmp_path) == ["wrong and complete"]
+    assert _verdict("expressions", silent, tmp_path) is Verdict.WRONG
 
 
 def test_the_judge_accepts_the_answers_that_it_is_tried_with(tmp_path: Path) -> None:
-    for kind in ("lists", "expressions"):
-        assert _kinds(kind, lambda answer: answer, tmp_path) == []
+    assert _verdict("lists", lambda answer: answer, tmp_path) is Verdict.RIGHT
+    assert _verdict("expressions", lambda answer: answer, tmp_path) is Verdict.MARKED
 
 
-def _kinds(kind: str, change: Change, folder: Path) -> list[str]:
-    """Return the kinds of findings about an answer that is changed before it is judged."""
+def _verdict(kind: str, change: Change, folder: Path) -> Verdict:
+    """Return what an answer is worth that is changed before it is judged."""
     graph = next(graph for graph in map(drawn, range(KIND_COUNT)) if graph.kind == kind)
-    report = asyncio.run(_changed(graph, change, folder))
-    return [finding.kind for finding in report.findings]
+    return asyncio.run(_changed(graph, change, folder))
 
 
-async def _changed(graph: DrawnGraph, change: Change, folder: Path) -> Report:
-    expected = expected_of(graph.triples)
+async def _changed(graph: DrawnGraph, change: Change, folder: Path) -> Verdict:
+    expected, report = expected_of(graph.triples), Report()
     async with open_gateway(graph.write(folder), profile=room()) as gateway:
         await gateway.wait_until_ready()
-        judge = Judge(gateway, expected)
+        judge = Judge(gateway, expected, report)
         await judge.learn()
+        assert report.findings == []
         seeds = sorted({end for edge, at in expected.edges.items() for end in edge[::2] if at} or expected.left_out)[:3]
         answer = await gateway.bfs_subgraph([judge.id_of(seed) for seed in seeds], 2)
-        judge.judge_traversal("changed", bfs(expected, seeds, 2), change(answer))
-        return judge.report
-
-
-async def _report(graph: DrawnGraph, folder: Path, number: int, *, reopens: bool) -> Report:
-    dice = random.Random(number)  # noqa: S311 - not for security
-    paths = graph.write(folder)
-    return await judged(paths, expected_of(graph.triples), dice, _QUESTIONS, reopens=reopens)
+        return judge.of_traversal(bfs(expected, seeds, 2), change(answer))[0]

@@ -40,8 +40,7 @@ from tests.servers.process import Running, ServerStartError, signal_all
 from tests.servers.unavailable import ServerUnavailable
 from tests.servers.valkey import running_valkey
 from tests.sidecar.pair import Half
-from tests.soak.leaks import held, left_over
-from tests.soak.pulse import Pulse
+from tests.soak.process import Pulse, held, left_over
 
 _SECONDS: Final = 3.0
 """The time of a call."""

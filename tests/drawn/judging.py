@@ -6,15 +6,23 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gateway.answers.models import Answer, BfsResult, EntitiesResult, IntersectionResult, SearchResult, Subgraph
+from gateway.answers.models import (
+    Answer,
+    BfsResult,
+    EntitiesResult,
+    Entity,
+    IntersectionResult,
+    SearchResult,
+    Subgraph,
+)
 from gateway.errors import GatewayError, InputError, QueryRefused
 from gateway.terms.iri import may_be_rewritten
 from tests.drawn.names import spelled_alike
 from tests.drawn.questions import Question
+from tests.harness.report import Judgement, Verdict
 from tests.name_oracle import words
 from tests.oracle import Edge, OracleGraph, Steering, bfs, intersect, steered_bfs, steered_intersect
 from tests.searches import wrong_in
-from tests.soak.verdict import Verdict
 from tests.survey_oracle import are_wrong, edge_counts
 
 Expand = Callable[[str], str]
@@ -34,7 +42,14 @@ class Truth:
     """
 
     oracle: OracleGraph
-    names: Mapping[str, AbstractSet[str]]
+    names: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
+    _found: dict[Question, "Right"] = field(default_factory=dict, repr=False)
+
+    def found_by(self, question: Question) -> "Right":
+        """Return what a traversal or an intersection must have; it is found once."""
+        if question not in self._found:
+            self._found[question] = _expected(question, self.oracle)
+        return self._found[question]
 
     def of_the_name(self, name: str) -> AbstractSet[str]:
         """Return the entities that have a name, in spite of case, accents and separators."""
@@ -50,8 +65,12 @@ class Truth:
 
 
 def judge(
-    question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError, expand: Expand, declared: Declared = str
-) -> tuple[Verdict, str]:
+    question: Question,
+    truth: Truth,
+    pages: Sequence[Answer] | GatewayError,
+    expand: Expand = str,
+    declared: Declared = str,
+) -> Judgement:
     """Compare the answer to a question with what is right.
 
     Args:
@@ -68,16 +87,16 @@ def judge(
     match pages[0]:
         case SearchResult():
             return _of_search(question, truth, pages[0], expand)
-        case EntitiesResult():
+        case Entity() | EntitiesResult():
             return _of_descriptions(question, truth, pages[0], expand)
         case BfsResult() | IntersectionResult():
             subgraphs = [page for page in pages if isinstance(page, BfsResult | IntersectionResult)]
-            return _of_subgraph(question, truth.oracle, subgraphs, expand, declared)
+            return _of_subgraph(question, truth, subgraphs, expand, declared)
         case other:
             raise TypeError(f"{type(other).__name__} is no answer to {question.tool}")
 
 
-def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError) -> tuple[Verdict, str] | None:
+def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError) -> Judgement | None:
     """Judge what came of names in the place of IDs; None if they mean one entity each, or could not be looked up."""
     meant = [truth.of_the_name(name) for name in question.names if name]
     if isinstance(pages, InputError) and "not every name could be compared" in pages.wrong:
@@ -89,7 +108,7 @@ def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | Gatewa
     return Verdict.WRONG, f"a name was taken for one of {[sorted(entities)[:3] for entities in meant]}"
 
 
-def _of_error(question: Question, truth: Truth, error: GatewayError) -> tuple[Verdict, str]:
+def _of_error(question: Question, truth: Truth, error: GatewayError) -> Judgement:
     if isinstance(error, InputError):
         exists = set(question.ids) & truth.oracle.nodes
         return (Verdict.WRONG, f"refused: {error.wrong}") if exists else (Verdict.RIGHT, "")
@@ -99,7 +118,7 @@ def _of_error(question: Question, truth: Truth, error: GatewayError) -> tuple[Ve
     return Verdict.ERROR, f"{type(error).__name__}: {error.wrong}"
 
 
-def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: Expand) -> tuple[Verdict, str]:
+def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: Expand) -> Judgement:
     hits = {expand(hit.id) for hit in answer.result}
     guesses = {expand(hit.id) for hit in answer.guesses or ()}
     if strange := (hits | guesses) - truth.oracle.nodes:
@@ -110,17 +129,20 @@ def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: E
     return (Verdict.RIGHT, "") if answer.complete else (Verdict.MARKED, "search")
 
 
-def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, expand: Expand) -> tuple[Verdict, str]:
-    existing = set(question.ids) & truth.oracle.nodes
-    failed = set(map(expand, answer.failed or ()))
-    found = {node.iri for node in answer.result}
-    differences = [
-        *_between("result", found, existing - failed),
-        *_between("not_found", len(answer.not_found), len(set(question.ids) - existing - failed)),
-    ]
+def _of_descriptions(question: Question, truth: Truth, answer: Entity | EntitiesResult, expand: Expand) -> Judgement:
+    existing, told = set(question.ids) & truth.oracle.nodes, [answer] if isinstance(answer, Entity) else answer.result
+    differences = []
+    if isinstance(answer, EntitiesResult):
+        failed = set(map(expand, answer.failed or ()))
+        existing -= failed
+        absent = set(question.ids) - truth.oracle.nodes - failed
+        differences += _between("not_found", len(answer.not_found), len(absent))
+        if not question.names:
+            differences += _between("not_found", set(map(expand, answer.not_found)), absent)
+    differences += _between("result", {node.iri for node in told}, existing)
     differences += [
         f"edges of {node.iri}: {node.edges}"
-        for node in answer.result
+        for node in told
         if are_wrong(
             node.edges or {},
             edge_counts(truth.oracle, node.iri or node.id),
@@ -130,45 +152,50 @@ def _of_descriptions(question: Question, truth: Truth, answer: EntitiesResult, e
         )
     ]
     if differences:
-        return Verdict.WRONG, "; ".join(differences)
+        return Verdict.WRONG if answer.complete else Verdict.UNTRUE, "; ".join(differences)
     return (Verdict.RIGHT, "") if answer.complete else (Verdict.MARKED, "descriptions")
 
 
 def _of_subgraph(
     question: Question,
-    oracle: OracleGraph,
+    truth: Truth,
     pages: Sequence[BfsResult | IntersectionResult],
     expand: Expand,
     declared: Declared,
-) -> tuple[Verdict, str]:
-    first = pages[0]
+) -> Judgement:
+    first, oracle, right = pages[0], truth.oracle, truth.found_by(question)
+    is_whole = first.complete or _reads_all(first)
     listed = [expand(node.id) for page in pages for node in page.nodes]
     edges = [
         (expand(edge.subject), expand(edge.predicate), expand(edge.object)) for page in pages for edge in page.edges
     ]
-    right = _expected(question, oracle)
     unread = {expand(iri) for gap in first.incomplete or () if gap.cause != "blank_nodes" for iri in gap.ids}
     missing = {expand(seed) for seed in first.missing_seeds or ()}
+    # Where a seed could not be found missing, the others may have nodes in common.
+    common = question.tool == "intersect_subgraphs" and set(right.missing) - missing
     wrong = [
         *_between("nodes on two pages", len(listed) - len(set(listed)), 0),
         *_between("edges on two pages", len(edges) - len(set(edges)), 0),
-        *_between("nodes that are none", set(listed) - right.nodes, set()),
+        *([] if common else _between("nodes that are none", set(listed) - right.nodes, set())),
         # Of a seed that could not be asked about it is not said that it is missing.
         *_between("missing seeds", missing, set(right.missing) - (unread - missing)),
         *_between("nodes listed", len(listed), first.node_count),
         *_of_paths(question, oracle, pages, expand),
     ]
-    if question.tool == "bfs_query" or not question.max_edges:
+    if not common and (question.tool == "bfs_query" or not question.max_edges):
         wrong += _between("edges that are none", set(edges) - right.edges, set())
     if wrong:
-        return Verdict.UNTRUE, "; ".join(wrong)
-    if not (first.complete or _reads_all(first)):
+        return Verdict.WRONG if is_whole else Verdict.UNTRUE, "; ".join(wrong)
+    if not is_whole:
         return Verdict.MARKED, ", ".join(sorted({gap.cause for gap in first.incomplete or ()}))
     shown = _of_type(question, oracle, right, expand, declared) if question.only_type else right
     differences = [
         *_between("nodes", set(listed), shown.nodes),
         *_between("edges", set(edges), shown.edges),
         *_between("edge_count", first.edge_count, len(shown.edges)),
+        *_between(
+            "unknown types", [node.id for page in pages for node in page.nodes if node.entity_type == "unknown"], []
+        ),
     ]
     differences += _between("told blank nodes", _tells_blank_nodes(first), bool(first.blank_node_edges))
     if isinstance(first, BfsResult):
@@ -176,11 +203,18 @@ def _of_subgraph(
         differences += _between("partial paths", (first.removed or {}).get("partial_paths", 0), right.partial)
         if not question.is_steered:
             differences += _between("blank_node_edges", first.blank_node_edges or 0, right.blank_node_edges)
+            differences += _of_hubs(first, right.hubs, expand)
     return (Verdict.WRONG, "; ".join(differences)) if differences else (Verdict.RIGHT, "")
 
 
+def _of_hubs(answer: BfsResult, hubs: frozenset[str], expand: Expand) -> list[str]:
+    gaps = [gap for gap in answer.incomplete or () if gap.cause == "hub_not_expanded"]
+    named = {expand(iri) for gap in gaps for iri in gap.ids}
+    return _between("hubs", sum(gap.count for gap in gaps), len(hubs)) + _between("no hubs", named - hubs, set())
+
+
 @dataclass(frozen=True)
-class _Right:
+class Right:
     """What an answer must have; of a traversal, also how far each node is from the seeds."""
 
     nodes: frozenset[str]
@@ -189,6 +223,7 @@ class _Right:
     distance: Mapping[str, int] = field(default_factory=dict)
     blank_node_edges: int = 0
     partial: int = 0
+    hubs: frozenset[str] = frozenset()
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -197,24 +232,26 @@ class _Right:
         return tuple(counted[at] for at in range(max(counted, default=-1) + 1))
 
 
-def _expected(question: Question, oracle: OracleGraph) -> _Right:
+def _expected(question: Question, oracle: OracleGraph) -> Right:
     ids, hops, max_degree, steering = question.ids, question.hops, question.max_degree, question.steering
     present = [seed for seed in dict.fromkeys(ids) if seed in oracle.nodes]
     missing = [seed for seed in dict.fromkeys(ids) if seed not in oracle.nodes]
     if question.tool == "bfs_query" and question.is_steered:
         found = steered_bfs(oracle, present, hops, steering, max_degree)
-        return _Right(frozenset(found.distance), found.edges, missing, found.distance, 0, len(found.partial))
+        return Right(frozenset(found.distance), found.edges, missing, found.distance, 0, len(found.partial))
     if question.tool == "bfs_query":
         around = bfs(oracle, ids, hops, max_degree)
-        return _Right(frozenset(around.distance), around.edges, missing, around.distance, around.blank_node_edges)
+        return Right(
+            frozenset(around.distance), around.edges, missing, around.distance, around.blank_node_edges, 0, around.hubs
+        )
     if question.is_steered and not missing:
         common = steered_intersect(oracle, present, hops, steering, max_degree)
     else:
         common = intersect(oracle, ids, hops, max_degree)
-    return _Right(common.nodes, common.edges, missing)
+    return Right(common.nodes, common.edges, missing)
 
 
-def _of_type(question: Question, oracle: OracleGraph, right: _Right, expand: Expand, declared: Declared) -> _Right:
+def _of_type(question: Question, oracle: OracleGraph, right: Right, expand: Expand, declared: Declared) -> Right:
     """Return what `only_node_types` leaves: nodes of the type, seeds, and in a traversal what is on the way to them."""
     typed = {node for node in right.nodes if expand(question.only_type) in oracle.types.get(node, ())}
     kept = typed | (set(question.ids) & right.nodes)
@@ -225,7 +262,7 @@ def _of_type(question: Question, oracle: OracleGraph, right: _Right, expand: Exp
 
 
 def _on_the_way(
-    question: Question, oracle: OracleGraph, right: _Right, goals: AbstractSet[str], declared: Declared
+    question: Question, oracle: OracleGraph, right: Right, goals: AbstractSet[str], declared: Declared
 ) -> set[str]:
     """Return the nodes on one shortest path to each goal: of several, the first by ID, counted from the end."""
     arrivals: list[defaultdict[str, set[str]]] = []
@@ -253,8 +290,10 @@ def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph]
     if question.tool != "intersect_subgraphs":
         return []
     wrong: list[str] = []
-    whole = pages[0].complete or _reads_all(pages[0], hubs=False)
-    for node in (node for page in pages for node in page.nodes):
+    nodes = [node for page in pages for node in page.nodes]
+    whole = any(node.via for node in nodes) and (pages[0].complete or _reads_all(pages[0], hubs=False))
+    distances = _distances(question, oracle) if whole else {}
+    for node in nodes:
         paths = node.via or ()
         ends = {expand(path[-1]) for path in paths}
         # Unasked, a path is shown where the edges do not show it, as far as it was cheap to find.
@@ -267,17 +306,18 @@ def _of_paths(question: Question, oracle: OracleGraph, pages: Sequence[Subgraph]
                 if (step[::-1] if predicate.startswith("^") else step) not in oracle.edges:
                     wrong.append(f"no edge from {one} by {predicate} to {other}")
             seed, length = expand(path[-1]), len(path) // 2
-            if whole and length != _distance(question, oracle, seed, expand(node.id)):
+            if whole and length != distances.get(seed, {}).get(expand(node.id)):
                 wrong.append(f"a path of {length} steps from {path[0]} to {path[-1]} is not the shortest")
     return wrong[:3]
 
 
-def _distance(question: Question, oracle: OracleGraph, seed: str, node: str) -> int | None:
-    if seed not in question.ids:
-        return None
-    place = list(dict.fromkeys(question.ids)).index(seed)
-    alone = Steering((question.lists[place if question.listed else 0],), question.direction)
-    return steered_bfs(oracle, [seed], question.hops, alone).distance.get(node)
+def _distances(question: Question, oracle: OracleGraph) -> Mapping[str, Mapping[str, int]]:
+    """Return how far the nodes are from each seed of an intersection."""
+    followed = question.lists if question.listed else question.lists * len(question.ids)
+    return {
+        seed: steered_bfs(oracle, [seed], question.hops, Steering((names,), question.direction)).distance
+        for seed, names in zip(dict.fromkeys(question.ids), followed, strict=False)
+    }
 
 
 def _tells_blank_nodes(answer: Subgraph) -> bool:

@@ -1,7 +1,7 @@
 """What is asked: traversals with pages, caps and hubs, intersections with paths, descriptions, and searches."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
@@ -12,7 +12,7 @@ from gateway.settings.vocabulary import NodeSettings
 from tests.drawn.names import spelling, stands_for_an_id
 from tests.oracle import RDF, SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
 
-Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entities", "search_entities"]
+Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entity", "describe_entities", "search_entities"]
 
 _WDT: Final = "http://www.wikidata.org/prop/direct/"
 _WIKIDATA: Final = frozenset({"codex-m", "wd50k"})
@@ -45,6 +45,7 @@ class Question:
         only_type: The type of which nodes alone are shown, or empty.
         via: Whether the paths of all nodes of an intersection are asked for; None: as many as are cheap.
         names: In the place of each ID: a name of the entity, or nothing; none where all are IDs.
+        topology_only: Whether metadata stays away.
     """
 
     graph: str
@@ -59,8 +60,9 @@ class Question:
     listed: bool = False
     direction: str = "both"
     only_type: str = ""
-    via: bool | None = True
+    via: bool | None = None
     names: tuple[str, ...] = ()
+    topology_only: bool = True
 
     @property
     def steering(self) -> Steering:
@@ -78,6 +80,7 @@ class Question:
         names = self.names or ("",) * len(self.ids)
         ids = [name or f"<{iri}>" for iri, name in zip(self.ids, names, strict=True)]
         rules: dict[str, Any] = {
+            "topology_only": self.topology_only,
             "max_degree": self.max_degree,
             "max_edges_per_node": self.max_edges,
             "limit": self.limit,
@@ -87,9 +90,11 @@ class Question:
         }
         match self.tool:
             case "bfs_query":
-                return {"seeds": ids, "max_hops": self.hops, "topology_only": True, **rules}
+                return {"seeds": ids, "max_hops": self.hops, **rules}
             case "intersect_subgraphs":
-                return {"seeds": ids, "k": self.hops, "topology_only": True, "via": self.via, **rules}
+                return {"seeds": ids, "k": self.hops, "via": self.via, **rules}
+            case "describe_entity":
+                return {"id": ids[0]}
             case "describe_entities":
                 return {"ids": ids}
             case "search_entities":
@@ -98,6 +103,12 @@ class Question:
     def as_json(self) -> dict[str, Any]:
         """Return the question for a report."""
         return asdict(self)
+
+    @classmethod
+    def of_json(cls, written: Mapping[str, Any]) -> "Question":
+        """Read it from a report."""
+        lists = {"ids": tuple(written["ids"]), "names": tuple(written["names"])}
+        return cls(**{**written, **lists, "lists": tuple(map(tuple, written["lists"]))})
 
 
 def is_wikidata(graph: str) -> bool:

@@ -2,59 +2,40 @@
 
 import asyncio
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import tempfile
+from argparse import ArgumentParser, Namespace
+from collections import defaultdict
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, cast
 
 from rdflib import Literal as RdfLiteral
 from rdflib import URIRef
 
 from gateway.answers.models import Answer, Subgraph
-from gateway.api import open_gateway
 from gateway.errors import GatewayError
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName, column
+from tests.columns import Column, ColumnName, Files, files_for
 from tests.drawn.judging import Truth, judge
 from tests.drawn.questions import WIKIDATA_RULE, Question, draw, is_wikidata, profile_for
 from tests.graphs import asserted_files
-from tests.neo4j.database import Neo4jColumn, address_at, own_database
+from tests.harness.asking import all_pages, at_once, judged
+from tests.harness.kind import Kind, Say
+from tests.harness.report import Judgement, Report, Verdict
+from tests.harness.stores import STORES, StoreName, store_with
 from tests.oracle import DEFAULT_RULE, RDFS, SCHEMA, SKOS, OracleGraph, Term, read_triples
-from tests.postgres.database import PostgresColumn, running_database
 from tests.postgres.linked_files import linked
-from tests.soak.verdict import Verdict
-
-EngineName = Literal["files", "postgres", "neo4j"] | ColumnName
-"""`files` is the engine of this process as a user opens it: from the files, with the label index."""
-
-ENGINES: Final[Sequence[EngineName]] = ("files", *get_args(ColumnName), "postgres", "neo4j")
 
 _IN_DATABASES: Final = ("names", "random", "medical", "films", "movies", "medlit")
 """Graphs that a database can hold: of another shape than Wikidata's, and with what states evidence left out."""
 
 
-@contextmanager
-def engine_with(name: EngineName, folder: Path, graphs: Sequence[str]) -> Iterator[Column]:
-    """Start an engine, or a database, with some of the graphs, and stop it again."""
-    if name == "postgres":
-        with running_database(folder) as database:
-            yield PostgresColumn("in-process", _without_blank_nodes(folder, graphs), database=database)
-    elif name == "neo4j":
-        files = _without_blank_nodes(folder, graphs)
-        with own_database(folder, files) as server:
-            yield Neo4jColumn("in-process", files, address=address_at(server.port))
-    else:
-        with column("in-process" if name == "files" else name, folder, graphs) as there:
-            yield there
-
-
-def opened(name: EngineName, there: Column, graph: str) -> Gateway:
-    """Open a gateway over a graph."""
-    if name == "files":
-        return open_gateway(*there.files[graph], profile=profile_for(graph))
-    return there.open(graph, profile_for(graph))
+def _files_for(store: StoreName, folder: Path, graphs: Sequence[str]) -> Files:
+    if store in {"postgres", "neo4j"}:
+        return _without_blank_nodes(folder, graphs)
+    files = files_for("in-process" if store == "files" else cast("ColumnName", store), folder)
+    return {graph: files[graph] for graph in graphs if graph in files}
 
 
 def _without_blank_nodes(folder: Path, graphs: Sequence[str]) -> dict[str, list[Path]]:
@@ -69,46 +50,10 @@ def _without_blank_nodes(folder: Path, graphs: Sequence[str]) -> dict[str, list[
     }
 
 
-AT_ONCE: Final = 4
 _NAMES: Final = frozenset(
     {RDFS + "label", SKOS + "prefLabel", SKOS + "altLabel", *(schema + "name" for schema in SCHEMA)}
 )
 _WIKIDATA_NAMES: Final = frozenset({RDFS + "label", SKOS + "altLabel"})
-
-
-@dataclass
-class Report:
-    """What the answers of one engine are worth.
-
-    Attributes:
-        engine: The engine.
-        verdicts: How many answers have each verdict, by tool.
-        findings: Each answer that is wrong, untrue, an error or a crash, with its question.
-    """
-
-    engine: str
-    verdicts: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
-    findings: list[dict[str, Any]] = field(default_factory=list)
-
-    def add(self, question: Question, verdict: Verdict, detail: str) -> None:
-        """Count an answer."""
-        self.verdicts[question.tool, verdict] += 1
-        if verdict not in (Verdict.RIGHT, Verdict.MARKED):
-            self.findings.append(
-                {"engine": self.engine, "verdict": verdict.value, "detail": detail, "question": question.as_json()}
-            )
-
-    def as_text(self) -> str:
-        """Return one line a tool."""
-        tools = sorted({tool for tool, _ in self.verdicts})
-        counts = (
-            f"{self.engine:12} {tool:20} "
-            + ", ".join(
-                f"{verdict} {self.verdicts[tool, verdict]}" for verdict in Verdict if self.verdicts[tool, verdict]
-            )
-            for tool in tools
-        )
-        return "".join(f"{line}\n" for line in counts)
 
 
 _AWKWARD = "https://example.org/awkward/"
@@ -151,47 +96,90 @@ def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "", ste
     return [question for question in questions if rewritten.isdisjoint(question.ids)]
 
 
-async def ask_all(
-    opened: Callable[[str], Gateway],
-    questions: Mapping[str, Sequence[Question]],
-    truths: Mapping[str, Truth],
-    report: Report,
+async def ask(
+    column: Column, graph: str, questions: Sequence[Question], truth: Truth, report: Report, *, store: str = ""
 ) -> None:
-    """Ask the questions about every graph on one engine.
+    """Ask an engine the questions about one graph.
 
     Args:
-        opened: Opens a gateway over a graph.
-        questions: By graph.
-        truths: What is right, by graph.
+        column: The engine.
+        graph: The graph.
+        questions: The questions.
+        truth: What is right.
         report: Counts the answers.
+        store: What the engine is called in the report, if not by its own name.
     """
-    for graph, about in questions.items():
-        async with opened(graph) as gateway:
-            waiting = iter(about)
-
-            async def work(gateway: Gateway = gateway, waiting: Any = waiting, graph: str = graph) -> None:
-                for question in waiting:
-                    report.add(question, *await asked(gateway, question, truths[graph]))
-
-            async with asyncio.TaskGroup() as tasks:
-                for _ in range(AT_ONCE):
-                    tasks.create_task(work())
+    async with column.open(graph, profile_for(graph)) as gateway:
+        worth = await at_once(questions, lambda question: asked(gateway, question, truth))
+    for question, judgement in zip(questions, worth, strict=True):
+        report.add(store or column.name, question.tool, question.as_json(), judgement)
 
 
-async def asked(gateway: Gateway, question: Question, truth: Truth) -> tuple[Verdict, str]:
+async def asked(gateway: Gateway, question: Question, truth: Truth) -> Judgement:
     """Ask a question, read all pages of the answer, and judge them."""
-    try:
-        pages = await _pages(gateway, question)
-    except GatewayError as error:
-        return judge(question, truth, error, gateway.prefixes.expand, gateway.prefixes.declared_form)
-    except Exception as error:  # noqa: BLE001 - an exception that is no error of the gateway's is a finding
-        return Verdict.CRASHED, repr(error)
-    return judge(question, truth, pages, gateway.prefixes.expand, gateway.prefixes.declared_form)
+
+    def judge_all(pages: Sequence[Answer] | GatewayError) -> Judgement:
+        return judge(question, truth, pages, gateway.prefixes.expand, gateway.prefixes.declared_form)
+
+    def further(page: Answer) -> Mapping[str, Any] | None:
+        if not isinstance(page, Subgraph) or page.next_offset is None:
+            return None
+        return {"offset": page.next_offset, "edge_offset": page.next_edge, "snapshot": page.snapshot}
+
+    def call(more: Mapping[str, Any]) -> Awaitable[Answer]:
+        return gateway.call(question.tool, {**question.arguments, **more})
+
+    return await judged(all_pages(call, further), judge_all)
 
 
-async def _pages(gateway: Gateway, question: Question) -> list[Answer]:
-    pages: list[Answer] = [await gateway.call(question.tool, question.arguments)]
-    while isinstance(last := pages[-1], Subgraph) and last.next_offset is not None:
-        further = {"offset": last.next_offset, "edge_offset": last.next_edge, "snapshot": last.snapshot}
-        pages.append(await gateway.call(question.tool, {**question.arguments, **further}))
-    return pages
+_SHARES: Final = {
+    "names": 0.2,
+    "random": 0.2,
+    "medical": 0.08,
+    "films": 0.06,
+    "wikidata-slice": 0.04,
+    "associations": 0.03,
+    "singletons": 0.03,
+    "awkward": 0.08,
+    "movies": 0.06,
+    "medlit": 0.1,
+    "codex-m": 0.06,
+    "wd50k": 0.06,
+}
+"""Which part of the questions is about which graph."""
+
+
+def _options(parser: ArgumentParser) -> None:
+    parser.add_argument("--graph", action="append", choices=list(_SHARES), help="may be given again; all where absent")
+    parser.add_argument("--steered", type=float, default=0.5, metavar="SHARE", help="of the traversals")
+
+
+def _run(options: Namespace, say: Say) -> Report:
+    report = Report()
+    for store in options.engine or STORES:
+        with tempfile.TemporaryDirectory(prefix="drawn-") as folder:
+            _ask_store(store, Path(folder), options, report)
+        say(f"{store}: {report.count(*Verdict, engine=store)} answers")
+    return report
+
+
+def _ask_store(store: StoreName, folder: Path, options: Namespace, report: Report) -> None:
+    files = _files_for(store, folder, options.graph or list(_SHARES))
+    whole = sum(_SHARES[graph] for graph in files)
+    with store_with(store, folder, files) as column:
+        for graph, paths in files.items():
+            truth = truth_of(graph, paths)
+            count = round(options.questions * _SHARES[graph] / whole)
+            questions = drawn(graph, truth, options.seed, count, store, options.steered)
+            as_loaded = truth_of(graph, paths, store) if graph == "awkward" else truth
+            asyncio.run(ask(column, graph, questions, as_loaded, report, store=store))
+
+
+KIND: Final = Kind(
+    "drawn traversals, intersections, descriptions and searches on every engine and database, compared with the oracle",
+    _run,
+    questions=5_000,
+    counted="on each engine",
+    engines=STORES,
+    options=_options,
+)

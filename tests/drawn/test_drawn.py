@@ -10,8 +10,8 @@ from gateway.errors import InputError
 from tests.columns import Column
 from tests.drawn.judging import Truth, judge
 from tests.drawn.questions import Question, profile_for
-from tests.drawn.run import Report, ask_all, drawn, truth_of
-from tests.soak.verdict import Verdict
+from tests.drawn.run import ask, drawn, truth_of
+from tests.harness.report import Report, Verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -22,10 +22,9 @@ SEED = 7
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_no_answer_to_a_drawn_question_is_wrong(engine: Column, graph: str) -> None:
     truth = truth_of(graph, engine.files[graph])
-    report = Report(engine.name)
-    questions = {graph: drawn(graph, truth, SEED, 60)}
-    asyncio.run(ask_all(lambda one: engine.open(one, profile_for(one)), questions, {graph: truth}, report))
-    assert sum(report.verdicts.values()) == 60
+    report = Report()
+    asyncio.run(ask(engine, graph, drawn(graph, truth, SEED, 60), truth, report))
+    assert report.verdicts.total() == 60
     assert report.findings == []
 
 
@@ -50,12 +49,12 @@ async def test_an_answer_that_lacks_something_and_says_complete_is_judged_wrong(
         assert judge(question, truth, [with_a_stranger], expand)[0] is Verdict.UNTRUE
         assert judge(question, truth, InputError("None of the seeds exists."), expand)[0] is Verdict.WRONG
 
-        both = replace(question, tool="intersect_subgraphs", hops=1)
+        both = replace(question, tool="intersect_subgraphs", hops=1, via=True)
         common = await gateway.call(both.tool, both.arguments)
         assert isinstance(common, IntersectionResult)
         assert judge(both, truth, [common], expand)[0] is Verdict.RIGHT
         nodes = [node.model_copy(update={"via": [path[:1] for path in node.via or ()]}) for node in common.nodes]
-        assert judge(both, truth, [common.model_copy(update={"nodes": nodes})], expand)[0] is Verdict.UNTRUE
+        assert judge(both, truth, [common.model_copy(update={"nodes": nodes})], expand)[0] is Verdict.WRONG
 
         search = Question("films", "search_entities", (seeds[0],), query="HARRISON FORD")
         found = await gateway.call(search.tool, search.arguments)

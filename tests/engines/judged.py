@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.drawn.questions import Question
-from tests.engines.engine import Engine
+from tests.engines.catalogue import Engine
 from tests.generated_docs import as_table
-from tests.soak.verdict import Verdict
+from tests.harness.report import Verdict
 
 
 class Worth(StrEnum):
@@ -122,7 +122,42 @@ class EngineReport:
             return f"{self.engine:16} NOT RUN: {self.not_run}\n"
         lines = [f"{self.engine:16} {part:9} {shown(self.counts(part))}" for part in Part if self.counts(part)]
         lines += [f"{'':16} WRONG ({one.verdict}, {one.part}): {one.detail[:200]}" for one in self.wrong[:_SHOWN]]
+        lines.append(f"{'':16} {sum(one.cuts for one in self.answers)} cuts, {self.seconds:.0f} s")
         return "".join(f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True)
+class Engines:
+    """What the answers of all engines are worth.
+
+    Attributes:
+        questions: How many were drawn for each.
+        seed: What they were drawn from.
+        reports: What each engine did.
+        dispensable: The engines that need not run.
+        before: The report of another run of the same questions, to compare with.
+    """
+
+    questions: int
+    seed: int
+    reports: Sequence[EngineReport]
+    dispensable: Sequence[str] = ()
+    before: Mapping[str, Any] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no answer was wrong, and all engines ran that have to."""
+        return not any(one.wrong or (one.not_run and one.engine not in self.dispensable) for one in self.reports)
+
+    def as_text(self) -> str:
+        """Return the lines of all engines, and what the comparison shows."""
+        lines = fallen(self.reports, self.before) if self.before else ()
+        return "".join([*(one.as_text() for one in self.reports), *(f"{line}\n" for line in lines)])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all answers."""
+        engines = [one.as_json() for one in self.reports]
+        return {"questions": self.questions, "seed": self.seed, "engines": engines}
 
 
 def shown(counts: Mapping[Worth, int]) -> str:
@@ -188,24 +223,23 @@ def table_rows(engines: Sequence[Engine], reports: Sequence[EngineReport]) -> li
     ]
 
 
-def write_table(page: Path, engines: Sequence[Engine], reports: Sequence[EngineReport], run: Mapping[str, int]) -> None:
+def write_table(page: Path, engines: Sequence[Engine], run: Engines) -> None:
     """Write the table between its markers, and above it what was asked.
 
     Args:
         page: The page.
         engines: All engines, in the order of the table.
-        reports: What each did.
-        run: The numbers of questions and the seed.
+        run: What each did.
 
     Raises:
         ValueError: The page has no such markers.
     """
     text = page.read_text(encoding="utf-8")
     asked = (
-        f"`make engines QUESTIONS={run['questions']} SEED={run['seed']}`: "
+        f"`make engines QUESTIONS={run.questions} SEED={run.seed}`: "
         "complete / partial / refused / wrong, where wrong is wrong and complete, or untrue.\n\n"
     )
-    table = asked + as_table(_HEADER, table_rows(engines, reports))
+    table = asked + as_table(_HEADER, table_rows(engines, run.reports))
     written, places = _MARKED.subn(lambda marks: f"{marks[1]}{table}{marks[2]}", text)
     if places != 1:
         raise ValueError(f"{page} has {places} places for the table")

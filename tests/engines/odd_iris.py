@@ -57,7 +57,7 @@ def questions() -> list[Question]:
     for iri in ODD:
         asked.append(Question(GRAPH, "bfs_query", (iri,), hops=2))
         asked.append(Question(GRAPH, "describe_entities", (iri, _A, *_otherwise(iri))))
-        asked.append(Question(GRAPH, "intersect_subgraphs", (iri, _B), hops=1))
+        asked.append(Question(GRAPH, "intersect_subgraphs", (iri, _B), hops=1, via=True))
         asked += [Question(GRAPH, "bfs_query", (other, _A), hops=1) for other in _otherwise(iri)]
     return asked
 

@@ -1,11 +1,14 @@
 """Asking one engine all questions, a graph at a time, a quarter of the answers cut between two rows."""
 
 import asyncio
+import json
 import random
 import tempfile
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,18 +16,24 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline
 from gateway.settings.profile import Profile
 from gateway.sparql.engines import EngineDetector
-from gateway.tools.gateway import Gateway
 from tests.columns import Asked, Column, Files
 from tests.drawn.judging import Truth
 from tests.drawn.questions import Question, profile_for
-from tests.drawn.run import AT_ONCE, asked, drawn, truth_of
+from tests.drawn.run import asked, drawn, truth_of
 from tests.engines import odd_iris
-from tests.engines.engine import Engine
-from tests.engines.judged import EngineReport, Judged, Part
+from tests.engines.catalogue import ENGINES, Engine
+from tests.engines.judged import EngineReport, Engines, Judged, Part, write_table
 from tests.faults.catalogue import BY_SENTINEL
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer, Reply
+from tests.harness.asking import at_once
+from tests.harness.kind import Kind, Say, UsageError
+from tests.servers.loaded import LoadError
+from tests.servers.maven import ChecksumMismatchError
+from tests.servers.oxigraph import OxigraphLoadError
+from tests.servers.process import ServerStartError
+from tests.servers.unavailable import ServerUnavailable
 
 SHARE: Final = 0.25
 """Of the answers that have rows."""
@@ -119,7 +128,8 @@ async def _ask_all(engine: Engine, column: Column, count: int, seed: int, report
         about = questions_about(graph, truth, count, seed, engine)
         async with column.open(graph, _profile(engine, graph)) as gateway:
             part = Part.ODD if graph == odd_iris.GRAPH else Part.DRAWN
-            report.answers += await _at_once(part, gateway, about, truth)
+            worth = await at_once(about, partial(asked, gateway, truth=truth))
+            report.answers += [Judged(part, question, *one) for question, one in zip(about, worth, strict=True)]
         if engine.start is not None and graph != odd_iris.GRAPH:
             report.answers += await _while_cut(engine, column, graph, about[::_CUT], truth, seed)
 
@@ -144,17 +154,6 @@ async def _recognised(engine: Engine, column: Column, graph: str) -> str:
     return detector.engine or "unknown"
 
 
-async def _at_once(part: Part, gateway: Gateway, about: Sequence[Question], truth: Truth) -> list[Judged]:
-    """Ask some questions a few at a time, as several clients do."""
-    turn = asyncio.Semaphore(AT_ONCE)
-
-    async def judged(question: Question) -> Judged:
-        async with turn:
-            return Judged(part, question, *await asked(gateway, question, truth))
-
-    return await asyncio.gather(*map(judged, about))
-
-
 async def _while_cut(
     engine: Engine, column: Column, graph: str, about: Sequence[Question], truth: Truth, seed: int
 ) -> list[Judged]:
@@ -169,3 +168,44 @@ async def _while_cut(
                 verdict, detail = await asked(gateway, question, truth)
                 judged.append(Judged(Part.CUT, question, verdict, detail, len(plan.injected) - before))
     return judged
+
+
+_NOT_RUN: Final = (ServerUnavailable, ChecksumMismatchError, ServerStartError, LoadError, OxigraphLoadError)
+
+
+def _options(parser: ArgumentParser) -> None:
+    parser.add_argument("--allow-missing", type=_names, default=[], metavar="A,B", help="which need not run")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="a report of an earlier run, to compare with")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="the page whose table is written")
+
+
+def _names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def _run(options: Namespace, say: Say) -> Engines:
+    engines = [ENGINES[name] for name in options.engine or ENGINES]
+    if options.table is not None and len(engines) < len(ENGINES):
+        raise UsageError("the table is one of all engines: leave out --engine")
+    before = None if options.against is None else json.loads(options.against.read_text(encoding="utf-8"))
+    reports = []
+    for engine in engines:
+        try:
+            reports.append(ask(engine, options.questions, options.seed))
+        except _NOT_RUN as error:
+            reports.append(EngineReport(engine.name, not_run=str(error)))
+        say(reports[-1].as_text())
+    run = Engines(options.questions, options.seed, reports, options.allow_missing, before)
+    if options.table is not None:
+        write_table(options.table, engines, run)
+    return run
+
+
+KIND: Final = Kind(
+    "drawn questions on many engines, with whole and with cut answers; 1 where one is wrong, or was not run",
+    _run,
+    questions=60,
+    counted="drawn for each engine",
+    engines=tuple(ENGINES),
+    options=_options,
+)

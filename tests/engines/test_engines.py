@@ -9,15 +9,15 @@ import pytest
 
 from tests.drawn.questions import Question
 from tests.engines import odd_iris
-from tests.engines.__main__ import main
 from tests.engines.catalogue import ENGINES
-from tests.engines.judged import EngineReport, Judged, Part, Worth, fallen, named, write_table
+from tests.engines.judged import EngineReport, Engines, Judged, Part, Worth, fallen, named, write_table
 from tests.engines.run import SHARE, ask, quarter_cut
 from tests.faults.reply import Answer
 from tests.generated_docs import ROOT
+from tests.harness.__main__ import main
+from tests.harness.report import Verdict
 from tests.servers.loopback import HOST, free_port, listens_elsewhere
 from tests.servers.unavailable import ServerUnavailable
-from tests.soak.verdict import Verdict
 
 PAGE = ROOT / "docs" / "engines.md"
 ONE, TWO = ({"a": {"type": "literal", "value": value}} for value in "12")
@@ -61,7 +61,7 @@ def test_a_run_writes_its_table_and_nothing_else(tmp_path: Path) -> None:
     report = EngineReport(
         engines[1].name, "fuseki", answers(Verdict.RIGHT, Verdict.MARKED, Verdict.WRONG, Verdict.UNTRUE)
     )
-    write_table(page, engines, [report], {"questions": 4, "seed": 1})
+    write_table(page, engines, Engines(4, 1, [report]))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n<!-- engines -->\n")
     assert text.endswith("<!-- end of engines -->\nafter\n")
@@ -84,8 +84,8 @@ def test_an_engine_that_cannot_be_run(
     def unavailable(*_: object) -> EngineReport:
         raise ServerUnavailable("needs what is not there")
 
-    monkeypatch.setattr("tests.engines.__main__.ask", unavailable)
-    assert main(["--engines", "in-process", *arguments]) == status
+    monkeypatch.setattr("tests.engines.run.ask", unavailable)
+    assert main(["engines", "--engine", "in-process", *arguments]) == status
     assert "in-process       NOT RUN: needs what is not there" in capsys.readouterr().out
 
 

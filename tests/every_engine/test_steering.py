@@ -18,8 +18,8 @@ from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from gateway.traversal import intersections
 from tests.columns import Column
-from tests.drawn.questions import profile_for
-from tests.drawn.run import Report, ask_all, drawn, truth_of
+from tests.drawn.run import ask, drawn, truth_of
+from tests.harness.report import Report
 from tests.small import PREFIXES, ROOM, over
 from tests.small import engine as loaded
 
@@ -271,15 +271,13 @@ def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
 ) -> None:
     monkeypatch.setattr(intersections, "_LARGE", 1)
     truth = truth_of("random", embedded.files["random"])
-    report = Report(embedded.name)
+    report = Report()
     questions = [
         replace(one, hops=1, lists=one.lists, max_degree=None)
         for one in drawn("random", truth, 16, 500)
         if one.tool == "intersect_subgraphs" and one.is_steered
     ]
-    asyncio.run(
-        ask_all(lambda one: embedded.open(one, profile_for(one)), {"random": questions}, {"random": truth}, report)
-    )
+    asyncio.run(ask(embedded, "random", questions, truth, report))
     assert len(questions) >= 40
     assert report.findings == []
 
@@ -290,8 +288,8 @@ def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
 @pytest.mark.parametrize("graph", ["films", "random"])
 def test_no_answer_to_a_steered_question_is_wrong(engine: Column, graph: str) -> None:
     truth = truth_of(graph, engine.files[graph])
-    report = Report(engine.name)
+    report = Report()
     questions = [one for one in drawn(graph, truth, 15, 150, engine.name) if one.is_steered or one.only_type]
-    asyncio.run(ask_all(lambda one: engine.open(one, profile_for(one)), {graph: questions}, {graph: truth}, report))
+    asyncio.run(ask(engine, graph, questions, truth, report))
     assert len(questions) >= 40
     assert report.findings == []

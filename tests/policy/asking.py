@@ -4,7 +4,6 @@ import random
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +21,7 @@ from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
 from gateway.settings.vocabulary import EvidenceSettings, TypeSettings
 from gateway.tools.gateway import Gateway
+from tests.harness.report import Judgement, Report, Verdict
 from tests.policy.drawn_graph import HIDDEN, HIDDEN_PREDICATES, HIDDEN_TYPES, OPEN_GRAPH, PREDICATES, TYPES, DrawnGraph
 from tests.policy.value_questions import ValueArguments
 from tests.policy.visible import RDFS
@@ -56,16 +56,6 @@ def profile(*, hides: bool, shape: ShapeName = "compact") -> Profile:
         server=ServerSettings(explain=True, shape=shape, completion_seconds=60),
         hidden=hidden if hides else HiddenSettings(),
     )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A question that two servers answered differently, or whose answer has a hidden word that the question has not."""
-
-    question: Question
-    expected: str
-    given: str
-    words: frozenset[str]
 
 
 def drawn_questions(graph: DrawnGraph, dice: random.Random, count: int) -> Iterator[Question]:
@@ -248,45 +238,38 @@ async def opened(file: Path, settings: Profile) -> AsyncIterator[Gateway]:
         yield gateway
 
 
-async def findings_at_endpoints(asked: Client, expected: Client, questions: Iterator[Question]) -> list[Finding]:
-    """Ask both, and return what differs or tells.
+async def compare(
+    asked: Client, expected: Client, questions: Iterator[Question], report: Report, *, engine: str = "files"
+) -> None:
+    """Ask both, and count what differs (wrong) and what tells a hidden word that its question has not (untrue).
 
-    Which edges of a node come first is the engine's choice, and so are then the queries that follow: answers with
-    some of the edges are only searched for hidden words, and so is what `explain` says. So is a schema with values of
-    some nodes where there was no time to count all.
+    Which edges of a node come first is the choice of an endpoint, and so are then the queries that follow: its answers
+    with some of the edges are only searched for hidden words, and so is what `explain` says. So is a schema with values
+    of some nodes where there was no time to count all.
     """
-    found = []
     for name, given in questions:
-        if "explain" in given:
-            text = await answer(asked, (name, given))
+        question = name, given
+        if engine != "files" and "explain" in given:
+            text = await answer(asked, question)
             # Prefixes are coined by what was answered before, so both are asked the same.
-            await answer(expected, (name, given))
-            words = _hushed(text, (name, given))
-            found += [Finding((name, given), "", text, words)] if words else []
-        plain = name, {key: value for key, value in given.items() if key != "explain"}
-        differing = await findings(asked, expected, iter([plain]))
-        found += [each for each in differing if each.words or not _is_of_some(each)]
-    return found
+            await answer(expected, question)
+            if words := _hushed(text, question):
+                report.add(engine, name, question, (Verdict.UNTRUE, f"{sorted(words)} in {text}"))
+            question = name, {key: value for key, value in given.items() if key != "explain"}
+        text, wanted = await answer(asked, question), await answer(expected, question)
+        worth: Judgement = Verdict.RIGHT, ""
+        if words := _hushed(text, question):
+            worth = Verdict.UNTRUE, f"{sorted(words)} in {text}"
+        elif _comparable(text) != _comparable(wanted) and (engine == "files" or not _is_of_some(name, text, wanted)):
+            worth = Verdict.WRONG, f"{text}, not {wanted}"
+        report.add(engine, name, question, worth)
 
 
-def _is_of_some(found: Finding) -> bool:
+def _is_of_some(name: str, given: str, expected: str) -> bool:
     """Return whether a difference may be that of which edges or nodes were looked at."""
-    if _CAPPED in found.given and _CAPPED in found.expected:
+    if _CAPPED in given and _CAPPED in expected:
         return True
-    return found.question[0] in {"describe_schema", "schema"} and (
-        _SAMPLED in found.given or _SAMPLED in found.expected
-    )
-
-
-async def findings(asked: Client, expected: Client, questions: Iterator[Question]) -> list[Finding]:
-    """Ask both, and return what differs or tells."""
-    found = []
-    for question in questions:
-        given, wanted = await answer(asked, question), await answer(expected, question)
-        words = _hushed(given, question)
-        if _comparable(given) != _comparable(wanted) or words:
-            found.append(Finding(question, wanted, given, words))
-    return found
+    return name in {"describe_schema", "schema"} and (_SAMPLED in given or _SAMPLED in expected)
 
 
 def _hushed(text: str, question: Question) -> frozenset[str]:

@@ -140,6 +140,7 @@ class PostgresColumn(Column):
     """PostgreSQL in the place of an engine: every graph that a test opens is loaded first."""
 
     database: Database = field(default=None, repr=False)  # type: ignore[assignment]  # a base class has defaults
+    blank_nodes: bool = False
 
     @property
     def is_here(self) -> bool:
@@ -156,7 +157,7 @@ class PostgresColumn(Column):
     def store(self, graph: str, profile: Profile) -> PostgresStore:
         """Return the store over a graph, which is loaded first."""
         self._need(graph)
-        self.database.load(graph, list(self.files[graph]), profile)
+        self.database.load(graph, list(self.files[graph]), profile, blank_nodes=self.blank_nodes)
         return PostgresStore(
             self.database.address, tables_in(graph), profile, profile.prefixes, wall_clock=fixed_wall_clock
         )

@@ -10,6 +10,7 @@ from gateway.tools.gateway import Gateway
 from tests.blank_nodes.graphs import KIND_COUNT, drawn
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
+from tests.harness.report import Report
 from tests.postgres.database import Database, PostgresColumn
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
@@ -25,7 +26,8 @@ async def test_answers_are_those_of_the_oracle(kind: int, tmp_path: Path, databa
     database.load(name, files, profile, blank_nodes=True)
     column = PostgresColumn("in-process", {name: files}, database=database)
     async with Gateway(column.store(name, profile), profile, PrefixMap({})) as gateway:
-        judge = Judge(gateway, expected_of(graph.triples))
+        report = Report()
+        judge = Judge(gateway, expected_of(graph.triples), report)
         await judge.learn()
         await judge.ask(random.Random(name), _QUESTIONS)  # noqa: S311 - not for security
-    assert judge.report.findings == []
+    assert report.findings == []

@@ -6,20 +6,24 @@ import asyncio
 import itertools
 import random
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+import tempfile
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from mcp import Client
 
+from gateway import resources
 from gateway.api import open_gateway
 from gateway.tools.gateway import Gateway
+from tests.harness.kind import Kind, Say
+from tests.harness.report import Verdict
 from tests.servers.loopback import ask
 from tests.sidecar.pair import DEADLINE_SECONDS, Pair
-
-Verdict = Literal["right", "in part", "refused", "WRONG"]
 
 Question = tuple[str, Mapping[str, Any]]
 
@@ -47,17 +51,17 @@ def drawn(ids: Sequence[str], seed: str) -> Iterator[Question]:
 async def verdict(question: Question, answer: Mapping[str, Any] | None, oracle: Gateway) -> Verdict:
     """Compare an answer with that of a graph in this process; None is an error."""
     if answer is None:
-        return "refused"
+        return Verdict.ERROR
     tool, arguments = question
     expected = (await oracle.call(tool, arguments)).as_json()
     says_whole = answer["complete"] if "complete" in answer else not answer.get("remaining_ids")
     if not says_whole:
-        return "in part" if _terms(answer) <= _terms(expected) else "WRONG"
+        return Verdict.MARKED if _terms(answer) <= _terms(expected) else Verdict.WRONG
     if _facts(answer) == _facts(expected):
-        return "right"
+        return Verdict.RIGHT
     # What could not be read about nodes and edges is told apart from `complete`, which is about the traversal.
     is_degraded = answer.get("degraded") != expected.get("degraded")
-    return "in part" if is_degraded and _terms(answer) == _terms(expected) else "WRONG"
+    return Verdict.MARKED if is_degraded and _terms(answer) == _terms(expected) else Verdict.WRONG
 
 
 def _facts(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -104,7 +108,7 @@ class Phase:
     """
 
     name: str
-    answers: dict[str, int] = field(default_factory=dict)
+    answers: Counter[Verdict] = field(default_factory=Counter)
     slowest: float = 0.0
     seconds_to_red: float | None = None
     seconds_to_green: float | None = None
@@ -139,6 +143,16 @@ class Outcome:
     wrong: list[str] = field(default_factory=list)
     starts: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def passed(self) -> bool:
+        """Whether no answer was wrong, and each half recovered from the death of the other."""
+        return not self.wrong and all(phase.is_whole_after for phase in self.phases)
+
+    def as_text(self) -> str:
+        """Return a line for each phase, and the wrong answers."""
+        told = f"Starts: {self.starts}. Wrong answers: {len(self.wrong)}."
+        return "".join(f"{line}\n" for line in (*self.phases, told, *(wrong[:500] for wrong in self.wrong)))
+
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         phases = [{**vars(phase), "under_way": phase.under_way.is_set()} for phase in self.phases]
@@ -161,7 +175,7 @@ class Session:
         self._ids = ids
         self.outcome = outcome
 
-    async def asked(self, client: Client, question: Question, phase: Phase) -> str:
+    async def asked(self, client: Client, question: Question, phase: Phase) -> Verdict:
         """Ask one question and count how it was answered."""
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -172,10 +186,10 @@ class Session:
         if result.is_error and not any(clear in text for clear in _CLEAR):
             self.outcome.wrong.append(f"{question}: an error that does not say what failed: {text}")
         found = await verdict(question, None if result.is_error else result.structured_content, self._oracle)
-        phase.answers[found] = phase.answers.get(found, 0) + 1
-        if sum(phase.answers.values()) >= _UNDER_WAY:
+        phase.answers[found] += 1
+        if phase.answers.total() >= _UNDER_WAY:
             phase.under_way.set()
-        if found == "WRONG":
+        if found is Verdict.WRONG:
             self.outcome.wrong.append(f"{question}: {result.structured_content}")
         return found
 
@@ -184,7 +198,7 @@ class Session:
         asked = Phase("after")
         for question in itertools.islice(drawn(self._ids, f"after {phase.name}"), AFTER):
             await self.asked(client, question, asked)
-        phase.whole_after = asked.answers.get("right", 0)
+        phase.whole_after = asked.answers[Verdict.RIGHT]
 
     @asynccontextmanager
     async def load(self, phase: Phase) -> AsyncIterator[None]:
@@ -208,7 +222,7 @@ class Session:
                 stop.set()
 
 
-async def run_session(folder: Path, graph: Path, *, seconds: float, say: Callable[[str], object]) -> Outcome:
+async def run_session(folder: Path, graph: Path, *, seconds: float, say: Say) -> Outcome:
     """Run a whole session.
 
     Args:
@@ -308,3 +322,20 @@ async def _gateway_killed(session: Session, pair: Pair, seconds: float) -> Phase
         await session.all_well(client, phase)
     assert pair.fuseki.starts == fuseki
     return phase
+
+
+def _options(parser: ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=10.0, help="how long clients ask in each state")
+
+
+def _run(options: Namespace, say: Say) -> Outcome:
+    graph = resources.folder("fixtures") / "medical.ttl"
+    with tempfile.TemporaryDirectory(prefix="sidecar-") as folder:
+        return asyncio.run(run_session(Path(folder), graph, seconds=options.seconds, say=say))
+
+
+KIND: Final = Kind(
+    "a gateway and a Fuseki that are killed and stopped in turn while clients ask; 1 where one stays dead",
+    _run,
+    options=_options,
+)

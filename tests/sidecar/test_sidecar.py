@@ -9,9 +9,9 @@ import pytest
 
 from gateway import resources
 from gateway.api import open_gateway
+from tests.harness.report import Verdict
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.sidecar.__main__ import is_good
-from tests.sidecar.session import Question, Verdict, run_session, verdict
+from tests.sidecar.session import Question, run_session, verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ async def test_either_half_recovers_from_the_death_of_the_other_and_no_answer_is
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert outcome.wrong == []
-    assert is_good(outcome), said
+    assert outcome.passed, said
     assert outcome.starts == {"fuseki": 2, "gateway": 2}
     red = {phase.name: phase.seconds_to_red is not None for phase in outcome.phases}
     assert red == {
@@ -77,20 +77,20 @@ def denied(answer: Json) -> None:
 
 
 CASES: list[tuple[Question, Callable[[Json], object], Verdict]] = [
-    *((question, lambda _: None, "right") for question in (NEAR, COMMON, SEVERAL)),
-    *((question, without(key), "WRONG") for question in (NEAR, COMMON) for key in ("nodes", "edges")),
-    (NEAR, another("nodes", "entity_type"), "WRONG"),
-    (NEAR, another("edges", "object"), "WRONG"),
-    (COMMON, another("nodes", "id"), "WRONG"),
-    (NEAR, in_part, "in part"),
-    (NEAR, in_part_with_a_stranger, "WRONG"),
-    (NEAR, degraded, "in part"),
-    (NEAR, degraded_without_an_edge, "WRONG"),
-    (SEVERAL, without("result"), "WRONG"),
-    (SEVERAL, without("not_found"), "WRONG"),
-    (SEVERAL, another("result", "entity_type"), "WRONG"),
-    (SEVERAL, another("result", "metadata"), "WRONG"),
-    (SEVERAL, denied, "WRONG"),
+    *((question, lambda _: None, Verdict.RIGHT) for question in (NEAR, COMMON, SEVERAL)),
+    *((question, without(key), Verdict.WRONG) for question in (NEAR, COMMON) for key in ("nodes", "edges")),
+    (NEAR, another("nodes", "entity_type"), Verdict.WRONG),
+    (NEAR, another("edges", "object"), Verdict.WRONG),
+    (COMMON, another("nodes", "id"), Verdict.WRONG),
+    (NEAR, in_part, Verdict.MARKED),
+    (NEAR, in_part_with_a_stranger, Verdict.WRONG),
+    (NEAR, degraded, Verdict.MARKED),
+    (NEAR, degraded_without_an_edge, Verdict.WRONG),
+    (SEVERAL, without("result"), Verdict.WRONG),
+    (SEVERAL, without("not_found"), Verdict.WRONG),
+    (SEVERAL, another("result", "entity_type"), Verdict.WRONG),
+    (SEVERAL, another("result", "metadata"), Verdict.WRONG),
+    (SEVERAL, denied, Verdict.WRONG),
 ]
 
 

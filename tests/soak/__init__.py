@@ -1,1 +1,1 @@
-"""Thousands of calls through the fault proxy, each answer compared with the oracle's: `python -m tests.soak`."""
+"""Thousands of calls through the fault proxy, each answer compared with the oracle's: `make soak`."""

@@ -2,21 +2,18 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from gateway.settings.endpoint import EndpointSettings, TimeoutSettings
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from tests.columns import Column
-from tests.oracle import EdgeRule, Intersection, OracleGraph, Traversal, bfs, intersect
+from tests.drawn.judging import Truth
+from tests.drawn.questions import WIKIDATA_RULE, Question, is_wikidata
+from tests.oracle import EdgeRule, OracleGraph, bfs
 from tests.random_graphs import corpus
 from tests.shared_data import shared_data_or_none
-
-Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entity", "describe_entities"]
-Expected = Traversal | Intersection | frozenset[str]
-"""Of a description: which of the entities exist."""
 
 GRAPHS: Final[Sequence[str]] = (
     "random",
@@ -30,70 +27,7 @@ _MAX_DEGREES: Final = {"random": (2, 3, 6), "medlit": (10, 30), "codex-m": (50, 
 _LARGEST: Final = 500
 """Edges around the seeds: more would make the soak longer and no better."""
 
-_WDT: Final = "http://www.wikidata.org/prop/direct/"
-_RULES: Final = {"codex-m": EdgeRule(frozenset({f"{_WDT}P31"}), allowed_namespaces=(_WDT,), evidence=False)}
-
 _ROOM: Final = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
-
-
-@dataclass(frozen=True)
-class Question:
-    """One call.
-
-    Attributes:
-        graph: The graph it is about.
-        tool: The tool.
-        ids: The seeds, or the entities to describe, as IRIs.
-        hops: `max_hops`, or `k`.
-        topology_only: Whether metadata stays away.
-        max_degree: The hub rule, or None.
-    """
-
-    graph: str
-    tool: Tool
-    ids: tuple[str, ...]
-    hops: int = 0
-    topology_only: bool = True
-    max_degree: int | None = None
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of the call."""
-        ids = [f"<{iri}>" for iri in self.ids]
-        shown = {"topology_only": self.topology_only, "max_degree": self.max_degree}
-        match self.tool:
-            case "bfs_query":
-                return {"seeds": ids, "max_hops": self.hops, **shown}
-            case "intersect_subgraphs":
-                return {"seeds": ids, "k": self.hops, **shown}
-            case "describe_entity":
-                return {"id": ids[0]}
-            case "describe_entities":
-                return {"ids": ids}
-
-    @property
-    def likely_requests(self) -> int:
-        """About as many requests as it takes where nothing goes wrong."""
-        return self.hops + (1 if self.topology_only else 3) if self.hops else 3
-
-    def expected(self, oracle: OracleGraph) -> Expected:
-        """Return what is right."""
-        match self.tool:
-            case "bfs_query":
-                return bfs(oracle, self.ids, self.hops, self.max_degree)
-            case "intersect_subgraphs":
-                return intersect(oracle, self.ids, self.hops, self.max_degree)
-            case _:
-                return frozenset(self.ids) & oracle.nodes
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it so that a report can hold it."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, written: dict[str, Any]) -> "Question":
-        """Read it from a report."""
-        return cls(**{**written, "ids": tuple(written["ids"])})
 
 
 def profile_for(graph: str, engine: str, *, tight: bool, seconds: float = DEADLINE_SECONDS) -> Profile:
@@ -112,25 +46,31 @@ def profile_for(graph: str, engine: str, *, tight: bool, seconds: float = DEADLI
     # It is read before the first call, which waits for it as long as a busy machine takes.
     limits = LimitSettings(deadline_seconds=seconds, schema_seconds=60, scan_rows=scan_rows, **few)
     settings = {"endpoint": endpoint, "limits": limits, "size": _ROOM, "prefixes": {}}
-    base = load_profile("wikidata-local") if graph == "codex-m" else Profile()
+    base = load_profile("wikidata-local") if is_wikidata(graph) else Profile()
     return base.model_copy(update=settings)
 
 
-def oracle_of(column: Column, graph: str) -> OracleGraph:
-    """Return the oracle over the files that an engine holds."""
-    return OracleGraph.from_files(column.files[graph], _RULES.get(graph, EdgeRule()))
+def likely_requests(question: Question) -> int:
+    """Return about how many requests a question takes where nothing goes wrong."""
+    return question.hops + (1 if question.topology_only else 3) if question.hops else 3
 
 
-def draw(graph: str, oracle: OracleGraph, dice: random.Random, count: int) -> list[tuple[Question, Expected]]:
-    """Draw so many questions about a graph, and what is right."""
-    drawn: list[tuple[Question, Expected]] = []
-    ids = _ids_of_random(oracle, dice) if graph == "random" else _ids_of_one(graph, oracle, dice)
+def truth_of(column: Column, graph: str) -> Truth:
+    """Return what is right, by the files that an engine holds."""
+    return Truth(OracleGraph.from_files(column.files[graph], WIKIDATA_RULE if is_wikidata(graph) else EdgeRule()))
+
+
+def draw(graph: str, truth: Truth, dice: random.Random, count: int) -> list[Question]:
+    """Draw so many questions about a graph, and find out what is right."""
+    drawn: list[Question] = []
+    ids = _ids_of_random(truth.oracle, dice) if graph == "random" else _ids_of_one(graph, truth.oracle, dice)
     while len(drawn) < count:
         question = _question(graph, ids, dice)
         # What lies around the seeds has to be fetched, however small an intersection is.
-        around = bfs(oracle, question.ids, question.hops, question.max_degree)
-        if len(around.edges) <= _LARGEST:
-            drawn.append((question, around if question.tool == "bfs_query" else question.expected(oracle)))
+        if len(bfs(truth.oracle, question.ids, question.hops, question.max_degree).edges) <= _LARGEST:
+            drawn.append(question)
+            if question.hops:
+                truth.found_by(question)
     return drawn
 
 
@@ -146,13 +86,12 @@ def _question(graph: str, ids: Ids, dice: random.Random) -> Question:
     hops = dice.choice(_HOPS[graph])
     topology_only = dice.random() < 0.85
     max_degree = dice.choice(_MAX_DEGREES[graph]) if dice.random() < 0.3 else None
+    how: dict[str, Any] = {"hops": hops, "topology_only": topology_only, "max_degree": max_degree}
     match dice.choices(("bfs", "intersection", "entity", "entities"), (60, 25, 6, 9))[0]:
         case "bfs":
-            return Question(graph, "bfs_query", ids(dice.choice((1, 1, 1, 2, 3, 4))), hops, topology_only, max_degree)
+            return Question(graph, "bfs_query", ids(dice.choice((1, 1, 1, 2, 3, 4))), **how)
         case "intersection":
-            return Question(
-                graph, "intersect_subgraphs", ids(dice.choice((2, 2, 2, 3))), hops, topology_only, max_degree
-            )
+            return Question(graph, "intersect_subgraphs", ids(dice.choice((2, 2, 2, 3))), **how)
         case "entity":
             return Question(graph, "describe_entity", ids(1))
         case _:
@@ -192,7 +131,7 @@ def _ids_of_one(graph: str, oracle: OracleGraph, dice: random.Random) -> Ids:
     return ids
 
 
-def endless(drawn: Sequence[tuple[Question, Expected]], dice: random.Random) -> Iterator[tuple[Question, Expected]]:
+def endless(drawn: Sequence[Question], dice: random.Random) -> Iterator[Question]:
     """Go round and round, in another order each time."""
     while True:
         yield from dice.sample(drawn, len(drawn))

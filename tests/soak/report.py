@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from tests.columns import ColumnName
 from tests.faults.catalogue import TOLD
+from tests.harness.report import BAD, Verdict
 from tests.soak.questions import DEADLINE_SECONDS
 from tests.soak.slot import Outcome
-from tests.soak.verdict import Verdict
 
 LATE_SECONDS: Final = DEADLINE_SECONDS + 1.0
-_BAD: Final = (Verdict.WRONG, Verdict.UNTRUE, Verdict.CRASHED)
 _EXAMPLES: Final = 20
 
 
@@ -79,7 +78,7 @@ class Report:
     def targets(self) -> list[Target]:
         """Every figure that has to be something."""
         without = [one for one in self.outcomes if not one.injected]
-        again = sum(one.again in _BAD for one in self.outcomes)
+        again = sum(one.again in BAD for one in self.outcomes)
         rarest = min((count for _, _, count in self._injected()), default=0)
         return [
             Target.none_of("wrong and complete", self._count(Verdict.WRONG)),
@@ -110,8 +109,8 @@ class Report:
         return [
             one
             for one in self.outcomes
-            if one.verdict in _BAD
-            or one.again in _BAD
+            if one.verdict in BAD
+            or one.again in BAD
             or one.lingering
             or one.seconds > LATE_SECONDS
             or _fails_by_itself(one)
@@ -158,7 +157,7 @@ class Report:
         for target in self.targets:
             mark = "ok    " if target.met else "MISSED"
             lines.append(f"{mark} {target.name}: {target.value:g} (wanted {target.wanted})")
-        worst = sorted(self.failures, key=lambda one: (one.verdict not in _BAD and one.again not in _BAD, -one.seconds))
+        worst = sorted(self.failures, key=lambda one: (one.verdict not in BAD and one.again not in BAD, -one.seconds))
         lines += [f"\n{one.call.engine} {one.verdict}: {one.as_json()}" for one in worst[:_EXAMPLES]]
         lines += self.unclean[:_EXAMPLES]
         return "\n".join([*lines, ""])

@@ -3,28 +3,38 @@
 import asyncio
 import gc
 import hashlib
+import json
 import math
 import random
+import tempfile
 import time
+from argparse import ArgumentParser, Namespace
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import Any, Final
 
 from gateway.answers.models import Answer
 from gateway.errors import GatewayError
 from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
-from tests.oracle import OracleGraph
-from tests.soak.leaks import held, left_over, tasks_of_the_gateway
-from tests.soak.pulse import Pulse
-from tests.soak.questions import GRAPHS, Expected, Question, draw, endless, oracle_of, profile_for, share_of
+from tests.columns import column as started
+from tests.drawn.judging import Truth
+from tests.drawn.questions import Question
+from tests.harness.kind import Kind, Say
+from tests.harness.report import Verdict
+from tests.harness.stores import OVER_HTTP
+from tests.soak.process import Pulse, held, left_over, tasks_of_the_gateway
+from tests.soak.questions import GRAPHS, draw, endless, profile_for, share_of, truth_of
 from tests.soak.report import Report
 from tests.soak.schedule import Call, due_at, plan_of_json
 from tests.soak.slot import Clean, Slot, opened
-from tests.soak.verdict import Verdict, judge
+from tests.soak.verdict import judge
 
 SLOTS = 8
+_CALLS = 10_000
+_LEAST = 50
 _QUESTIONS = 400
 """Different questions about each graph; a call forgets what the call before it learnt."""
 
@@ -32,8 +42,6 @@ _PATIENCE_S = 60.0
 
 _AGAIN = 0.25
 """Share of the calls with a fault that are made once more without one."""
-
-Say = Callable[[str], None]
 
 
 def soak(
@@ -69,8 +77,8 @@ def replay(columns: Sequence[Column], failures: Sequence[Mapping[str, Any]], say
     again: list[Call] = []
     for written in failures:
         question = Question.of_json(written["question"])
-        expected = question.expected(library.oracle(by_name[written["engine"]], question.graph))
-        again.append(Call(len(again), written["engine"], written["tight"], question, expected, (), again=True))
+        truth = library.truth(by_name[written["engine"]], question.graph)
+        again.append(Call(len(again), written["engine"], written["tight"], question, truth, (), again=True))
     plans = [written["plan"] for written in failures]
     return asyncio.run(_run(columns, again, report, say, slots=1, plans=plans))
 
@@ -78,7 +86,7 @@ def replay(columns: Sequence[Column], failures: Sequence[Mapping[str, Any]], say
 def _calls(columns: Sequence[Column], graphs: Sequence[str], count: int, seed: int) -> Iterator[Call]:
     dice = random.Random(seed)  # noqa: S311 - a seeded run, not a secret
     library = _Library(seed)
-    pools: dict[tuple[str, str], Iterator[tuple[Question, Expected]]] = {}
+    pools: dict[tuple[str, str], Iterator[Question]] = {}
     shares = [share_of(graph, graphs) for graph in graphs]
     for column in columns:
         for graph, share in zip(graphs, shares, strict=True):
@@ -87,40 +95,43 @@ def _calls(columns: Sequence[Column], graphs: Sequence[str], count: int, seed: i
     for number in range(count):
         column = columns[number // SLOTS % len(columns)]
         graph = dice.choices(graphs, shares)[0]
-        question, expected = next(pools[column.name, graph])
+        question, truth = next(pools[column.name, graph]), library.truth(column, graph)
         tight = graph == "random" and dice.random() < 0.4
-        yield Call(number, column.name, tight, question, expected, due_at(question, dice), dice.random() < _AGAIN)
+        yield Call(number, column.name, tight, question, truth, due_at(question, dice), dice.random() < _AGAIN)
 
 
 class _Library:
-    """Oracles and questions, one for each graph and what an engine was given of it."""
+    """What is right and what is asked, for each graph and what an engine was given of it."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._oracles: dict[str, OracleGraph] = {}
-        self._drawn: dict[str, Sequence[tuple[Question, Expected]]] = {}
+        self._truths: dict[str, Truth] = {}
+        self._drawn: dict[str, Sequence[Question]] = {}
+        self._keys: dict[tuple[str, str], str] = {}
 
-    def oracle(self, column: Column, graph: str) -> OracleGraph:
-        """Return the oracle over a graph as an engine holds it."""
-        key = _content(column, graph)
-        if key not in self._oracles:
-            self._oracles[key] = oracle_of(column, graph)
-        return self._oracles[key]
+    def truth(self, column: Column, graph: str) -> Truth:
+        """Return what is right of a graph as an engine holds it."""
+        key = self._key(column, graph)
+        if key not in self._truths:
+            self._truths[key] = truth_of(column, graph)
+        return self._truths[key]
 
-    def questions(self, column: Column, graph: str, count: int) -> Sequence[tuple[Question, Expected]]:
-        """Return questions about it, and what is right."""
-        key = _content(column, graph)
+    def questions(self, column: Column, graph: str, count: int) -> Sequence[Question]:
+        """Return questions about it."""
+        key = self._key(column, graph)
         if key not in self._drawn:
             dice = random.Random(f"{self._seed} {graph}")  # noqa: S311 - a seeded run, not a secret
-            self._drawn[key] = draw(graph, self.oracle(column, graph), dice, count)
+            self._drawn[key] = draw(graph, self.truth(column, graph), dice, count)
         return self._drawn[key]
 
-
-def _content(column: Column, graph: str) -> str:
-    digest = hashlib.sha256(graph.encode())
-    for file in column.files[graph]:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    def _key(self, column: Column, graph: str) -> str:
+        """Return what tells files of other content apart."""
+        if (column.name, graph) not in self._keys:
+            digest = hashlib.sha256(graph.encode())
+            for file in column.files[graph]:
+                digest.update(file.read_bytes())
+            self._keys[column.name, graph] = digest.hexdigest()
+        return self._keys[column.name, graph]
 
 
 async def _run(
@@ -179,7 +190,7 @@ async def _clean(columns: Sequence[Column], calls: Sequence[Call], report: Repor
         async with await opened(by_name[engine], graph, patient) as gateway:
             for call in {call.question: call for call in group}.values():
                 answer = await _asked(gateway, call.question)
-                verdict, detail = judge(call.question, call.expected, answer)
+                verdict, detail = judge(call.question, call.truth, answer, gateway.prefixes.expand)
                 if verdict is not Verdict.RIGHT:
                     report.unclean.append(f"{engine} {verdict}: {call.question}: {detail}")
                 elif isinstance(answer, Answer):
@@ -192,3 +203,31 @@ async def _asked(gateway: Gateway, question: Question) -> Answer | GatewayError:
         return await gateway.call(question.tool, question.arguments)
     except GatewayError as error:
         return error
+
+
+def _options(parser: ArgumentParser) -> None:
+    parser.add_argument("--least", type=int, help="times each fault on each engine; 50 in a whole run")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="make the failed calls of a report again")
+
+
+def _soaked(options: Namespace, say: Say) -> Report:
+    least = options.least if options.least is not None else _LEAST * options.questions // _CALLS
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder, ExitStack() as servers:
+        columns = []
+        for name in options.engine or OVER_HTTP:
+            place = Path(folder) / name
+            place.mkdir()
+            columns.append(servers.enter_context(started(name, place, GRAPHS)))
+        if options.replay is not None:
+            return replay(columns, json.loads(options.replay.read_text(encoding="utf-8"))["failures"], say)
+        return soak(columns, calls=options.questions, seed=options.seed, least=least, say=say)
+
+
+KIND: Final = Kind(
+    "thousands of calls through the fault proxy, each answer compared with the oracle's",
+    _soaked,
+    questions=_CALLS,
+    counted="calls on all engines together",
+    engines=OVER_HTTP,
+    options=_options,
+)

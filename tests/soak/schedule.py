@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.columns import ColumnName
+from tests.drawn.judging import Truth
+from tests.drawn.questions import Question
 from tests.faults.catalogue import CATALOGUE, TOLD
 from tests.faults.injected import InjectedFault
 from tests.faults.proxy import Plan, at
-from tests.soak.questions import Expected, Question
+from tests.soak.questions import likely_requests
 
 FAULTS_A_CALL = {0: 0.2, 1: 0.15, 2: 0.3, 3: 0.35}
 """How many faults are planned, and for which share of the calls; two thirds of them happen before their calls end."""
@@ -25,7 +27,7 @@ class Call:
         engine: The engine it goes to.
         tight: Whether it goes to a gateway that asks for little at once.
         question: What is asked.
-        expected: What is right.
+        truth: What is right.
         due: At which of its requests faults are due; which faults, the deck says when it is made.
         again: Whether it is made once more where a fault happened, without one, by a gateway that forgot nothing.
     """
@@ -34,7 +36,7 @@ class Call:
     engine: ColumnName
     tight: bool
     question: Question
-    expected: Expected
+    truth: Truth
     due: tuple[int, ...]
     again: bool = False
 
@@ -68,7 +70,7 @@ class Deck:
 def due_at(question: Question, dice: random.Random) -> tuple[int, ...]:
     """Draw how many faults happen to a call, and to which of its requests."""
     count = dice.choices(list(FAULTS_A_CALL), list(FAULTS_A_CALL.values()))[0]
-    return tuple(sorted(dice.sample(range(question.likely_requests + count), count)))
+    return tuple(sorted(dice.sample(range(likely_requests(question) + count), count)))
 
 
 def planned(call: Call, deck: Deck) -> Plan:

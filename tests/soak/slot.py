@@ -10,16 +10,18 @@ from typing import Any, Final, Self
 from unittest.mock import patch
 
 from gateway.answers.models import Answer
-from gateway.errors import GatewayError
 from gateway.flow.breaker import Breaker
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
+from tests.drawn.questions import Question
 from tests.faults.proxy import FaultProxy, Plan, fault_proxy
-from tests.soak.pulse import Pulse
-from tests.soak.questions import Question, profile_for
+from tests.harness.asking import judged
+from tests.harness.report import Judgement, Verdict
+from tests.soak.process import Pulse
+from tests.soak.questions import profile_for
 from tests.soak.schedule import Call, Deck, plan_as_json, planned
-from tests.soak.verdict import Verdict, judge
+from tests.soak.verdict import judge
 
 Clean = Mapping[tuple[ColumnName, bool, Question], Answer]
 """What the engines answer where nothing goes wrong, so that values can be compared; by engine and tightness."""
@@ -177,15 +179,12 @@ class Slot:
         return Outcome(call, written, tuple(plan.injected), verdict, detail, seconds, lingering, blocked, again)
 
     @staticmethod
-    async def _answered(gateway: Gateway, call: Call, clean: Clean) -> tuple[Verdict, str]:
-        answer: Answer | GatewayError
-        try:
-            answer = await gateway.call(call.question.tool, call.question.arguments)
-        except GatewayError as error:
-            answer = error
-        except Exception as error:  # noqa: BLE001 - whatever else is raised is what a soak looks for
-            return Verdict.CRASHED, repr(error)
-        return judge(call.question, call.expected, answer, clean.get((call.engine, call.tight, call.question)))
+    async def _answered(gateway: Gateway, call: Call, clean: Clean) -> Judgement:
+        right = clean.get((call.engine, call.tight, call.question))
+        return await judged(
+            gateway.call(call.question.tool, call.question.arguments),
+            lambda answer: judge(call.question, call.truth, answer, gateway.prefixes.expand, right),
+        )
 
     async def _settled(self) -> bool:
         """Tell whether the proxy has nothing to do for this slot within a moment, as no call is running."""

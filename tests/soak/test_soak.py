@@ -9,18 +9,20 @@ from typing import Any
 import pytest
 
 from tests.columns import BEHIND_HTTP, Column
+from tests.drawn.judging import Truth
+from tests.drawn.questions import Question
 from tests.faults.catalogue import CATALOGUE, TOLD
-from tests.soak.leaks import held, left_over
-from tests.soak.questions import Question
+from tests.harness.report import Verdict
+from tests.oracle import OracleGraph
+from tests.soak.process import held, left_over
 from tests.soak.report import Report
 from tests.soak.run import soak
 from tests.soak.schedule import FAULTS_A_CALL, Call, Deck, due_at, plan_as_json, plan_of_json
 from tests.soak.slot import Outcome
-from tests.soak.verdict import Verdict
 
 CALLS = 625
 QUESTION = Question("random", "bfs_query", ("https://example.org/x/a",), 2)
-CALL = Call(0, "oxigraph", tight=False, question=QUESTION, expected=frozenset(), due=())
+CALL = Call(0, "oxigraph", tight=False, question=QUESTION, truth=Truth(OracleGraph([])), due=())
 
 
 def outcome(verdict: Verdict, *injected: str, seconds: float = 0.1, lingering: bool = False) -> Outcome:
@@ -146,7 +148,7 @@ async def test_a_task_and_a_handle_that_are_left_are_found_and_those_that_end_ar
     before = held()
     gate = asyncio.Event()
     task = asyncio.create_task(gate.wait(), name="left over")
-    monkeypatch.setattr("tests.soak.leaks._PATIENCE_S", 0.1)
+    monkeypatch.setattr("tests.soak.process._PATIENCE_S", 0.1)
     with open(__file__, "rb"):  # noqa: PTH123, ASYNC230 - a handle and nothing else
         tasks, handles = await left_over(before)
     assert (len(tasks), handles) == (1, 1)

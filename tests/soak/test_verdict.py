@@ -1,6 +1,6 @@
 """A soak is worth as much as its verdicts: each kind of answer gets the one that it deserves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -9,13 +9,16 @@ from rdflib import URIRef
 from gateway.answers.models import Answer, BfsResult, EntitiesResult, Entity, IntersectionResult
 from gateway.errors import EndpointFault, GatewayError, InputError
 from gateway.messages import NAME_KEYS_UNKNOWN
+from tests.drawn.judging import Truth
+from tests.drawn.questions import Question
+from tests.harness.report import Verdict
 from tests.oracle import OracleGraph
-from tests.soak.questions import Question
-from tests.soak.verdict import Verdict, judge
+from tests.soak.verdict import judge
 
 X = "https://example.org/x/"
 A, B, C, D, P, NOWHERE = (f"{X}{name}" for name in ("a", "b", "c", "d", "p", "nowhere"))
-ORACLE = OracleGraph([(URIRef(s), URIRef(P), URIRef(o)) for s, o in ((A, B), (B, C), (B, D))])
+TRUTH = Truth(OracleGraph([(URIRef(s), URIRef(P), URIRef(o)) for s, o in ((A, B), (B, C), (B, D))]))
+EDGES: Mapping[str, Mapping[str, Sequence[int | str]]] = {A: {P: [1, B]}, B: {P: [2, C, D], f"^{P}": [1, A]}}
 AB, BC, BD = ((A, P, B), (B, P, C), (B, P, D))
 
 AROUND = Question("x", "bfs_query", (A,), 2)
@@ -64,17 +67,21 @@ def several(
     failed: tuple[str, ...] = (),
     metadata: Mapping[str, str] | None = None,
 ) -> EntitiesResult:
-    result = [{"id": iri, "iri": iri, "entity_type": "untyped", "metadata": dict(metadata or {})} for iri in found]
+    result = [
+        {"id": iri, "iri": iri, "entity_type": "untyped", "metadata": dict(metadata or {}), "edges": EDGES.get(iri)}
+        for iri in found
+    ]
     told = {"not_found": list(not_found), "failed": list(failed) or None, "complete": not failed}
     return EntitiesResult.model_validate({"result": result, **told})
 
 
-def one(iri: str) -> Entity:
-    return Entity(id=iri, entity_type="untyped", iri=iri, complete=True)
+def one(iri: str, **further: Any) -> Entity:
+    described = {"id": iri, "iri": iri, "entity_type": "untyped", "complete": True, "edges": EDGES[iri]}
+    return Entity.model_validate({**described, **further})
 
 
 def verdict(question: Question, answer: Answer | GatewayError, clean: Answer | None = None) -> Verdict:
-    return judge(question, question.expected(ORACLE), answer, clean)[0]
+    return judge(question, TRUTH, answer, clean=clean)[0]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +204,8 @@ def test_values_are_compared_with_those_of_an_answer_without_faults(
     ],
 )
 def test_a_name_may_stand_under_another_key_only_where_that_is_said(further: dict[str, Any], deserved: Verdict) -> None:
-    described = {"id": A, "iri": A, "entity_type": "x:T", "complete": True}
-    clean = Entity.model_validate({**described, "name": "Ann", "x:age": 7})
-    assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved
+    clean = one(A, entity_type="x:T", **{"name": "Ann", "x:age": 7})
+    assert verdict(ONE, one(A, entity_type="x:T", **further), clean) is deserved
 
 
 @pytest.mark.parametrize(
@@ -212,9 +218,8 @@ def test_a_name_may_stand_under_another_key_only_where_that_is_said(further: dic
     ids=["as without faults", "reported as failed", "missing"],
 )
 def test_a_label_may_be_missing_only_where_that_is_reported(further: dict[str, Any], deserved: Verdict) -> None:
-    described = {"id": A, "iri": A, "entity_type": "x:T", "complete": True}
-    clean = Entity.model_validate({**described, "labels": {"x:T": "a type"}})
-    assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved
+    clean = one(A, entity_type="x:T", labels={"x:T": "a type"})
+    assert verdict(ONE, one(A, entity_type="x:T", **further), clean) is deserved
 
 
 @pytest.mark.parametrize(
@@ -234,6 +239,5 @@ def test_a_label_may_be_missing_only_where_that_is_reported(further: dict[str, A
     ],
 )
 def test_what_could_be_followed_is_counted_or_reported_as_failed(further: dict[str, Any], deserved: Verdict) -> None:
-    described = {"id": A, "iri": A, "entity_type": "untyped", "complete": True}
-    clean = Entity.model_validate({**described, "edges": {"x:p": [2, "x:b", "x:c"], "^x:p": [1, "x:d"]}})
-    assert verdict(ONE, Entity.model_validate({**described, **further}), clean) is deserved
+    answer = one(B, edges={key.replace("x:p", P): row for key, row in further.pop("edges", {}).items()}, **further)
+    assert verdict(Question("x", "describe_entity", (B,)), answer) is deserved

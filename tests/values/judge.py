@@ -3,40 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from tests.harness.report import Judgement, Verdict
 from tests.values.answers import Expand, Told, items_of, whole
 from tests.values.comparing import Period, is_nan, number_of, period_of, read_number, read_period, text_of
 from tests.values.oracle import Expected
 from tests.values.questions import Question
 from tests.values.terms import XSD, End, Literal, is_blank
-
-
-class Verdict(StrEnum):
-    """What an answer is worth."""
-
-    RIGHT_COMPLETE = "right and complete"
-    RIGHT_INCOMPLETE = "right and incomplete"
-    """It says that it is not whole, and all that it tells is true."""
-
-    WRONG_COMPLETE = "wrong and complete"
-    WRONG = "wrong"
-    """It says that it is not whole, and yet tells what is not so."""
-
-    UNTRUE_WARNING = "untrue warning"
-    """It is right, and a number in its warnings is not."""
-
-    REFUSED = "refused"
-    """The question was not answered, and the error says so."""
-
-    CRASHED = "crashed"
-    """Something was raised that is no error of the gateway's."""
-
-
-BAD = frozenset({Verdict.WRONG_COMPLETE, Verdict.WRONG, Verdict.UNTRUE_WARNING, Verdict.CRASHED})
-"""Verdicts of which there should be none."""
 
 FLOAT = XSD + "float"
 _ID = re.compile(r"[A-Za-z][\w.-]*:")
@@ -44,7 +19,7 @@ _ID = re.compile(r"[A-Za-z][\w.-]*:")
 _Form: TypeAlias = tuple[str, Any]
 
 
-def judge(question: Question, expected: Expected, answer: Told, expand: Expand) -> tuple[Verdict, str]:
+def judge(question: Question, expected: Expected, answer: Told, expand: Expand) -> Judgement:
     """Compare an answer with what is right, and say how it differs.
 
     Args:
@@ -56,14 +31,14 @@ def judge(question: Question, expected: Expected, answer: Told, expand: Expand) 
     untrue = [*_strange(expected, answer), *_of_cells(expected, answer, expand)]
     if not answer.complete:
         untrue += _too_many(expected, answer)
-        return (Verdict.WRONG, "; ".join(untrue)) if untrue else (Verdict.RIGHT_INCOMPLETE, "")
+        return (Verdict.UNTRUE, "; ".join(untrue)) if untrue else (Verdict.MARKED, "")
     shown = expected.members[: question["limit"]] if "limit" in question else expected.members
     wrong = [*untrue, *_of_nodes(shown, expected, answer), *_of_counts(question, expected, answer)]
     if wrong:
-        return Verdict.WRONG_COMPLETE, "; ".join(wrong)
+        return Verdict.WRONG, "; ".join(wrong)
     if claims := list(_claims(expected, answer)):
-        return Verdict.UNTRUE_WARNING, "; ".join(claims)
-    return Verdict.RIGHT_COMPLETE, ""
+        return Verdict.UNTRUE, "; ".join(claims)
+    return Verdict.RIGHT, ""
 
 
 def _strange(expected: Expected, answer: Told) -> Iterator[str]:

@@ -1,35 +1,25 @@
-"""What drawn questions are asked of: files as a user opens them, the servers of the tests, and databases."""
+"""What drawn graphs of values are asked of, and what each store holds of them."""
 
 import json
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 import pyoxigraph
 
-from gateway.api import open_gateway
 from gateway.settings.load import default_profile, load_profile
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import Column, ColumnName, column_of, started
-from tests.neo4j.database import Neo4jColumn, address_at, own_database
-from tests.postgres.database import PostgresColumn, running_database
+from tests.columns import Column
+from tests.harness.stores import OVER_HTTP, StoreName, store_with
 from tests.small import ROOM
 from tests.values.graphs import PREFIXES, DrawnGraph, without_blank_nodes
 from tests.values.terms import IN_LANGUAGE, STRING, End, Triple, written
 from tests.values.terms import Literal as Value
-
-StoreName = Literal["files", "postgres", "neo4j"] | ColumnName
-"""`files` is the engine of this process as a user opens it, in which blank nodes are nodes."""
-
-STORES: Final[Sequence[StoreName]] = ("files", *get_args(ColumnName), "postgres", "neo4j")
-
-BEHIND_HTTP: Final = tuple(name for name in get_args(ColumnName) if name != "in-process")
-"""The SPARQL servers."""
 
 _EVERYTHING: Final = (
     "SELECT ?s ?p ?o (STR(?o) AS ?text) (DATATYPE(?o) AS ?datatype) (LANG(?o) AS ?language) WHERE { ?s ?p ?o }"
@@ -41,89 +31,53 @@ class Store:
     """A store that holds the drawn graphs.
 
     Attributes:
-        blank_nodes: Whether blank nodes are nodes in it.
-        open: Opens a gateway over a graph.
-        held: Returns what it holds of a graph: some change values when they load them.
-        lacks_blank_nodes: Whether it holds no triple with a blank node.
-        column: The SPARQL engine that it is; None for a database, and for files as a user opens them.
+        name: Its name.
+        column: The graphs in it.
         profile: That of its gateways.
     """
 
-    blank_nodes: bool
-    open: Callable[[DrawnGraph], Gateway]
-    held: Callable[[DrawnGraph], Sequence[Triple]]
-    lacks_blank_nodes: bool = False
-    column: Column | None = None
-    profile: Profile = field(default_factory=Profile)
+    name: StoreName
+    column: Column
+    profile: Profile
+
+    @property
+    def blank_nodes(self) -> bool:
+        """Whether blank nodes are nodes in it."""
+        return self.name in {"files", "postgres"}
+
+    @property
+    def lacks_blank_nodes(self) -> bool:
+        """Whether it holds no triple with a blank node."""
+        return self.name == "neo4j"
+
+    def open(self, graph: DrawnGraph) -> Gateway:
+        """Open a gateway over a graph."""
+        return self.column.open(name_of(graph), self.profile)
+
+    def held(self, graph: DrawnGraph) -> Sequence[Triple]:
+        """Return what it holds of a graph: some change values when they load them."""
+        if self.name in OVER_HTTP:
+            settled = self.column.settle(name_of(graph), self.profile)
+            return _read(self.column.url(name_of(graph)), settled.endpoint.named_graphs)
+        # PostgreSQL is loaded in process, without datatypes: values are to be read back as a walk sees them.
+        held = held_in_process(graph)
+        return without_blank_nodes(held) if self.lacks_blank_nodes else held
 
 
 @contextmanager
-def store_with(name: StoreName, folder: Path, graphs: Sequence[DrawnGraph]) -> Iterator[Store]:
+def holding(name: StoreName, folder: Path, graphs: Sequence[DrawnGraph]) -> Iterator[Store]:
     """Start a store with graphs, and stop it again."""
-    files = {name_of(graph): [graph.write(folder)] for graph in graphs}
     profile = load_profile(default_profile(None)).model_copy(update={"size": ROOM, "prefixes": dict(PREFIXES)})
-    with ExitStack() as servers:
-        match name:
-            case "files":
-                yield Store(
-                    blank_nodes=True,
-                    open=lambda graph: open_gateway(files[name_of(graph)], profile=profile),
-                    held=held_in_process,
-                )
-            case "postgres":
-                yield _postgres(servers, folder, files, profile)
-            case "neo4j":
-                yield _neo4j(servers, folder, graphs, profile)
-            case _:
-
-                def start(some: Mapping[str, Sequence[Path]]) -> Any:
-                    return servers.enter_context(started(name, some, folder))
-
-                yield _engine(column_of(name, files, start), profile)
+    files = {name_of(graph): [_plain(graph, folder) if name == "neo4j" else graph.write(folder)] for graph in graphs}
+    with store_with(name, folder, files, blank_nodes=True) as column:
+        yield Store(name, column, profile)
 
 
-def _engine(column: Column, profile: Profile) -> Store:
-    def held(graph: DrawnGraph) -> Sequence[Triple]:
-        if column.is_here:
-            return held_in_process(graph)
-        settled = column.settle(name_of(graph), profile)
-        return _read(column.url(name_of(graph)), settled.endpoint.named_graphs)
-
-    return Store(
-        blank_nodes=False,
-        open=lambda graph: column.open(name_of(graph), profile),
-        held=held,
-        column=column,
-        profile=profile,
-    )
-
-
-def _postgres(servers: ExitStack, folder: Path, files: Mapping[str, list[Path]], profile: Profile) -> Store:
-    database = servers.enter_context(running_database(folder))
-    column = PostgresColumn("in-process", files, database=database)
-
-    def opened(graph: DrawnGraph) -> Gateway:
-        database.load(name_of(graph), files[name_of(graph)], column.settled(profile), blank_nodes=True)
-        return column.open(name_of(graph), profile)
-
-    # `load` reads graphs in process, and writes values without their datatypes: to be read back as a walk sees them.
-    return Store(blank_nodes=True, open=opened, held=held_in_process)
-
-
-def _neo4j(servers: ExitStack, folder: Path, graphs: Sequence[DrawnGraph], profile: Profile) -> Store:
-    files = {}
-    for graph in graphs:
-        path = folder / f"{name_of(graph)}-plain.nt"
-        path.write_text(written(without_blank_nodes(graph.triples)), encoding="utf-8")
-        files[name_of(graph)] = [path]
-    server = servers.enter_context(own_database(folder, files))
-    column = Neo4jColumn("in-process", files, address=address_at(server.port))
-    return Store(
-        blank_nodes=False,
-        open=lambda graph: column.open(name_of(graph), profile),
-        held=lambda graph: without_blank_nodes(held_in_process(graph)),
-        lacks_blank_nodes=True,
-    )
+def _plain(graph: DrawnGraph, folder: Path) -> Path:
+    """Write what of a graph has no blank nodes."""
+    path = folder / f"{name_of(graph)}-plain.nt"
+    path.write_text(written(without_blank_nodes(graph.triples)), encoding="utf-8")
+    return path
 
 
 def held_in_process(graph: DrawnGraph) -> list[Triple]:

@@ -1,18 +1,22 @@
 """Drawn questions about values, asked of a store: none is answered wrongly; `make values` asks 400 on each."""
 
 import asyncio
+import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gateway.settings.vocabulary import TypeSettings
+from tests.harness.report import BAD, Report, Verdict
+from tests.harness.stores import STORES, StoreName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.values.asking import ask_all
-from tests.values.faulty import ask_through_faults
-from tests.values.graphs import KINDS, PREFIXES, drawn
-from tests.values.judge import Verdict
-from tests.values.questions import Question
-from tests.values.run import Report, ask
-from tests.values.stores import STORES, Store, StoreName, store_with
+from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn
+from tests.values.questions import Question, draw
+from tests.values.run import ask, ask_all, ask_through_faults, report_without_faults
+from tests.values.stores import holding
+from tests.values.terms import SUBCLASS
 from tests.values.walks import Graph
 
 GRAPHS = [drawn(number) for number in range(len(KINDS))]
@@ -26,22 +30,22 @@ AT_SERVERS = [pytest.param(name, marks=pytest.mark.server) for name in STORES if
 @pytest.mark.slow
 @pytest.mark.anyio
 async def test_no_answer_in_process_is_wrong(tmp_path: Path) -> None:
-    report = Report("files")
-    with store_with("files", tmp_path, GRAPHS) as store:
+    report = report_without_faults()
+    with holding("files", tmp_path, GRAPHS) as store:
         await ask_all(store, GRAPHS, 43, HERE, report)
-    assert report.is_good, report.findings
+    assert report.passed, report.findings
 
 
 @pytest.mark.parametrize("name", AT_SERVERS)
 def test_no_answer_over_a_server_is_wrong(name: StoreName, tmp_path: Path) -> None:
     # Values, and blank nodes and lists with everything else.
-    graphs, report = [drawn(number) for number in (4, 5)], Report(name)
+    graphs, report = [drawn(number) for number in (4, 5)], report_without_faults()
     try:
-        with store_with(name, tmp_path, graphs) as store:
+        with holding(name, tmp_path, graphs) as store:
             asyncio.run(ask_all(store, graphs, 43, AT_A_SERVER // len(graphs), report))
     except ServerUnavailable as error:
         skip_or_fail(error)
-    assert report.is_good, report.findings
+    assert report.passed, report.findings
 
 
 @pytest.mark.server
@@ -55,27 +59,51 @@ def test_no_answer_over_a_server_is_wrong(name: StoreName, tmp_path: Path) -> No
     ],
 )
 def test_lists_and_blank_nodes_of_tables_are_those_of_the_graph(asked: Question, tmp_path: Path) -> None:
-    graph, report = drawn(10), Report("postgres")
-
-    async def ask_it(store: Store) -> None:
-        held = Graph(store.held(graph), PREFIXES, blank_nodes=store.blank_nodes)
-        async with store.open(graph) as gateway:
-            await ask(gateway, graph.kind, held, [{"tool": "search_entities", **asked}], report)
-
+    graph, report = drawn(10), Report()
     try:
-        with store_with("postgres", tmp_path, [graph]) as store:
-            asyncio.run(ask_it(store))
+        with holding("postgres", tmp_path, [graph]) as store:
+            asyncio.run(ask(store, graph, [{"tool": "search_entities", **asked}], report))
     except ServerUnavailable as error:
         skip_or_fail(error)
-    assert report.verdicts == {Verdict.RIGHT_COMPLETE: 1}, report.findings
+    assert report.count(Verdict.RIGHT) == report.verdicts.total() == 1, report.findings
 
 
 @pytest.mark.server
 def test_no_answer_through_the_fault_proxy_is_wrong(tmp_path: Path) -> None:
+    report = Report(BAD)
     try:
-        with store_with("oxigraph", tmp_path, GRAPHS) as store:
-            report = asyncio.run(ask_through_faults(store, GRAPHS, 43, HERE))
+        with holding("oxigraph", tmp_path, GRAPHS) as store:
+            asyncio.run(ask_through_faults(store, GRAPHS, 43, HERE, report))
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert report.injected
-    assert report.is_good, report.findings
+    assert report.passed, report.findings
+
+
+_OF_SETS = ("tool", "seeds", "node_types", "max_hops", "k", "only_predicates", "direction")
+
+
+def _without_conditions(question: Question, graph: Graph) -> Question | None:
+    """Return what a question asks about its set, None where that has walks of several steps."""
+    plain: dict[str, Any] = {name: question[name] for name in _OF_SETS if name in question}
+    entries = [one if isinstance(one, list) else [one] for one in plain.get("only_predicates", ())]
+    if any(len(graph.walk(entry)) > 1 for of_place in entries for entry in of_place):
+        return None
+    if "untyped" in plain.get("node_types", ()):
+        return None
+    return plain | ({"limit": 100} if plain["tool"] == "search_entities" else {})
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+@pytest.mark.parametrize("graph", GRAPHS, ids=KINDS)
+async def test_sets_without_conditions_are_those_that_the_tools_know(graph: DrawnGraph, tmp_path: Path) -> None:
+    with holding("files", tmp_path, [graph]) as store:
+        held = Graph(store.held(graph), PREFIXES)
+        drawn = draw(graph, random.Random(graph.number), 40)  # noqa: S311 - not for security
+        plain = [one for question in drawn if (one := _without_conditions(question, held)) is not None]
+        profile = store.profile.model_copy(update={"types": TypeSettings(subclass_of=(SUBCLASS,))})
+        report = Report()
+        await ask(replace(store, profile=profile), graph, plain, report)
+    assert report.findings == []
+    assert report.count(Verdict.RIGHT) == report.verdicts.total() == len(plain) > 10

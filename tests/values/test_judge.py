@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.harness.report import Verdict
 from tests.values.answers import Told, told
 from tests.values.graphs import EX, PREFIXES, drawn
-from tests.values.judge import Verdict, judge
+from tests.values.judge import judge
 from tests.values.oracle import Expected, answer
 from tests.values.questions import draw
 from tests.values.terms import TYPE, Triple, text, typed
@@ -54,8 +55,8 @@ def _verdict(page: dict[str, Any], question: dict[str, Any] | None = None) -> Ve
 
 
 def test_a_right_answer_is_right() -> None:
-    assert _verdict(_RIGHT) is Verdict.RIGHT_COMPLETE
-    assert _verdict({**_RIGHT, "complete": False}) is Verdict.RIGHT_INCOMPLETE
+    assert _verdict(_RIGHT) is Verdict.RIGHT
+    assert _verdict({**_RIGHT, "complete": False}) is Verdict.MARKED
 
 
 @pytest.mark.parametrize(
@@ -73,20 +74,20 @@ def test_a_right_answer_is_right() -> None:
     ],
 )
 def test_what_differs_and_says_complete_is_wrong_and_complete(change: dict[str, Any]) -> None:
-    assert _verdict({**_RIGHT, **change}) is Verdict.WRONG_COMPLETE
+    assert _verdict({**_RIGHT, **change}) is Verdict.WRONG
 
 
 def test_an_incomplete_answer_may_lack_something_and_tell_nothing_else() -> None:
     cut = {**_RIGHT, "complete": False}
-    assert _verdict({**cut, "rows": [["ex:d"]], "found": 1}) is Verdict.RIGHT_INCOMPLETE
-    assert _verdict({**cut, "rows": [["ex:e"]]}) is Verdict.WRONG
-    assert _verdict({**cut, "rows": [["ex:a", 2]]}) is Verdict.WRONG
-    assert _verdict({**cut, "found": 5}) is Verdict.WRONG
+    assert _verdict({**cut, "rows": [["ex:d"]], "found": 1}) is Verdict.MARKED
+    assert _verdict({**cut, "rows": [["ex:e"]]}) is Verdict.UNTRUE
+    assert _verdict({**cut, "rows": [["ex:a", 2]]}) is Verdict.UNTRUE
+    assert _verdict({**cut, "found": 5}) is Verdict.UNTRUE
 
 
 def test_values_that_were_left_out_for_size_are_told() -> None:
     rows = [_RIGHT["rows"][0], ["ex:b", 3]]
-    assert _verdict({**_RIGHT, "rows": rows, "values_complete": False}) is Verdict.RIGHT_COMPLETE
+    assert _verdict({**_RIGHT, "rows": rows, "values_complete": False}) is Verdict.RIGHT
 
 
 def test_a_warning_with_a_number_that_is_too_large_is_untrue() -> None:
@@ -96,19 +97,19 @@ def test_a_warning_with_a_number_that_is_too_large_is_untrue() -> None:
         "result": [["ex:b", "ex:Tool"]],
         "warnings": ["where: 1 text that reads as a number was compared as one."],
     }
-    assert _verdict(page, question) is Verdict.RIGHT_COMPLETE
+    assert _verdict(page, question) is Verdict.RIGHT
     page["warnings"] = ["where: 2 texts that read as a number were compared as one."]
-    assert _verdict(page, question) is Verdict.UNTRUE_WARNING
+    assert _verdict(page, question) is Verdict.UNTRUE
     page["warnings"] = ["where: 3 values cannot be compared, and fulfil nothing."]
-    assert _verdict(page, question) is Verdict.UNTRUE_WARNING
+    assert _verdict(page, question) is Verdict.UNTRUE
 
 
 def test_an_empty_answer_says_how_many_each_condition_lets_through() -> None:
     where = ["ex:weight > 3", "ex:note exists"]
     question = {"tool": "search_entities", "node_types": ["ex:Tool"], "where": where}
     page = {"complete": True, "result": [], "alone": dict(zip(where, (1, 1), strict=True))}
-    assert _verdict(page, question) is Verdict.RIGHT_COMPLETE
-    assert _verdict({**page, "alone": [1, 2]}, question) is Verdict.WRONG_COMPLETE
+    assert _verdict(page, question) is Verdict.RIGHT
+    assert _verdict({**page, "alone": [1, 2]}, question) is Verdict.WRONG
 
 
 def test_nodes_on_the_way_to_members_may_stay() -> None:
@@ -119,8 +120,8 @@ def test_nodes_on_the_way_to_members_may_stay() -> None:
         "only_predicates": [["^ex:site"]],
     }
     page = {"complete": True, "nodes": {"untyped": ["ex:oslo Oslo"], "ex:Tool": ["ex:c"]}}
-    assert _verdict(page, question) is Verdict.RIGHT_COMPLETE
-    assert _verdict({**page, "nodes": {"ex:Tool": [{"ex:c": {}}, "ex:a"]}}, question) is Verdict.WRONG_COMPLETE
+    assert _verdict(page, question) is Verdict.RIGHT
+    assert _verdict({**page, "nodes": {"ex:Tool": [{"ex:c": {}}, "ex:a"]}}, question) is Verdict.WRONG
 
 
 def test_pages_are_read_as_one_answer() -> None:
