@@ -17,7 +17,7 @@ from gateway.transport.http import Http
 from gateway.traversal.breadth_first import BreadthFirstSearch, Exploration
 from gateway.traversal.expander import HubRule, NodeExpander
 from tests.columns import Column
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer
 from tests.oracle import EdgeRule, OracleGraph, bfs, degree

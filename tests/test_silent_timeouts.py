@@ -26,7 +26,7 @@ from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.drawn.judging import Truth
 from tests.drawn.questions import Question
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer
 from tests.harness.report import Verdict

@@ -22,8 +22,7 @@ from gateway.stores.endpoints import connect
 from gateway.stores.loaded import load
 from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
-from tests.faults.catalogue import BY_SENTINEL
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import BY_SENTINEL, InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer
 from tests.servers.blazegraph import running_blazegraph

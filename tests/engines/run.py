@@ -23,8 +23,7 @@ from tests.drawn.run import asked, drawn, truth_of
 from tests.engines import odd_iris
 from tests.engines.catalogue import ENGINES, Engine
 from tests.engines.judged import EngineReport, Engines, Judged, Part, write_table
-from tests.faults.catalogue import BY_SENTINEL
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import BY_SENTINEL, InjectedFault
 from tests.faults.proxy import each, fault_proxy
 from tests.faults.reply import Answer, Reply
 from tests.harness.asking import at_once

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import aiohttp
 from aiohttp import web
 
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import InjectedFault
 from tests.faults.reply import Answer, Ending, Reply, Wire
 from tests.servers.loopback import HOST
 from tests.transport.fake_endpoint import sending

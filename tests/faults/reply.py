@@ -1,15 +1,55 @@
-"""What a server said, and what a client is made to see instead."""
+"""What a server said, in JSON or in lines of TSV, and what a client is made to see instead."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cached_property
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
-from tests.faults.lines import body_of, results_of
 from tests.transport.fake_endpoint import JSON, TSV
+
+_INTEGER: Final = "http://www.w3.org/2001/XMLSchema#integer"
+_AROUND: Final = {"<": ">", '"': '"'}
+
+Row = Mapping[str, Mapping[str, str]]
+
+
+def _results_of(body: bytes) -> dict[str, Any] | None:
+    """Return lines as JSON of the same rows, so that what cuts one cuts the other too; None where they are none.
+
+    A term has `before` and `behind` it what the engine writes around its value. Its `type` and `datatype` are those of
+    JSON for IRIs and whole numbers alone.
+    """
+    header, *lines, end = body.decode().split("\n")
+    if end or not header:
+        return None
+    names = [name.strip('?"') for name in header.split("\t")]
+    rows = [dict(zip(names, line.split("\t"), strict=True)) for line in lines]
+    found = [{name: _term(field) for name, field in row.items() if field} for row in rows]
+    return {"head": {"vars": names, "line": header}, "results": {"bindings": found}}
+
+
+def _body_of(results: Mapping[str, Any], rows: Sequence[Row]) -> bytes:
+    """Return rows as lines below a head."""
+    names = results["head"]["vars"]
+    line = results["head"].get("line", "")
+    mark = '"{}"' if line.startswith('"') else "?{}"
+    lines = ["\t".join(_field(row[name]) if name in row else "" for name in names) for row in rows]
+    return "".join(f"{line}\n" for line in ["\t".join(map(mark.format, names)), *lines]).encode()
+
+
+def _term(field: str) -> dict[str, str]:
+    behind = _AROUND.get(field[0], "")
+    if behind and field[-1] == behind and (field[0] == "<" or field.startswith('"http')):
+        return {"type": "uri", "value": field[1:-1], "before": field[0], "behind": behind}
+    number = {"datatype": _INTEGER} if field.isdecimal() else {}
+    return {"type": "literal", "value": field, "before": "", "behind": "", **number}
+
+
+def _field(term: Mapping[str, str]) -> str:
+    return f"{term['before']}{term['value']}{term['behind']}"
 
 
 @dataclass(frozen=True)
@@ -38,7 +78,7 @@ class Answer:
             return None
         try:
             if self.is_tsv:
-                return results_of(self.body)
+                return _results_of(self.body)
             parsed = json.loads(self.body)
         except ValueError:
             return None
@@ -53,7 +93,7 @@ class Answer:
         """Return the answer with other rows, and with further keys beside them."""
         written = {**(self.results or {}), "results": {"bindings": rows}, **further}
         if self.is_tsv:
-            return Answer(body_of(written, rows), self.status, self.headers)
+            return Answer(_body_of(written, rows), self.status, self.headers)
         return Answer(_json(written), self.status, self.headers)
 
     def with_headers(self, **headers: str) -> "Answer":
@@ -67,7 +107,7 @@ class Answer:
         Lines are closed by nothing: these have their line end, with which they look most like a whole answer.
         """
         if self.is_tsv:
-            return body_of(self.results or {}, self.rows[:count])
+            return _body_of(self.results or {}, self.rows[:count])
         head = _json({key: value for key, value in (self.results or {}).items() if key != "results"})
         rows = b",".join(map(_json, self.rows[:count]))
         return head[:-1] + b',"results":{"bindings":[' + rows

@@ -20,7 +20,7 @@ from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.faults.injected import InjectedFault, Spoil
+from tests.faults.catalogue import InjectedFault, Spoil
 from tests.faults.proxy import FaultProxy, each, fault_proxy
 from tests.faults.reply import Answer
 from tests.faults.small_server import X, small_server

@@ -15,9 +15,17 @@ from urllib.parse import parse_qs
 import aiohttp
 import pytest
 
-from tests.faults.catalogue import CATALOGUE, DETECTABLE, OF_DATABASES, UNDETECTABLE
-from tests.faults.cutting import BLAZEGRAPH_TEXT, FUSEKI_TEXT, OXIGRAPH_TEXT, QLEVER_TEXT
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import (
+    BLAZEGRAPH_TEXT,
+    CATALOGUE,
+    DETECTABLE,
+    FUSEKI_TEXT,
+    OF_DATABASES,
+    OXIGRAPH_TEXT,
+    QLEVER_TEXT,
+    UNDETECTABLE,
+    InjectedFault,
+)
 from tests.faults.proxy import FaultProxy, Plan, at, each, fault_proxy
 from tests.faults.small_server import NODES, TRIPLES, X, small_server
 from tests.servers.cache import CHECKOUT

@@ -9,8 +9,7 @@ from typing import Any
 from tests.columns import ColumnName
 from tests.drawn.judging import Truth
 from tests.drawn.questions import Question
-from tests.faults.catalogue import CATALOGUE, TOLD
-from tests.faults.injected import InjectedFault
+from tests.faults.catalogue import CATALOGUE, TOLD, InjectedFault
 from tests.faults.proxy import Plan, at
 from tests.soak.questions import likely_requests
 
