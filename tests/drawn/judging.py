@@ -21,9 +21,18 @@ from tests.drawn.names import spelled_alike
 from tests.drawn.questions import Question
 from tests.harness.report import Judgement, Verdict
 from tests.name_oracle import words
-from tests.oracle import Edge, OracleGraph, Steering, bfs, intersect, steered_bfs, steered_intersect
+from tests.oracle import (
+    Edge,
+    OracleGraph,
+    Steering,
+    are_wrong,
+    bfs,
+    edge_counts,
+    intersect,
+    steered_bfs,
+    steered_intersect,
+)
 from tests.searches import wrong_in
-from tests.survey_oracle import are_wrong, edge_counts
 
 Expand = Callable[[str], str]
 """Return the whole IRI of an ID."""

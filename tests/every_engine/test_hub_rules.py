@@ -15,11 +15,10 @@ from gateway.errors import InputError, QueryRefused
 from gateway.settings.limits import HubSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import Column
+from tests.columns import Column, Corpus
 from tests.examples import tried_on_each_engine
 from tests.oracle import Edge, bfs, degree, intersect
 from tests.random_graphs import IntersectionQuestion, Question, corpus, intersections, questions
-from tests.random_session import Corpus
 from tests.small import Watched, over
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))

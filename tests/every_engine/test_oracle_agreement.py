@@ -11,11 +11,10 @@ from gateway.errors import InputError
 from gateway.settings.limits import CacheSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import Column
+from tests.columns import Column, Corpus
 from tests.examples import tried_on_each_engine
 from tests.oracle import bfs, entity_type, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
-from tests.random_session import Corpus
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000), cache=CacheSettings(megabytes=0))
 """No page, no prefix: every ID is a whole IRI, as the oracle has it. No cache: `cache/test_agreement.py` has it."""

@@ -28,8 +28,7 @@ from tests.harness.stores import OVER_HTTP
 from tests.soak.process import Pulse, held, left_over, tasks_of_the_gateway
 from tests.soak.questions import GRAPHS, draw, endless, profile_for, share_of, truth_of
 from tests.soak.report import Report
-from tests.soak.schedule import Call, due_at, plan_of_json
-from tests.soak.slot import Clean, Slot, opened
+from tests.soak.slot import Call, Clean, Slot, due_at, opened, plan_of_json
 from tests.soak.verdict import judge
 
 SLOTS = 8

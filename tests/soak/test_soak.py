@@ -17,8 +17,7 @@ from tests.oracle import OracleGraph
 from tests.soak.process import held, left_over
 from tests.soak.report import Report
 from tests.soak.run import soak
-from tests.soak.schedule import FAULTS_A_CALL, Call, Deck, due_at, plan_as_json, plan_of_json
-from tests.soak.slot import Outcome
+from tests.soak.slot import FAULTS_A_CALL, Call, Deck, Outcome, due_at, plan_as_json, plan_of_json
 
 CALLS = 625
 QUESTION = Question("random", "bfs_query", ("https://example.org/x/a",), 2)

@@ -27,7 +27,7 @@ from gateway.tools.gateway import Gateway
 from gateway.transport.base import Transport
 from gateway.transport.inprocess import InProcess
 from tests.examples import examples
-from tests.oracle import OracleGraph, bfs, intersect
+from tests.oracle import OracleGraph, bfs, edge_counts, intersect
 from tests.random_graphs import (
     IntersectionQuestion,
     Question,
@@ -40,7 +40,6 @@ from tests.random_graphs import (
 )
 from tests.searches import is_exhaustive
 from tests.small import PREFIXES, ROOM, Watched, X, engine, ids, over
-from tests.survey_oracle import edge_counts
 
 pytestmark = pytest.mark.anyio
 

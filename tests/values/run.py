@@ -22,11 +22,9 @@ from tests.harness.asking import all_pages, at_once, judged
 from tests.harness.kind import Kind, Say, UsageError
 from tests.harness.report import BAD, Judgement, Report, Verdict
 from tests.harness.stores import OVER_HTTP, STORES
-from tests.soak.schedule import FAULTS_A_CALL, Deck
-from tests.soak.slot import opened, short_rests
-from tests.values.answers import Json, next_page, told
+from tests.soak.slot import FAULTS_A_CALL, Deck, opened, short_rests
 from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn
-from tests.values.judge import judge
+from tests.values.judge import Json, judge, next_page, told
 from tests.values.oracle import answer
 from tests.values.questions import Question, draw
 from tests.values.stores import Store, holding, name_of

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from tests.harness.report import Verdict
-from tests.values.answers import Told, told
 from tests.values.graphs import EX, PREFIXES, drawn
-from tests.values.judge import judge
+from tests.values.judge import Told, judge, told
 from tests.values.oracle import Expected, answer
 from tests.values.questions import draw
 from tests.values.terms import TYPE, Triple, text, typed

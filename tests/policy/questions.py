@@ -1,13 +1,14 @@
-"""Draws the arguments that ask about values: with what a policy hides as with other things."""
+"""Draws questions about a graph under a policy: with what is hidden as with other things."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pyoxigraph import Literal, NamedNode
 
 from tests.policy.drawn_graph import (
     AGE,
+    HIDDEN,
     HIDDEN_PREDICATES,
     HIDDEN_TYPES,
     LABEL,
@@ -20,12 +21,14 @@ from tests.policy.drawn_graph import (
     DrawnGraph,
 )
 
+Question = tuple[str, dict[str, Any]]
+
 _UNTYPED = "untyped"
 _TO_VALUES = (AGE, AGE, SINCE, NOTE, LABEL)
 _COMPARING = ("=", "!=", "<", "<=", ">", ">=")
 
 
-class ValueArguments:
+class _ValueArguments:
     """Draws arguments about the values of one graph.
 
     Args:
@@ -148,3 +151,108 @@ class ValueArguments:
         if iri == LABEL.value:
             return f"<{iri}>"
         return self._dice.choice((f"<{iri}>", iri.rsplit("/", 1)[1]))
+
+
+def drawn_questions(graph: DrawnGraph, dice: random.Random, count: int) -> Iterator[Question]:
+    """Draw questions to the tools, half of them about values, and to completions, resources and prompts."""
+    for _ in range(count):
+        yield _Drawing(graph, dice).make()
+
+
+class _Drawing:
+    def __init__(self, graph: DrawnGraph, dice: random.Random) -> None:
+        self._graph = graph
+        self._dice = dice
+        self._values = _ValueArguments(graph, dice)
+
+    def make(self) -> Question:
+        """Draw one, half of the time about values."""
+        return self._about_values() if self._dice.random() < 0.5 else self._plain()
+
+    def _about_values(self) -> Question:
+        dice, values = self._dice, self._values
+        values.begin()
+        kinds: Sequence[Callable[[], Question]] = (
+            lambda: ("search_entities", {"node_types": values.types(), **values.draw()}),
+            lambda: ("search_entities", {"query": self._text(), **values.draw()}),
+            lambda: (
+                "bfs_query",
+                {"seeds": self._nodes(1, 3), "max_hops": 1, **self._walked([values.steps()]), **self._about_nodes()},
+            ),
+            lambda: (
+                "bfs_query",
+                {"seeds": self._nodes(1, 2), "max_hops": 2, **self._walked(values.steps(2)), **self._about_nodes()},
+            ),
+            lambda: (
+                "intersect_subgraphs",
+                {
+                    "seeds": self._nodes(2, 2),
+                    "k": 1,
+                    "only_predicates": [values.steps(), values.steps()],
+                    **self._about_nodes(),
+                },
+            ),
+            lambda: ("describe_schema", {"node_types": values.types()}),
+        )
+        name, given = dice.choices(kinds, weights=(4, 1, 2, 1, 2, 1))[0]()
+        if name != "describe_schema" and dice.random() < 0.5:
+            given["limit"] = dice.randint(1, 6)
+        return name, self._explained(given)
+
+    def _about_nodes(self) -> dict[str, Any]:
+        return (self._values.draw() if self._dice.random() < 0.8 else {}) | self._values.nodes_only()
+
+    def _walked(self, steps: Sequence[Any]) -> dict[str, Any]:
+        return {"only_predicates": list(steps)} if self._dice.random() < 0.8 else {}
+
+    def _plain(self) -> Question:
+        dice = self._dice
+        kinds: Sequence[Callable[[], Question]] = (
+            lambda: ("bfs_query", self._with_filters({"seeds": self._nodes(1, 3), "max_hops": dice.randint(1, 3)})),
+            lambda: (
+                "intersect_subgraphs",
+                self._with_filters({"seeds": self._nodes(2, 3), "k": dice.randint(1, 2)}),
+            ),
+            lambda: (
+                "search_entities",
+                self._explained({"query": self._text(), **self._some(node_types=self._types())}),
+            ),
+            lambda: ("describe_entity", self._explained({"id": dice.choice([self._node(), self._text()])})),
+            lambda: ("describe_entities", self._explained({"ids": self._nodes(1, 4)})),
+            lambda: ("describe_schema", self._explained(self._some(all=True) | self._some(node_types=self._types()))),
+            lambda: (dice.choice(("entity", "schema", "id", "name", "prompt", "lists")), {"text": self._text()}),
+        )
+        return dice.choices(kinds, weights=(2, 1, 2, 1, 1, 1, 1))[0]()
+
+    def _with_filters(self, given: dict[str, Any]) -> dict[str, Any]:
+        predicates = [node.value for node in self._dice.sample([*PREDICATES, *HIDDEN_PREDICATES], 2)]
+        return self._explained(
+            given
+            | self._some(only_predicates=predicates)
+            | self._some(predicates=predicates)
+            | self._some(only_node_types=self._types())
+            | self._some(exclude_node_types=self._types())
+            | self._some(direction=self._dice.choice(("out", "in", "both")))
+            | self._some(limit=self._dice.randint(1, 5))
+            | self._some(max_edges_per_node=self._dice.randint(1, 5))
+            | self._some(max_degree=self._dice.randint(1, 9))
+        )
+
+    def _some(self, **given: Any) -> dict[str, Any]:
+        return given if self._dice.random() < 0.25 else {}
+
+    def _explained(self, given: dict[str, Any]) -> dict[str, Any]:
+        return given | self._some(explain=True)
+
+    def _types(self) -> list[str]:
+        return [node.value for node in self._dice.sample([*TYPES, *HIDDEN_TYPES], 2)]
+
+    def _node(self) -> str:
+        return self._dice.choice(self._graph.nodes)
+
+    def _nodes(self, least: int, most: int) -> list[str]:
+        return self._dice.sample(self._graph.nodes, self._dice.randint(least, most))
+
+    def _text(self) -> str:
+        name = self._dice.choice([*self._graph.names, *HIDDEN.types, *HIDDEN.predicates, "hush", "person", "nobody"])
+        return name[: self._dice.randint(2, len(name))] if self._dice.random() < 0.3 else name
