@@ -21,6 +21,7 @@ from gateway.tools.gateway import Gateway
 from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
+from tests.clocks import fixed_wall_clock
 from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
 from tests.oracle import OracleGraph, read_triples
 from tests.random_graphs import IntersectionQuestion, Question
@@ -30,7 +31,6 @@ from tests.servers.oxigraph import running_oxigraph
 from tests.servers.rdf4j import running_rdf4j
 from tests.servers.virtuoso import running_virtuoso
 from tests.shared_data import shared_data
-from tests.wall_clock import fixed_wall_clock
 
 ColumnName = Literal["in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph", "rdf4j"]
 COLUMNS: tuple[ColumnName, ...] = ("in-process", "oxigraph", "fuseki", "virtuoso", "blazegraph", "rdf4j")

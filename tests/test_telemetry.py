@@ -10,17 +10,11 @@ import pytest
 from gateway.errors import NetworkFault
 from gateway.telemetry.record import LOGGER, Record, line_of
 from gateway.telemetry.tally import QueryTimer, Tally
+from tests.clocks import Clock
 
 
-class Turned:
-    """A clock that stands still until it is turned."""
-
-    def __init__(self) -> None:
-        self.now = 50.0
-
-    def __call__(self) -> float:
-        """Tell the time."""
-        return self.now
+class Turned(Clock):
+    """A clock that a test turns."""
 
     def turn(self, ms: float) -> None:
         """Let so many milliseconds pass."""
@@ -225,6 +219,7 @@ from mcp import Client
 from gateway.cli.streams import logging_to_stderr
 from gateway.api import open_gateway
 from gateway.server.app import build
+from tests.clocks import Clock
 from tests.server.test_metrics import switched_endpoint
 
 

@@ -24,9 +24,9 @@ from gateway.files import stored_graph
 from gateway.files.loading import LoadedGraph, load_files
 from gateway.files.store_files import locked
 from gateway.files.stored_graph import folder_of, open_stored
+from tests.clocks import fixed_wall_clock
 from tests.examples import examples
 from tests.shared_data import shared_data
-from tests.wall_clock import fixed_wall_clock
 
 EX = "http://example.org/"
 TURTLE = f"""@prefix ex: <{EX}> .

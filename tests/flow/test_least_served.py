@@ -10,21 +10,11 @@ from hypothesis import strategies as st
 
 from gateway.flow.limiters import EVERY, LONG_SECONDS, PRESENT_SECONDS, LeastServedLimiter
 from gateway.graph.call import Requester
+from tests.clocks import Clock
 from tests.examples import examples
 from tests.throttling.service import VirtualTimeLoop
 
 pytestmark = pytest.mark.anyio
-
-
-class FakeClock:
-    """A clock that a test sets forward."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
 
 
 async def settled() -> None:
@@ -47,7 +37,7 @@ class Room:
     """Requests under way in a limiter."""
 
     def __init__(self, total: int) -> None:
-        self.clock = FakeClock()
+        self.clock = Clock()
         self.limiter = LeastServedLimiter(total, self.clock)
         self.requests: list[Request] = []
         self.order: list[Requester] = []
@@ -188,7 +178,7 @@ async def test_all_requests_of_a_long_party_end_beside_short_ones() -> None:
 
 
 async def test_a_slot_granted_to_a_task_cancelled_before_it_woke_goes_to_the_next() -> None:
-    limiter = LeastServedLimiter(1, FakeClock())
+    limiter = LeastServedLimiter(1, Clock())
     first, second, third = Requester(), Requester(), Requester()
     await limiter.acquire(first)
     cancelled, next_one = asyncio.create_task(limiter.acquire(second)), asyncio.create_task(limiter.acquire(third))
@@ -201,7 +191,7 @@ async def test_a_slot_granted_to_a_task_cancelled_before_it_woke_goes_to_the_nex
 
 
 async def test_a_party_is_forgotten_with_its_call() -> None:
-    limiter = LeastServedLimiter(2, FakeClock())
+    limiter = LeastServedLimiter(2, Clock())
     for requester in [Requester() for _ in range(10)]:
         async with limiter.slot(requester):
             pass

@@ -18,6 +18,7 @@ from gateway.neo4j.store import Neo4jStore
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.tools.gateway import Gateway
+from tests.clocks import fixed_wall_clock
 from tests.columns import Column, Files
 from tests.neo4j import loading
 from tests.postgres.database import PostgresColumn
@@ -26,7 +27,6 @@ from tests.servers.cache import fingerprint, private_copy
 from tests.servers.loopback import HOST
 from tests.servers.neo4j import PASSWORD, USER, Neo4jServer, loaded_home, running_neo4j
 from tests.servers.shared import keep, shared
-from tests.wall_clock import fixed_wall_clock
 
 
 def address_at(port: int) -> Address:

@@ -24,10 +24,10 @@ from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
+from tests.clocks import fixed_wall_clock
 from tests.columns import Column
 from tests.servers.loopback import HOST
 from tests.servers.postgres import PASSWORD, USER, PostgresServer, running_postgres
-from tests.wall_clock import fixed_wall_clock
 
 Result = TypeVar("Result")
 

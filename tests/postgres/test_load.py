@@ -12,13 +12,13 @@ from gateway.settings.load import load_profile
 from gateway.tools.gateway import Gateway
 from tests.calls import Json, asked, connected
 from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
+from tests.clocks import fixed_wall_clock
 from tests.columns import declared_prefixes
 from tests.neo4j.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database
 from tests.servers.loopback import HOST
 from tests.servers.postgres import USER
 from tests.shared_data import shared_data
-from tests.wall_clock import fixed_wall_clock
 
 pytestmark = pytest.mark.server
 

@@ -22,8 +22,8 @@ from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
+from tests.clocks import fixed_wall_clock
 from tests.search_index.small_indexes import Listed, allowance, found
-from tests.wall_clock import fixed_wall_clock
 
 pytestmark = pytest.mark.anyio
 

@@ -35,6 +35,7 @@ from gateway.server.observe.watching import WatchedRequest, Watching
 from gateway.server.workers import drop_gauges
 from gateway.settings.serving import ObserveSettings
 from gateway.tools.gateway import Gateway
+from tests.clocks import Clock
 from tests.faults.small_server import TRIPLES
 from tests.server.graphs.conftest import graphs
 from tests.servers.loopback import HOST, free_port
@@ -88,17 +89,6 @@ async def switched_endpoint(*, is_on: bool = True) -> AsyncIterator[Switched]:
     async with fake_endpoint(handle) as endpoint:
         switched.url = endpoint.url
         yield switched
-
-
-class Clock:
-    """A clock that a test turns."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        """Tell the time."""
-        return self.now
 
 
 SEED = "drug:warfarin"

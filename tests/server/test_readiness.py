@@ -12,7 +12,8 @@ from gateway.errors import ConfigurationError, Fault, Resting
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
 from gateway.server.observe.observation import AGAIN_SECONDS, AGAIN_WITH_QUOTA_SECONDS, Readiness
 from gateway.settings.profile import Profile
-from tests.server.test_metrics import Clock, Switched, switched_endpoint
+from tests.clocks import Clock
+from tests.server.test_metrics import Switched, switched_endpoint
 
 pytestmark = pytest.mark.anyio
 

@@ -33,6 +33,7 @@ from gateway.settings.endpoint import RequestSettings, SendingMethod
 from gateway.transport.base import TimeoutPolicy
 from gateway.transport.credentials import Access
 from gateway.transport.http import Http
+from tests.clocks import Clock
 from tests.examples import examples
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import (
@@ -56,17 +57,6 @@ MAX_BYTES = 100_000
 TRACE = b"java.lang.NullPointerException at org.example.Secret(Secret.java:17)"
 ZIPPED = {"Content-Encoding": "gzip"}
 OK_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\n"
-
-
-class Clock:
-    """A clock that stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
 
 
 ALICE = Access(headers={"User-Agent": "test", "Authorization": "Basic YWxpY2U6czNjcmV0", "X-Key": "s3cret"})

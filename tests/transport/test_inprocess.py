@@ -18,6 +18,7 @@ import pytest
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
 from gateway.graph.call import Deadline
 from gateway.transport.inprocess import DaemonThreads, InProcess
+from tests.clocks import Clock
 
 pytestmark = pytest.mark.anyio
 
@@ -137,17 +138,6 @@ def engine() -> pyoxigraph.Store:
         for n in range(60)
     )
     return store
-
-
-class Clock:
-    """A clock that stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
 
 
 class Acting:
@@ -454,6 +444,7 @@ import asyncio, sys, threading
 import pyoxigraph
 from gateway.graph.call import Deadline
 from gateway.transport.inprocess import InProcess
+from tests.clocks import Clock
 
 store = pyoxigraph.Store()
 p = pyoxigraph.NamedNode("http://example.org/p")

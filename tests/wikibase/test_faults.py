@@ -26,6 +26,7 @@ from gateway.transport.inprocess import InProcess
 from gateway.wikibase.api import ApiAnswer, ApiClient, Field, WikibaseApi, api_flow
 from gateway.wikibase.protocol import ApiRequests
 from gateway.wikibase.search import WikibaseStore
+from tests.clocks import Clock
 from tests.examples import examples
 from tests.graphs import fixture
 from tests.searches import how, is_exhaustive, is_truncated
@@ -262,21 +263,6 @@ async def test_a_fault_that_may_pass_is_asked_again() -> None:
         assert answer.explain is not None
         assert answer.explain.retries == 2
         assert [query.fault for query in answer.explain.sent] == ["BrokenAnswer", "Throttled", None, None]
-
-
-class Clock:
-    """A clock that goes on when somebody waits."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        """Return the time."""
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        self.now += seconds
 
 
 def call(seconds: float = 600) -> Call:

@@ -14,6 +14,7 @@ from gateway.server.access.client_access import Bucket, Sessions, Usages
 from gateway.server.access.http_access import Names
 from gateway.server.client import Client, Context, client_of, origin_of, set_client
 from gateway.settings.serving import ClientLimits, HttpSettings, OAuthSettings
+from tests.clocks import Clock
 
 PUBLIC = HttpSettings(
     "0.0.0.0",  # noqa: S104 - what a container listens on
@@ -116,20 +117,9 @@ def test_keys_are_not_read_without_tls_except_on_this_machine() -> None:
         OAuthSettings("https://a.org", "https://a.org/keys", "b.org")
 
 
-@dataclass
-class Clock:
-    """A clock that is set."""
-
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        """Return the time that was set."""
-        return self.now
-
-
 @given(st.integers(1, 100), st.lists(st.floats(0, 30), max_size=200))
 def test_no_minute_gives_more_than_twice_what_flows_in(a_minute: int, pauses: list[float]) -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     bucket = Bucket(a_minute, clock)
     taken: list[float] = []
     for pause in pauses:
@@ -143,7 +133,7 @@ def test_no_minute_gives_more_than_twice_what_flows_in(a_minute: int, pauses: li
 
 
 def test_what_is_owed_must_flow_in_first() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     bucket = Bucket(60, clock)
     bucket.take(180)
     assert bucket.seconds_until(1) == 121
@@ -169,7 +159,7 @@ def test_new_limits_begin_anew_with_the_requests_that_are_under_way() -> None:
 
 
 def test_sessions_are_counted_by_client_until_they_end_or_are_idle() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     sessions = Sessions(clock)
     for name, client in (("1", "alice"), ("2", "alice"), ("3", "bob")):
         sessions.use(name, client)
