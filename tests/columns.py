@@ -4,9 +4,9 @@ import functools
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
 
 import pytest
 
@@ -23,8 +23,6 @@ from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from tests.clocks import fixed_wall_clock
 from tests.graphs import SHARED, asserted_files, blazegraph_files, graph_files
-from tests.oracle import OracleGraph, read_triples
-from tests.random_graphs import IntersectionQuestion, Question
 from tests.servers.blazegraph import running_blazegraph
 from tests.servers.fuseki import running_fuseki
 from tests.servers.oxigraph import running_oxigraph
@@ -231,31 +229,3 @@ def started(name: ColumnName, files: Files, workdir: Path, *, text_index: bool =
 
 def _named(graph: str) -> str:
     return f"urn:graph:{graph}"
-
-
-AnyQuestion = TypeVar("AnyQuestion", Question, IntersectionQuestion)
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The random graphs as one engine holds them."""
-
-    column: Column
-
-    @property
-    def oracle(self) -> OracleGraph:
-        """The right answers, over the file that the engine was given."""
-        return _oracle(*self.column.files["random"])
-
-    def as_stored(self, question: AnyQuestion) -> AnyQuestion:
-        """Return a question with its seeds as the engine was given them."""
-        # Two that the engine takes for one are one seed, which an intersection has twice.
-        seeds = tuple(dict.fromkeys(map(self.column.as_stored, question.seeds)))
-        if isinstance(question, IntersectionQuestion):
-            seeds = seeds if len(seeds) > 1 else seeds * 2
-        return replace(question, seeds=seeds)
-
-
-@functools.cache
-def _oracle(file: Path) -> OracleGraph:
-    return OracleGraph(read_triples(file))

@@ -27,10 +27,11 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
 from gateway.transport.base import Transport
 from tests.cache.fake_store import FakeStore, call, capped
-from tests.columns import Column, Corpus
+from tests.columns import Column
 from tests.examples import examples
 from tests.oracle import bfs, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
+from tests.random_session import Corpus
 from tests.small import PREFIXES, Watched, X, engine
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 

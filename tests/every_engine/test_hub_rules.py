@@ -1,54 +1,27 @@
 """Traversals and intersections under the hub rules equal the naive oracle's, on every engine; paths are shortest."""
 
-import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import example
 from hypothesis import strategies as st
 
 from gateway.answers.models import BfsResult, Subgraph
-from gateway.errors import InputError, QueryRefused
+from gateway.errors import QueryRefused
 from gateway.settings.limits import HubSettings, SizeSettings
 from gateway.settings.profile import Profile
-from gateway.tools.gateway import Gateway
-from tests.columns import Column, Corpus
+from tests.columns import Column
 from tests.examples import tried_on_each_engine
 from tests.oracle import Edge, bfs, degree, intersect
 from tests.random_graphs import IntersectionQuestion, Question, corpus, intersections, questions
+from tests.random_session import Session, session_over
 from tests.small import Watched, over
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000))
 
 limits = st.integers(1, 12)
-
-
-@dataclass(frozen=True)
-class Session:
-    """A gateway over the random graphs, on an event loop that lasts for all examples of a test."""
-
-    runner: asyncio.Runner
-    gateway: Gateway
-    corpus: Corpus
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the engine runs in this process."""
-        return self.corpus.column.is_here
-
-    def bfs(self, question: Question, **rules: int) -> BfsResult | None:
-        """Ask for a neighbourhood; None where no seed exists."""
-        self.gateway.forget_snapshots()
-        rule = {"max_degree": rules.get("max_degree"), "max_edges_per_node": rules.get("max_edges_per_node")}
-        try:
-            return self.runner.run(
-                self.gateway.bfs_query(question.seeds, question.max_hops, topology_only=True, **rule)  # type: ignore[arg-type]
-            )
-        except InputError:
-            return None
 
 
 def steps_of(path: Sequence[str]) -> list[Edge]:
@@ -60,10 +33,8 @@ def steps_of(path: Sequence[str]) -> list[Edge]:
 @pytest.fixture
 def session(engine: Column) -> Iterator[Session]:
     """Open a gateway over the random graphs."""
-    with asyncio.Runner() as runner:
-        gateway = engine.open("random", WHOLE)
-        yield Session(runner, gateway, Corpus(engine))
-        runner.run(gateway.close())
+    with session_over(engine, engine.open("random", WHOLE)) as session:
+        yield session
 
 
 def edges_of(answer: Subgraph) -> set[Edge]:
@@ -86,7 +57,7 @@ def listed(answer: Subgraph, cause: str) -> dict[str, str]:
 def test_a_traversal_around_hubs_equals_the_oracles(session: Session, question: Question, max_degree: int) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = bfs(oracle, question.seeds, question.max_hops, max_degree)
-    answer = session.bfs(question, max_degree=max_degree)
+    answer = session.traversal(question, topology_only=True, max_degree=max_degree)
     if answer is None:
         assert not expected.distance
         return
@@ -105,12 +76,8 @@ def test_an_intersection_around_hubs_equals_the_oracles(
 ) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k, max_degree)
-    session.gateway.forget_snapshots()
-    try:
-        answer = session.runner.run(
-            session.gateway.intersect_subgraphs(question.seeds, question.k, topology_only=True, max_degree=max_degree)
-        )
-    except InputError:
+    answer = session.intersection(question, topology_only=True, max_degree=max_degree)
+    if answer is None:
         assert len(expected.missing) == len(set(question.seeds))
         return
     assert {node.id for node in answer.nodes} == expected.nodes
@@ -126,7 +93,7 @@ def test_a_node_shows_all_its_edges_or_as_many_as_it_may_and_that_is_listed(
     session: Session, question: Question, most: int
 ) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
-    answer = session.bfs(question, max_edges_per_node=most)
+    answer = session.traversal(question, topology_only=True, max_edges_per_node=most)
     free = bfs(oracle, question.seeds, question.max_hops)
     if answer is None:
         assert not free.distance
@@ -179,12 +146,8 @@ def test_every_node_of_an_intersection_has_a_shortest_path_to_each_seed(
 ) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k)
-    session.gateway.forget_snapshots()
-    try:
-        answer = session.runner.run(
-            session.gateway.intersect_subgraphs(question.seeds, question.k, topology_only=True, via=True)
-        )
-    except InputError:
+    answer = session.intersection(question, topology_only=True, via=True)
+    if answer is None:
         return
     assert {node.id for node in answer.nodes} == expected.nodes
     assert edges_of(answer) == expected.edges
@@ -205,14 +168,9 @@ def test_every_path_under_a_cap_leads_to_its_seed_over_edges_of_the_graph(
     session: Session, question: IntersectionQuestion, most: int, max_degree: int | None
 ) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
-    session.gateway.forget_snapshots()
-    try:
-        answer = session.runner.run(
-            session.gateway.intersect_subgraphs(
-                question.seeds, question.k, topology_only=True, via=True, max_edges_per_node=most, max_degree=max_degree
-            )
-        )
-    except InputError:
+    capped = {"max_edges_per_node": most, "max_degree": max_degree}
+    answer = session.intersection(question, topology_only=True, via=True, **capped)
+    if answer is None:
         return
     for node in answer.nodes:
         assert [(path[0], path[-1]) for path in node.via or ()] == [(node.id, seed) for seed in answer.seeds]

@@ -1,58 +1,27 @@
 """Every traversal and intersection on 200 random graphs equals the naive oracle's, on every engine."""
 
-import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
 from gateway.answers.models import BfsResult, IntersectionResult
-from gateway.errors import InputError
 from gateway.settings.limits import CacheSettings, SizeSettings
 from gateway.settings.profile import Profile
-from gateway.tools.gateway import Gateway
-from tests.columns import Column, Corpus
+from tests.columns import Column
 from tests.examples import tried_on_each_engine
 from tests.oracle import bfs, entity_type, intersect
 from tests.random_graphs import IntersectionQuestion, Question, intersections, questions
+from tests.random_session import Session, session_over
 
 WHOLE = Profile(size=SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000), cache=CacheSettings(megabytes=0))
 """No page, no prefix: every ID is a whole IRI, as the oracle has it. No cache: `cache/test_agreement.py` has it."""
 
 
-@dataclass(frozen=True)
-class Session:
-    """A gateway over the random graphs, on an event loop that lasts for all examples of a test."""
-
-    runner: asyncio.Runner
-    gateway: Gateway
-    corpus: Corpus
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the engine runs in this process."""
-        return self.corpus.column.is_here
-
-    def answer(self, question: Question | IntersectionQuestion) -> BfsResult | IntersectionResult | None:
-        """Ask a question; None where it is refused, with advice, because no seed exists."""
-        self.gateway.forget_snapshots()
-        try:
-            if isinstance(question, Question):
-                return self.runner.run(self.gateway.bfs_query(question.seeds, question.max_hops))
-            return self.runner.run(self.gateway.intersect_subgraphs(question.seeds, question.k))
-        except InputError as error:
-            if "None of the seeds exists" in error.wrong and "search_entities" in error.next_step:
-                return None
-            raise
-
-
 @pytest.fixture
 def session(engine: Column) -> Iterator[Session]:
     """Open a gateway over the random graphs."""
-    with asyncio.Runner() as runner:
-        gateway = engine.open("random", WHOLE)
-        yield Session(runner, gateway, Corpus(engine))
-        runner.run(gateway.close())
+    with session_over(engine, engine.open("random", WHOLE)) as session:
+        yield session
 
 
 def causes(answer: BfsResult | IntersectionResult) -> set[str]:
@@ -66,11 +35,10 @@ def causes(answer: BfsResult | IntersectionResult) -> set[str]:
 def test_a_traversal_equals_the_oracles(session: Session, question: Question) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = bfs(oracle, question.seeds, question.max_hops)
-    answer = session.answer(question)
+    answer = session.traversal(question)
     if answer is None:
         assert not expected.distance
         return
-    assert isinstance(answer, BfsResult)
     present = [seed for seed in dict.fromkeys(question.seeds) if seed in expected.distance]
     others = sorted(expected.distance.keys() - set(present), key=lambda node: (expected.distance[node], node))
     assert [node.id for node in answer.nodes] == [*present, *others]
@@ -89,7 +57,7 @@ def test_a_traversal_equals_the_oracles(session: Session, question: Question) ->
 def test_an_intersection_equals_the_oracles(session: Session, question: IntersectionQuestion) -> None:
     question, oracle = session.corpus.as_stored(question), session.corpus.oracle
     expected = intersect(oracle, question.seeds, question.k)
-    answer = session.answer(question)
+    answer = session.intersection(question)
     if answer is None:
         assert len(expected.missing) == len(set(question.seeds))
         return

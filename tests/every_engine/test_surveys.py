@@ -13,10 +13,11 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.description import FEW_ROWS, ROWS, WITH_EXAMPLES, Surveyor
-from tests.columns import Column, Corpus
+from tests.columns import Column
 from tests.examples import tried_on_each_engine
 from tests.oracle import OracleGraph, degree, edge_counts, in_order, neighbours
 from tests.random_graphs import corpus
+from tests.random_session import Corpus
 
 NODES = [node for graph in corpus() for node in graph.nodes]
 

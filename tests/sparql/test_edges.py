@@ -20,10 +20,11 @@ from gateway.settings.profile import Profile
 from gateway.sparql import degrees
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.table import UnexpectedRows
-from tests.columns import Column, Corpus
+from tests.columns import Column
 from tests.examples import examples, tried_on_each_engine
 from tests.oracle import RDF_TYPE, OracleGraph
 from tests.random_graphs import EDGE_PREDICATES, TRAP_PREDICATES, corpus
+from tests.random_session import Corpus
 from tests.small import Watched
 
 ASKED_NODE = "urn:node"
