@@ -455,13 +455,14 @@ def read_triples(path: Path) -> Iterator[Triple]:
         known: dict[str, URIRef] = {}
         for quad in pyoxigraph.parse(cast("IO[bytes]", opened), rdf_format):
             yield (
-                _to_rdflib(quad.subject, str(path), known),
-                _to_rdflib(quad.predicate, str(path), known),
-                _to_rdflib(quad.object, str(path), known),
+                as_rdflib(quad.subject, f"{path} ", known),
+                as_rdflib(quad.predicate, f"{path} ", known),
+                as_rdflib(quad.object, f"{path} ", known),
             )
 
 
-def _to_rdflib(term: object, scope: str, known: dict[str, URIRef]) -> Term:
+def as_rdflib(term: object, scope: str, known: dict[str, URIRef]) -> Term:
+    """Return a term of Oxigraph as one of rdflib, blank nodes with their scope before their label."""
     match term:
         case pyoxigraph.NamedNode():
             value = term.value
@@ -469,16 +470,16 @@ def _to_rdflib(term: object, scope: str, known: dict[str, URIRef]) -> Term:
                 known[value] = URIRef(value)
             return known[value]
         case pyoxigraph.BlankNode():
-            return BNode(f"{scope} {term.value}")
+            return BNode(f"{scope}{term.value}")
         case pyoxigraph.Literal():
             if term.language:
                 return Literal(term.value, lang=term.language)
             return Literal(term.value, datatype=URIRef(term.datatype.value), normalize=False)
         case pyoxigraph.Triple():
             return (
-                _to_rdflib(term.subject, scope, known),
-                _to_rdflib(term.predicate, scope, known),
-                _to_rdflib(term.object, scope, known),
+                as_rdflib(term.subject, scope, known),
+                as_rdflib(term.predicate, scope, known),
+                as_rdflib(term.object, scope, known),
             )
         case _:
             raise TypeError(f"not an RDF term: {term!r}")

@@ -24,7 +24,7 @@ from gateway.errors import GatewayError
 from gateway.settings.limits import LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.drawn.judging import Truth
+from tests.drawn.judging import Truth, judge_under_faults
 from tests.drawn.questions import Question
 from tests.faults.catalogue import InjectedFault
 from tests.faults.proxy import each, fault_proxy
@@ -33,7 +33,6 @@ from tests.harness.report import Verdict
 from tests.oracle import BIOLINK, RDF, OracleGraph
 from tests.servers.rdf4j import running_rdf4j
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.soak.verdict import judge
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large, pytest.mark.server]
 
@@ -212,7 +211,7 @@ async def test_what_a_time_limit_cut_without_a_sign_is_asked_for_again_or_told(
             open_gateway(endpoint=proxy.url(), profile=PROFILE) as gateway,
         ):
             answer = await answered(gateway, question)
-        verdict, detail = judge(question, truth, answer)
+        verdict, detail = judge_under_faults(question, truth, answer)
         assert verdict in {Verdict.RIGHT, Verdict.MARKED, Verdict.ERROR}, (question, detail)
         verdicts[f"{verdict.value}, {'cut' if recorded.cuts.total() > before else 'not cut'}"] += 1
     # `make timeouts` shows it.

@@ -16,7 +16,7 @@ import pyoxigraph
 import rdflib
 from rdflib import BNode, Dataset, Graph, Literal, URIRef
 
-from tests.oracle import ASSOCIATION, DEFAULT_RULE, OWL, RDF, RDF_TYPE, RDFS, SINGLETON, EdgeRule
+from tests.oracle import ASSOCIATION, DEFAULT_RULE, OWL, RDF, RDF_TYPE, RDFS, SINGLETON, EdgeRule, as_rdflib
 
 # A triple term is a tuple, as in `tests/oracle.py`.
 Term: TypeAlias = "URIRef | BNode | Literal | tuple[Term, Term, Term]"
@@ -374,27 +374,11 @@ def _read_by_oxigraph(path: Path, scope: str) -> list[Triple]:
     known = {"ttl": "ttl", "nt": "nt", "trig": "trig", "nq": "nq", "jsonld": "jsonld"}
     rdf_format = pyoxigraph.RdfFormat.from_extension(known.get(path.suffix[1:], "rdf"))
     quads = pyoxigraph.parse(path=str(path), format=rdf_format, base_iri=path.resolve().as_uri(), lenient=True)
+    iris: dict[str, URIRef] = {}
     return [
-        (_of_oxigraph(quad.subject, scope), URIRef(quad.predicate.value), _of_oxigraph(quad.object, scope))
+        (as_rdflib(quad.subject, scope, iris), URIRef(quad.predicate.value), as_rdflib(quad.object, scope, iris))
         for quad in quads
     ]
-
-
-def _of_oxigraph(term: object, scope: str) -> Term:
-    match term:
-        case pyoxigraph.NamedNode():
-            return URIRef(term.value)
-        case pyoxigraph.BlankNode():
-            return BNode(f"{scope}{term.value}")
-        case pyoxigraph.Literal():
-            if term.language:
-                return Literal(term.value, lang=term.language)
-            return Literal(term.value, datatype=URIRef(term.datatype.value), normalize=False)
-        case pyoxigraph.Triple():
-            inner = (term.subject, term.predicate, term.object)
-            return cast("Term", tuple(_of_oxigraph(part, scope) for part in inner))
-        case _:
-            raise TypeError(f"not an RDF term: {term!r}")
 
 
 def _scoped(term: object, scope: str) -> Term:

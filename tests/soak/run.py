@@ -20,7 +20,7 @@ from gateway.errors import GatewayError
 from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
 from tests.columns import column as started
-from tests.drawn.judging import Truth
+from tests.drawn.judging import Truth, judge_under_faults
 from tests.drawn.questions import Question
 from tests.harness.kind import Kind, Say
 from tests.harness.report import Verdict
@@ -29,7 +29,6 @@ from tests.soak.process import Pulse, held, left_over, tasks_of_the_gateway
 from tests.soak.questions import GRAPHS, draw, endless, profile_for, share_of, truth_of
 from tests.soak.report import Report
 from tests.soak.slot import Call, Clean, Slot, due_at, opened, plan_of_json
-from tests.soak.verdict import judge
 
 SLOTS = 8
 _CALLS = 10_000
@@ -189,7 +188,7 @@ async def _clean(columns: Sequence[Column], calls: Sequence[Call], report: Repor
         async with await opened(by_name[engine], graph, patient) as gateway:
             for call in {call.question: call for call in group}.values():
                 answer = await _asked(gateway, call.question)
-                verdict, detail = judge(call.question, call.truth, answer, gateway.prefixes.expand)
+                verdict, detail = judge_under_faults(call.question, call.truth, answer, gateway.prefixes.expand)
                 if verdict is not Verdict.RIGHT:
                     report.unclean.append(f"{engine} {verdict}: {call.question}: {detail}")
                 elif isinstance(answer, Answer):

@@ -16,7 +16,7 @@ from gateway.flow.breaker import Breaker
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName
-from tests.drawn.judging import Truth
+from tests.drawn.judging import Truth, judge_under_faults
 from tests.drawn.questions import Question
 from tests.faults.catalogue import CATALOGUE, TOLD, InjectedFault
 from tests.faults.proxy import FaultProxy, Plan, at, fault_proxy
@@ -24,7 +24,6 @@ from tests.harness.asking import judged
 from tests.harness.report import Judgement, Verdict
 from tests.soak.process import Pulse
 from tests.soak.questions import likely_requests, profile_for
-from tests.soak.verdict import judge
 
 FAULTS_A_CALL = {0: 0.2, 1: 0.15, 2: 0.3, 3: 0.35}
 """How many faults are planned, and for which share of the calls; two thirds of them happen before their calls end."""
@@ -260,7 +259,7 @@ class Slot:
         right = clean.get((call.engine, call.tight, call.question))
         return await judged(
             gateway.call(call.question.tool, call.question.arguments),
-            lambda answer: judge(call.question, call.truth, answer, gateway.prefixes.expand, right),
+            lambda answer: judge_under_faults(call.question, call.truth, answer, gateway.prefixes.expand, right),
         )
 
     async def _settled(self) -> bool:
