@@ -426,8 +426,3 @@ class _Drawing:
 def _as_name(value: Literal) -> Literal:
     """Return a text: engines write numbers in other ways, and names are ordered as they are written."""
     return text(value.text, value.language)
-
-
-def literals_of(triples: Sequence[Triple], predicate: str) -> list[Literal]:
-    """Return the literals of a predicate in a graph, in order."""
-    return sorted({o for _, p, o in triples if p == predicate and isinstance(o, Literal)})

@@ -1,1 +1,0 @@
-"""Tests that run on every engine: what depends on how an engine answers."""

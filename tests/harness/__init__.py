@@ -1,1 +1,0 @@
-"""What all drawn questions share: drawing, asking, judging, counting and reporting: `python -m tests.harness`."""

@@ -1,1 +1,0 @@
-"""What is published: the wheel, the bundle for Claude Desktop, and the entry of the MCP registry."""

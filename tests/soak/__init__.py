@@ -1,1 +1,0 @@
-"""Thousands of calls through the fault proxy, each answer compared with the oracle's: `make soak`."""

@@ -1,1 +1,0 @@
-"""Suites and client libraries that others wrote, run against the gateway."""

@@ -1,1 +1,0 @@
-"""Questions about values: an oracle over triples, drawn graphs and questions, and a graph with gold answers."""

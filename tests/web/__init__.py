@@ -1,1 +1,0 @@
-"""The explorer page: its build, its reader of answers, and the page in a real browser."""
