@@ -1,16 +1,21 @@
-"""A shop whose prices, stock and sales are nodes: the graph of the development set; `python -m tests.values.shop FILE`.
+"""A shop whose prices, stock and sales are nodes, 60 questions about it, and their answers by SPARQL.
 
-Deterministic: the same triples in each run. Questions about it, with the answers, are in `shop_questions`.
+The same triples in each run; `python -m tests.values.shop FILE` writes them, and without a file the answers.
 """
 
 import argparse
+import json
 import random
 import sys
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
+
+import pyoxigraph
 
 SHOP: Final = "https://example.org/shop/"
 
@@ -200,11 +205,95 @@ class _Shop:
         self.said[f"s:{node} {predicate} {value} ."] = None
 
 
+FOLDER: Final = Path(__file__).parent
+GOLD: Final = FOLDER / "shop_gold.json"
+
+PREFIXES: Final = (
+    f"PREFIX s: <{SHOP}>\n"
+    "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
+    "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+)
+
+Rows: TypeAlias = list[list[str]]
+"""The rows of an answer, sorted: nodes as `s:` and their local names, numbers without zeros at their end."""
+
+
+@dataclass(frozen=True)
+class ShopQuestion:
+    """A question.
+
+    Attributes:
+        id: Its number.
+        kind: One of eight.
+        text: In plain English.
+        sparql: The query of its answer, with `PREFIXES` before it.
+    """
+
+    id: str
+    kind: str
+    text: str
+    sparql: str
+
+
+def questions() -> Sequence[ShopQuestion]:
+    """Return all questions."""
+    given = tomllib.loads((FOLDER / "shop_questions.toml").read_text(encoding="utf-8"))
+    return [ShopQuestion(**one) for one in given["question"]]
+
+
+def gold() -> Mapping[str, Rows]:
+    """Return the answers as they are stored, by the number of the question."""
+    stored: Mapping[str, Rows] = json.loads(GOLD.read_text(encoding="utf-8"))
+    return stored
+
+
+def store() -> pyoxigraph.Store:
+    """Return an engine that holds the shop."""
+    engine = pyoxigraph.Store()
+    engine.load(turtle().encode(), pyoxigraph.RdfFormat.TURTLE)
+    return engine
+
+
+def answered(engine: pyoxigraph.Store, question: ShopQuestion) -> Rows:
+    """Return the answer to a question by its query."""
+    found = engine.query(PREFIXES + question.sparql)
+    assert isinstance(found, pyoxigraph.QuerySolutions)
+    return ordered([[_text(value) for value in solution] for solution in found])
+
+
+def ordered(rows: Rows) -> Rows:
+    """Return rows in the one order, each value in the one spelling."""
+    return sorted([normal(value) for value in row] for row in rows)
+
+
+def normal(value: str) -> str:
+    """Return a value in the spelling of stored answers; engines differ in the digits of an average."""
+    if value.startswith(SHOP):
+        return f"s:{value.removeprefix(SHOP)}"
+    try:
+        number = round(Decimal(value), 6)
+    except InvalidOperation:
+        return value
+    return f"{number:f}".rstrip("0").rstrip(".") if number % 1 else f"{number:.0f}"
+
+
+def _text(value: object) -> str:
+    assert isinstance(value, pyoxigraph.NamedNode | pyoxigraph.Literal), value
+    return value.value
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the graph and return the exit code."""
+    """Write the graph, or the answers, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.values.shop", description=__doc__)
-    parser.add_argument("file", type=Path, metavar="FILE", help="where the graph goes, as Turtle")
-    parser.parse_args(arguments).file.write_text(turtle(), encoding="utf-8")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="where the graph goes, as Turtle")
+    file = parser.parse_args(arguments).file
+    if file is not None:
+        file.write_text(turtle(), encoding="utf-8")
+        return 0
+    engine = store()
+    rows = {question.id: answered(engine, question) for question in questions()}
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(of_question)}" for key, of_question in rows.items())
+    GOLD.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     return 0
 
 

@@ -7,8 +7,7 @@ import pytest
 import rdflib
 
 from tests.values.oracle import answer
-from tests.values.shop import SHOP, turtle
-from tests.values.shop_questions import PREFIXES, ShopQuestion, answered, gold, ordered, questions, store
+from tests.values.shop import PREFIXES, SHOP, ShopQuestion, answered, gold, ordered, questions, store, turtle
 from tests.values.terms import read
 from tests.values.walks import Graph
 
