@@ -188,13 +188,8 @@ def fallen(reports: Sequence[EngineReport], before: Mapping[str, Any]) -> Iterat
 
 
 def _key(answer: Mapping[str, Any]) -> str:
-    # A report that was read has lists where this one has tuples.
-    question = {name: _listed(value) for name, value in answer["question"].items()}
-    return f"{answer['part']} {sorted(question.items())}"
-
-
-def _listed(value: Any) -> Any:
-    return [_listed(one) for one in value] if isinstance(value, list | tuple) else value
+    # A report that was read has lists where this one has tuples, and may be older than some of what a question has.
+    return f"{answer['part']} {Question.of_json(answer['question'])}"
 
 
 _MARKED: Final = re.compile(r"(<!-- engines -->\n).*?(<!-- end of engines -->\n)", re.DOTALL)

@@ -56,108 +56,55 @@ class Told:
 
 
 def told(pages: Sequence[Json], expand: Expand) -> Told:
-    """Read the pages of an answer."""
+    """Read the pages of an answer, in which keys are left out that say nothing (docs/contract.md has them)."""
     first, nodes, cells = pages[0], [], {}
     for page in pages:
-        for identifier, row in read_rows(page):
+        for identifier, row in _rows(page):
             node = whole(identifier, expand)
             nodes.append(node)
             cells[node] = row
-        if not has_rows(page):
-            nodes += [whole(identifier, expand) for identifier in read_nodes(page)]
-    warnings = read_warnings(first)
+        if "columns" not in page:
+            nodes += [whole(identifier, expand) for identifier in _listed(page)]
+    warnings, alone = first.get("warnings", ()), first.get("alone")
+    has_table = "columns" in first
     return Told(
         tuple(nodes),
-        is_ordered=is_ordered(first),
-        hides_blank_nodes=not has_rows(first) and "edges" in first,
+        is_ordered=has_table or isinstance(first.get("result", first.get("nodes", [])), list),
+        hides_blank_nodes=not has_table and "edges" in first,
         cells=cells,
-        found=read_found(first),
-        tied=read_tied(pages[-1]),
-        alone=read_alone(first),
-        complete=all(map(read_complete, pages)),
-        values_complete=all(map(read_values_complete, pages)),
+        found=first.get("found"),
+        tied=pages[-1].get("tied", 0),
+        alone=None if alone is None else tuple(alone.values() if isinstance(alone, Mapping) else alone),
+        complete=all(page.get("complete", True) for page in pages),
+        values_complete=all(page.get("values_complete", True) for page in pages),
         read_as_numbers=_counted(_READ_AS_NUMBERS, warnings),
         uncomparable=_counted(_UNCOMPARABLE, warnings),
-        seeds_left_out=read_seeds_left_out(first),
+        seeds_left_out=first.get("seeds_left_out"),
     )
 
 
-# What follows knows the keys of answers; docs/contract.md will have them.
-
-
-def has_rows(page: Json) -> bool:
-    """Return whether a page has a table in the place of nodes."""
-    return "columns" in page
-
-
-def read_rows(page: Json) -> Iterator[tuple[str, Sequence[Any]]]:
+def _rows(page: Json) -> Iterator[tuple[str, Sequence[Any]]]:
     """Yield the rows of a page, each with the ID of its node; empty cells at the end may be left out."""
     columns = page.get("columns", ())
     for row in page.get("rows", ()):
         first, *cells = row if isinstance(row, list) else [row]
-        yield identifier_of(first), [*cells, *[None] * (len(columns) - len(cells))]
+        yield _identifier(first), [*cells, *[None] * (len(columns) - len(cells))]
 
 
-def read_nodes(page: Json) -> Iterator[str]:
+def _listed(page: Json) -> Iterator[str]:
     """Yield the IDs of a page without rows: the hits of a search, or nodes by type, or nodes in order."""
     listed = page.get("result", page.get("nodes", ()))
-    groups = listed.values() if isinstance(listed, Mapping) else [listed]
-    for group in groups:
+    for group in listed.values() if isinstance(listed, Mapping) else [listed]:
         for entry in group:
             if isinstance(entry, Mapping):
-                yield from map(identifier_of, entry)
+                yield from map(_identifier, entry)
             else:
-                yield identifier_of(entry[0] if isinstance(entry, list) else entry)
+                yield _identifier(entry[0] if isinstance(entry, list) else entry)
 
 
-def is_ordered(page: Json) -> bool:
-    """Return whether what is listed is in the order of the answer."""
-    return has_rows(page) or isinstance(page.get("result", page.get("nodes", [])), list)
-
-
-def identifier_of(entry: str) -> str:
+def _identifier(entry: str) -> str:
     """Return the ID of `ID name`; no ID has a blank."""
     return entry.partition(" ")[0]
-
-
-def read_found(page: Json) -> int | None:
-    """Return how many members there are; absent where all of them are listed."""
-    found = page.get("found")
-    return found if isinstance(found, int) else None
-
-
-def read_tied(page: Json) -> int:
-    """Return how many more have the value of the last node; absent where none has."""
-    return int(page.get("tied", 0))
-
-
-def read_alone(page: Json) -> tuple[int, ...] | None:
-    """Return how many each condition alone lets through, which stands on empty results."""
-    alone = page.get("alone")
-    if alone is None:
-        return None
-    return tuple(alone.values() if isinstance(alone, Mapping) else alone)
-
-
-def read_complete(page: Json) -> bool:
-    """Return whether a page says that the answer is complete; what is absent is true on the later ones."""
-    return bool(page.get("complete", True))
-
-
-def read_values_complete(page: Json) -> bool:
-    """Return whether a page has all values of its columns."""
-    return bool(page.get("values_complete", True))
-
-
-def read_warnings(page: Json) -> Sequence[str]:
-    """Return the warnings of a page."""
-    return list(page.get("warnings", ()))
-
-
-def read_seeds_left_out(page: Json) -> int | None:
-    """Return how many seeds of an intersection qualify."""
-    count = page.get("seeds_left_out")
-    return count if isinstance(count, int) else None
 
 
 def next_page(page: Json) -> Mapping[str, Any] | None:
