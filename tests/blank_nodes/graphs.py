@@ -1,5 +1,6 @@
 """Draws small graphs with blank nodes and lists, each kind of use by its number, and writes them to files."""
 
+import functools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -107,15 +108,23 @@ class _Maker:
             return node
         return self.items([self.member(depth + 1) for _ in range(self.dice.randrange(4))])
 
-    @property
-    def document(self) -> Document:
-        return Document({None: self.facts})
+
+def _in_one_file(fill: Callable[[_Maker, random.Random], None]) -> Callable[[random.Random], Iterator[Document]]:
+    """Return what draws a file of named IRIs and of what a function adds."""
+
+    @functools.wraps(fill)
+    def drawn(dice: random.Random) -> Iterator[Document]:
+        make = _Maker(dice)
+        make.named()
+        fill(make, dice)
+        yield Document({None: make.facts})
+
+    return drawn
 
 
-def _nests(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _nests(make: _Maker, dice: random.Random) -> None:
     """Blank nodes in each other, up to five deep."""
-    make = _Maker(dice)
-    make.named()
 
     def fill(node: Node, depth: int) -> None:
         for _ in range(dice.randint(1, 3)):
@@ -129,26 +138,22 @@ def _nests(dice: random.Random) -> Iterator[Document]:
 
     for _ in range(3):
         fill(make.iri(), 0)
-    yield make.document
 
 
-def _chain(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _chain(make: _Maker, dice: random.Random) -> None:
     """A chain of up to thirty blank nodes that say nothing, between two IRIs."""
-    make = _Maker(dice)
-    make.named()
     node: Node = make.iri()
     for _ in range(dice.randint(5, 30)):
         following = make.blank()
         make.add(node, PREDICATES[0], following)
         node = following
     make.add(node, PREDICATES[0], make.iri())
-    yield make.document
 
 
-def _cycles(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _cycles(make: _Maker, dice: random.Random) -> None:
     """Rings of blank nodes, one of which an IRI leads to, and a pair that differs only as a whole: 6 and 3 + 3."""
-    make = _Maker(dice)
-    make.named()
     for size in (dice.randint(1, 6), 3, 3, 6):
         ring = [make.blank() for _ in range(size)]
         for place, node in enumerate(ring):
@@ -156,13 +161,11 @@ def _cycles(dice: random.Random) -> Iterator[Document]:
         make.add(make.iri(), PREDICATES[2], ring[0])
         if dice.random() < 0.5:
             make.describe(dice.choice(ring), 1)
-    yield make.document
 
 
-def _siblings(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _siblings(make: _Maker, dice: random.Random) -> None:
     """Blank nodes of equal content, alone and with equal nodes below them."""
-    make = _Maker(dice)
-    make.named()
     for _ in range(3):
         owner, value, predicate = make.iri(), Literal(dice.choice(WORDS)), dice.choice(PREDICATES)
         below = dice.random() < 0.5
@@ -174,13 +177,11 @@ def _siblings(dice: random.Random) -> Iterator[Document]:
                 inner = make.blank()
                 make.add(node, PREDICATES[0], inner)
                 make.add(inner, SAYS[0], Literal(1))
-    yield make.document
 
 
-def _relations(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _relations(make: _Maker, dice: random.Random) -> None:
     """Relations of several ends, without an owner or with one."""
-    make = _Maker(dice)
-    make.named()
     for _ in range(8):
         node = make.blank()
         make.describe(node, 0.7)
@@ -188,13 +189,11 @@ def _relations(dice: random.Random) -> Iterator[Document]:
             make.add(node, predicate, make.iri())
         if dice.random() < 0.5:
             make.add(make.iri(), dice.choice(PREDICATES), node)
-    yield make.document
 
 
-def _broken(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _broken(make: _Maker, dice: random.Random) -> None:
     """Lists that are malformed, in every way."""
-    make = _Maker(dice)
-    make.named()
     for way in range(10):
         cells = cast("list[BNode]", [make.blank() for _ in range(dice.randint(2, 4))])
         for place, cell in enumerate(cells):
@@ -202,7 +201,6 @@ def _broken(dice: random.Random) -> Iterator[Document]:
             make.add(cell, REST, cells[place + 1] if place + 1 < len(cells) else NIL)
         make.add(make.iri(), LISTS[way % 2], cells[0])
         _break(make, cells, way)
-    yield make.document
 
 
 def _break(make: _Maker, cells: Sequence[BNode], way: int) -> None:
@@ -233,10 +231,9 @@ def _break(make: _Maker, cells: Sequence[BNode], way: int) -> None:
             make.add(last, RDF["_1"], make.iri())
 
 
-def _in_themselves(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _in_themselves(make: _Maker, _dice: random.Random) -> None:
     """Lists and containers that are their own members."""
-    make = _Maker(dice)
-    make.named()
     own, one, other, seq = make.blank(), make.blank(), make.blank(), make.blank()
     make.items([own, make.iri()], own)
     make.items([make.iri(), other], one)
@@ -246,38 +243,32 @@ def _in_themselves(dice: random.Random) -> Iterator[Document]:
     for node in (own, one, seq):
         make.add(make.iri(), LISTS[0], node)
     make.add(make.iri(), LISTS[1], make.items([make.iri(), own]))
-    yield make.document
 
 
-def _lists(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _lists(make: _Maker, dice: random.Random) -> None:
     """Lists of nodes, of literals and of both, in each other, empty ones, members twice."""
-    make = _Maker(dice)
-    make.named()
     for _ in range(8):
         members = [make.member() for _ in range(dice.randrange(6))]
         if members and dice.random() < 0.4:
             members.append(members[0] if isinstance(members[0], URIRef) else make.iri())
         make.add(make.iri(), dice.choice(LISTS), make.items(members))
-    yield make.document
 
 
-def _nodes_in_lists(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _nodes_in_lists(make: _Maker, dice: random.Random) -> None:
     """Lists of nodes alone, members twice and beside plain edges of the same ends."""
-    make = _Maker(dice)
-    make.named()
     for _ in range(8):
         owner, predicate = make.iri(), dice.choice(LISTS)
         members = [make.iri() for _ in range(dice.randint(1, 30))]
         make.add(owner, predicate, make.items(members))
         if dice.random() < 0.4:
             make.add(owner, predicate, members[0])
-    yield make.document
 
 
-def _shared(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _shared(make: _Maker, dice: random.Random) -> None:
     """Lists with several owners, some of them lists."""
-    make = _Maker(dice)
-    make.named()
     for _ in range(4):
         head = make.items([make.member(3) for _ in range(dice.randint(1, 4))])
         for _ in range(2):
@@ -287,13 +278,11 @@ def _shared(dice: random.Random) -> Iterator[Document]:
         owner = make.blank()
         make.add(owner, dice.choice(LISTS), head)
         make.add(make.iri(), PREDICATES[0], owner)
-    yield make.document
 
 
-def _heads(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _heads(make: _Maker, dice: random.Random) -> None:
     """Lists whose head is a node: an IRI, one that says more, one without an owner."""
-    make = _Maker(dice)
-    make.named()
     for number in range(4):
         members = [make.member(3) for _ in range(dice.randint(1, 4))]
         head = make.items([*members, make.iri()], URIRef(f"{X}list{number}"))
@@ -306,13 +295,11 @@ def _heads(dice: random.Random) -> Iterator[Document]:
             make.add(make.iri(), dice.choice(LISTS), other)
         make.items([make.iri(), make.iri()])
         make.add(make.iri(), dice.choice(LISTS), make.items([head, other]))
-    yield make.document
 
 
-def _containers(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _containers(make: _Maker, dice: random.Random) -> None:
     """Containers, blank and with an IRI, in lists and with lists in them."""
-    make = _Maker(dice)
-    make.named()
     for number in range(8):
         node: Node = make.blank() if number % 3 else URIRef(f"{X}bag{number}")
         make.add(node, RDF.type, dice.choice((RDF.Seq, RDF.Bag, RDF.Alt)))
@@ -324,7 +311,6 @@ def _containers(dice: random.Random) -> Iterator[Document]:
             make.add(make.iri(), dice.choice(LISTS), make.items([node, make.iri()]))
         if number % 4 == 3:
             make.add(node, SAYS[0], make.literal())
-    yield make.document
 
 
 def _graphs(dice: random.Random) -> Iterator[Document]:
@@ -352,10 +338,9 @@ def _documents(dice: random.Random) -> Iterator[Document]:
         yield from _relations(dice if dice.random() < 0.6 else random.Random(same.randrange(2)))  # noqa: S311
 
 
-def _expressions(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _expressions(make: _Maker, dice: random.Random) -> None:
     """Class expressions, property paths and chains among other blank nodes."""
-    make = _Maker(dice)
-    make.named()
     classes = [URIRef(f"{X}class/{name}") for name in "ABCDE"]
     for cls in classes:
         make.add(cls, RDF.type, OWL.Class)
@@ -384,7 +369,6 @@ def _expressions(dice: random.Random) -> Iterator[Document]:
         make.describe(node)
         make.add(make.iri(), dice.choice(PREDICATES), node)
         make.add(node, dice.choice(PREDICATES), dice.choice(classes))
-    yield make.document
 
 
 def restriction_of(make: _Maker) -> BNode:
@@ -394,10 +378,9 @@ def restriction_of(make: _Maker) -> BNode:
     return node
 
 
-def _evidence(dice: random.Random) -> Iterator[Document]:
+@_in_one_file
+def _evidence(make: _Maker, dice: random.Random) -> None:
     """Blank statements about edges between nodes of any kind."""
-    make = _Maker(dice)
-    make.named()
     for _ in range(6):
         node = make.blank()
         make.describe(node)
@@ -414,7 +397,6 @@ def _evidence(dice: random.Random) -> Iterator[Document]:
             make.describe(source, 1)
         if dice.random() < 0.5:
             make.add(make.iri(), PREDICATES[2], statement)
-    yield make.document
 
 
 def _everything(dice: random.Random) -> Iterator[Document]:
