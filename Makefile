@@ -11,7 +11,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 WORKERS ?=
 
 # The tests of what tests, measures, documents and releases the program; `make tooling` runs them, and CI.
-TOOLING := $(addprefix tests/,benchmarks faults/test_proxy.py mutation release servers site suites \
+TOOLING := $(addprefix tests/,benchmarks faults/test_proxy.py harness mutation release servers site suites \
 	test_deploy.py test_oracle.py test_order.py test_random_graphs.py test_wheel.py)
 PROGRAM := $(addprefix --ignore=,$(TOOLING))
 # Those of `make check`, which `make quick` leaves to it.
