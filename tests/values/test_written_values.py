@@ -12,13 +12,13 @@ from typing import Any, Final
 import pytest
 
 from gateway.tools.gateway import Gateway
+from tests.harness.report import Report, Verdict
+from tests.harness.stores import StoreName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.values.graphs import EX, PREFIXES, DrawnGraph
-from tests.values.judge import Verdict
-from tests.values.run import Report, ask
-from tests.values.stores import Store, StoreName, store_with
+from tests.values.graphs import EX, DrawnGraph
+from tests.values.run import ask
+from tests.values.stores import Store, holding
 from tests.values.terms import RDF, TYPE, Triple, typed
-from tests.values.walks import Graph
 
 pytestmark = [
     pytest.mark.server,
@@ -38,7 +38,7 @@ NOT_FIFTY: Final = typed(str(CLOSE), "double")
 def held(name: StoreName, folder: Path, graph: DrawnGraph) -> Iterator[Store]:
     """Start a store with one graph, and stop it again."""
     try:
-        with store_with(name, folder, [graph]) as store:
+        with holding(name, folder, [graph]) as store:
             yield store
     except ServerUnavailable as error:
         skip_or_fail(error)
@@ -55,17 +55,16 @@ async def test_any_literal_is_compared_and_shown_by_its_text(name: StoreName, tm
         *("any starts 0", "any starts 1", "any starts t", "any contains als", "any = true", "any = 0"),
         *("any contains 49.9", f"any = {CLOSE}", "any < 50", "any > 50", "any = 50", "any >= INF"),
     ]
-    graph, report = DrawnGraph(0, "written", triples), Report(name)
+    graph, report = DrawnGraph(0, "written", triples), Report()
     with held(name, tmp_path, graph) as store:
-        truth = Graph(store.held(graph), PREFIXES, blank_nodes=store.blank_nodes)
+        questions = [
+            {"tool": "search_entities", "node_types": ["ex:Thing"], "where": [condition], "values": ["ex:note"]}
+            for condition in conditions
+        ]
+        await ask(store, graph, questions, report)
         async with store.open(graph) as gateway:
-            questions = [
-                {"tool": "search_entities", "node_types": ["ex:Thing"], "where": [condition], "values": ["ex:note"]}
-                for condition in conditions
-            ]
-            await ask(gateway, graph.kind, truth, questions, report)
             described = await gateway.describe_entities([*things])
-    assert report.verdicts == {Verdict.RIGHT_COMPLETE: len(conditions)}, report.findings
+    assert report.count(Verdict.RIGHT) == report.verdicts.total() == len(conditions), report.findings
     assert [one.metadata["ex:note"] for one in described.result] == [*shown.values()]
 
 
