@@ -17,8 +17,8 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from gateway.api import link_graphs, open_gateway
 from gateway.server.gateway_opener import GatewayOpener
-from gateway.server.graph_set import CallsByGraph, GraphSet, ServedGraph
 from gateway.server.graph_handlers import server_of_all
+from gateway.server.graph_set import CallsByGraph, GraphSet, ServedGraph
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile, ServerSettings, ShapeName
