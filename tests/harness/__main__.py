@@ -40,9 +40,6 @@ def main(arguments: Sequence[str] | None = None, every_kind: Mapping[str, Kind] 
     for name, kind in every_kind.items():
         _add_options(kinds.add_parser(name, help=kind.about, description=kind.about), kind)
     options = parser.parse_args(arguments)
-    # Thousands of connections break here, and each break is logged.
-    for chatty in ("gateway", "rdflib", "uvicorn"):
-        logging.getLogger(chatty).setLevel(logging.CRITICAL + 1)
     begun = time.monotonic()
     try:
         run = every_kind[options.kind].run(options, _say)
@@ -89,4 +86,7 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    # Thousands of connections break here, and each break is logged.
+    for chatty in ("gateway", "rdflib", "uvicorn"):
+        logging.getLogger(chatty).setLevel(logging.CRITICAL + 1)
     sys.exit(main())
