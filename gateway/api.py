@@ -24,8 +24,8 @@ from gateway.settings.graphs_file import profile_of, read_graphs
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.profile import Profile, with_hidden
 from gateway.settings.urls import is_database_url
+from gateway.stores.endpoints import remote_graph
 from gateway.stores.loaded import Source, loaded_graph
-from gateway.stores.remote import remote_graph
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Clock
 from gateway.terms.coined_prefixes import CoinedPrefixes

@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import BudgetSpent, DeadlinePassed
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import Passes, Slices, in_thread
-from gateway.graph.name_scan import compare_names
+from gateway.graph.reading import compare_names
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hit, Hits
 from tests.cache.fake_store import FakeStore, call

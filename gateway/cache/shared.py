@@ -3,31 +3,51 @@
 It stands below the cache in memory, which keeps two callers of one process from asking the same. Shared are whole
 answers about single IDs, for one time to live. Searches, schemas and edges among nodes are asked by each process
 itself, the last ones only where the edges of their nodes are not there.
+
+Answers are written as bytes and read back with their types checked: what stands in a shared place may be anything.
+Only whole answers are written. Hashes in an answer are those of one process, so an answer with any is not written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
-from gateway.cache import shared_codec
+import msgspec
+
 from gateway.cache.shared_values import SharedValues
 from gateway.graph.call import Call
 from gateway.graph.computing import Slices
+from gateway.graph.counts import EdgeCounts
 from gateway.graph.store import DelegatingStore, GraphStore, PortMethod
 from gateway.graph.values import (
     ALL_EDGES,
+    Assertion,
+    BlankNode,
+    Degree,
+    Description,
+    DirectSubclasses,
     EdgeSelection,
+    Evidence,
+    Existence,
+    Identities,
     Iri,
     Marked,
     Neighbourhood,
+    NodeFacts,
+    NoValue,
+    Quantity,
+    Reach,
+    Resource,
+    Value,
 )
+from gateway.terms.literals import Literal
 
 _RECEIVER = "on_answers"
 """The option of `edges` that decides on no answer."""
 
-_EDGES = ("edges", ALL_EDGES, None)
+_ALL_EDGES = ("edges", ALL_EDGES, None)
 """The question for all edges of a node."""
 
 _AT_ONCE = 100
@@ -42,6 +62,172 @@ _ReadBy = tuple[str, tuple[Iri, ...]]
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer", bound=Marked)
 AnswerT = TypeVar("AnswerT")
+Content = TypeVar("Content")
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+class Codec(Generic[Answer]):
+    """Writes and reads the answers of one kind that have no values in them.
+
+    Args:
+        kind: Their class.
+    """
+
+    def __init__(self, kind: type[Answer]) -> None:
+        self._decoder = msgspec.msgpack.Decoder(kind, dec_hook=_refuse)
+
+    def write(self, answer: Answer) -> bytes | None:
+        """Return an answer as bytes; None if it is not to be shared."""
+        if not answer.mark.whole or (isinstance(answer, Neighbourhood) and answer.left_out):
+            return None
+        return _encoder.encode(answer)
+
+    def read(self, content: bytes) -> Answer | None:
+        """Return the answer in some bytes; None if there is none."""
+        answer = _decoded(self._decoder, content)
+        return answer if answer is not None and answer.mark.whole else None
+
+
+def _refuse(kind: type, _: object) -> Any:
+    """Raise for what no whole answer has: the fault of a mark."""
+    raise msgspec.ValidationError(f"a {kind.__name__} is not shared")
+
+
+class _Literal(msgspec.Struct, tag="l", array_like=True):
+    value: str
+    datatype: str
+    language: str
+
+
+class _Resource(msgspec.Struct, tag="r", array_like=True):
+    iri: Iri
+
+
+class _NoValue(msgspec.Struct, tag="n", array_like=True):
+    unknown: bool
+
+
+class _Quantity(msgspec.Struct, tag="q", array_like=True):
+    value: str
+    datatype: str
+    unit: Iri
+
+
+class _BlankNode(msgspec.Struct, tag="b", array_like=True):
+    properties: dict[str, list[_Value]]
+    cut: bool
+
+
+_Value = _Literal | _Resource | _NoValue | _Quantity | _BlankNode
+_Properties = dict[str, list[_Value]]
+
+
+class _Statement(msgspec.Struct, array_like=True):
+    properties: _Properties
+    sources: tuple[str, ...]
+
+
+class _Statements(msgspec.Struct, array_like=True):
+    statements: list[_Statement]
+    left_out: int
+    refined: bool
+
+
+class DescriptionCodec:
+    """Writes and reads descriptions."""
+
+    _decoder = msgspec.msgpack.Decoder(_Statements)
+
+    def write(self, answer: Description) -> bytes | None:
+        """Return a description as bytes; None if it is not to be shared."""
+        if not (answer.mark.whole and answer.refined):
+            return None
+        statement = _Statement(_as_written(answer.properties), ())
+        return _encoder.encode(_Statements([statement], answer.left_out, answer.refined))
+
+    def read(self, content: bytes) -> Description | None:
+        """Return the description in some bytes; None if there is none."""
+        read = _decoded(self._decoder, content)
+        if read is None or len(read.statements) != 1:
+            return None
+        return Description(_read(read.statements[0].properties), left_out=read.left_out)
+
+
+class EvidenceCodec:
+    """Writes and reads evidence."""
+
+    _decoder = msgspec.msgpack.Decoder(_Statements)
+
+    def write(self, answer: Evidence) -> bytes | None:
+        """Return evidence as bytes; None if it is not to be shared."""
+        if not (answer.mark.whole and answer.refined):
+            return None
+        statements = [_Statement(_as_written(each.properties), each.sources) for each in answer.assertions]
+        return _encoder.encode(_Statements(statements, answer.left_out, answer.refined))
+
+    def read(self, content: bytes) -> Evidence | None:
+        """Return the evidence in some bytes; None if there is none."""
+        read = _decoded(self._decoder, content)
+        if read is None:
+            return None
+        assertions = (Assertion(_read(each.properties), each.sources) for each in read.statements)
+        return Evidence(tuple(assertions), left_out=read.left_out)
+
+
+def _decoded(decoder: msgspec.msgpack.Decoder[Content], content: bytes) -> Content | None:
+    try:
+        return decoder.decode(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _as_written(properties: Mapping[Iri, Sequence[Value]]) -> _Properties:
+    return {predicate: [_value(value) for value in values] for predicate, values in properties.items()}
+
+
+def _value(value: Value) -> _Value:
+    match value:
+        case Literal():
+            return _Literal(value.value, value.datatype, value.language)
+        case Resource():
+            return _Resource(value.iri)
+        case NoValue():
+            return _NoValue(value.unknown)
+        case Quantity():
+            return _Quantity(value.amount.value, value.amount.datatype, value.unit)
+        case BlankNode():
+            return _BlankNode(_as_written(value.properties), value.cut)
+
+
+def _read(properties: _Properties) -> dict[Iri, tuple[Value, ...]]:
+    return {predicate: tuple(map(_value_of, values)) for predicate, values in properties.items()}
+
+
+def _value_of(value: _Value) -> Value:
+    match value:
+        case _Literal():
+            return Literal(value.value, value.datatype, value.language)
+        case _Resource():
+            return Resource(value.iri)
+        case _NoValue():
+            return NoValue(value.unknown)
+        case _Quantity():
+            return Quantity(Literal(value.value, value.datatype), value.unit)
+        case _BlankNode():
+            return BlankNode(_read(value.properties), value.cut)
+
+
+EDGES = Codec(Neighbourhood)
+DEGREES = Codec(Degree)
+COUNTS = Codec(EdgeCounts)
+FACTS = Codec(NodeFacts)
+EXISTENCE = Codec(Existence)
+SUBCLASSES = Codec(DirectSubclasses)
+IDENTITIES = Codec(Identities)
+REACH = Codec(Reach)
+DESCRIPTIONS = DescriptionCodec()
+EVIDENCE = EvidenceCodec()
 
 
 class _Codec(Protocol[AnswerT]):
@@ -93,26 +279,26 @@ class SharedStore(DelegatingStore):
         self._names = inner.name_reader()
 
     # A whole answer is whole under each bound, but may be more than another bound lets through.
-    edges = _shared(GraphStore.edges, shared_codec.EDGES)
-    degrees = _shared(GraphStore.degrees, shared_codec.DEGREES)
-    edge_counts = _shared(GraphStore.edge_counts, shared_codec.COUNTS)
-    reach = _shared(GraphStore.reach, shared_codec.REACH)
-    existing = _shared(GraphStore.existing, shared_codec.EXISTENCE)
-    subjects = _shared(GraphStore.subjects, shared_codec.EXISTENCE)
-    nodes = _shared(GraphStore.nodes, shared_codec.FACTS)
-    predicates = _shared(GraphStore.predicates, shared_codec.FACTS)
-    narrower = _shared(GraphStore.narrower, shared_codec.SUBCLASSES)
-    identities = _shared(GraphStore.identities, shared_codec.IDENTITIES)
-    mentions = _shared(GraphStore.mentions, shared_codec.DESCRIPTIONS)
-    node_metadata = _shared(GraphStore.node_metadata, shared_codec.DESCRIPTIONS)
-    edge_metadata = _shared(GraphStore.edge_metadata, shared_codec.EVIDENCE)
+    edges = _shared(GraphStore.edges, EDGES)
+    degrees = _shared(GraphStore.degrees, DEGREES)
+    edge_counts = _shared(GraphStore.edge_counts, COUNTS)
+    reach = _shared(GraphStore.reach, REACH)
+    existing = _shared(GraphStore.existing, EXISTENCE)
+    subjects = _shared(GraphStore.subjects, EXISTENCE)
+    nodes = _shared(GraphStore.nodes, FACTS)
+    predicates = _shared(GraphStore.predicates, FACTS)
+    narrower = _shared(GraphStore.narrower, SUBCLASSES)
+    identities = _shared(GraphStore.identities, IDENTITIES)
+    mentions = _shared(GraphStore.mentions, DESCRIPTIONS)
+    node_metadata = _shared(GraphStore.node_metadata, DESCRIPTIONS)
+    edge_metadata = _shared(GraphStore.edge_metadata, EVIDENCE)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
         """Return, for each node, its outgoing edges whose object lies inside a set, of all predicates or of some."""
         wanted = list(dict.fromkeys(ids))
-        known = await self._shared(_EDGES, wanted, shared_codec.EDGES)
+        known = await self._shared(_ALL_EDGES, wanted, EDGES)
         outgoing = EdgeSelection(predicates, incoming=())
         found = {
             node: Neighbourhood(outgoing.selected(node, (edge for edge in whole.edges if edge.object in inside)))

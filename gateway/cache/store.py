@@ -87,7 +87,10 @@ class _SearchAnswer:
 
 
 def _stored(
-    method: PortMethod, kind: Callable[..., Answer], is_storable: Callable[[Answer], bool] | None = None
+    method: PortMethod,
+    kind: Callable[..., Answer],
+    is_storable: Callable[[Answer], bool] | None = None,
+    following: Callable[[Iri, Neighbourhood], Answer | None] | None = None,
 ) -> PortMethod:
     """Return a method of the port whose answers about single keys are stored by its name and parameters.
 
@@ -95,6 +98,7 @@ def _stored(
         method: The method, which takes the keys, its parameters and the call.
         kind: The type of its answers.
         is_storable: Whether a whole answer may be stored.
+        following: Returns the answer that follows from all edges of a node; None where none does.
     """
     name, defaults = method.__name__, method.__kwdefaults__ or {}
 
@@ -106,10 +110,25 @@ def _stored(
             asked: Awaitable[Mapping[Any, Answer]] = getattr(self._inner, name)(unknown, *given, **options)
             return asked
 
-        lookup = self._lookup(call, question, fetch, kind, is_storable=is_storable)
+        def cached(node: Any) -> Any:
+            whole = self._edges_of(node, call)
+            answer = None if whole is None or following is None else following(node, whole)
+            return self._memory.get((question, node), call.freshness) if answer is None else answer
+
+        looked_up = None if following is None else cached
+        lookup = self._lookup(call, question, fetch, kind, looked_up, is_storable=is_storable)
         return await self._single_flight.answers(lookup, keys, call)
 
     return cast("PortMethod", answers)
+
+
+def _counts_of(node: Iri, whole: Neighbourhood) -> EdgeCounts:
+    """Return the counts with as many neighbours as a query returns: an answer does not depend on what is stored."""
+    return EdgeCounts.of(node, whole, with_ends_only=True)
+
+
+def _existence_of(_: Iri, whole: Neighbourhood) -> Existence | None:
+    return Existence(exists=True) if whole.edges or whole.blank_edges else None
 
 
 class CachedStore(DelegatingStore):
@@ -142,7 +161,9 @@ class CachedStore(DelegatingStore):
         self._memory.clear()
         self._single_flight.forget()
 
+    edge_counts = _stored(GraphStore.edge_counts, EdgeCounts, following=_counts_of)
     reach = _stored(GraphStore.reach, Reach)
+    existing = _stored(GraphStore.existing, Existence, following=_existence_of)
     subjects = _stored(GraphStore.subjects, Existence)
     nodes = _stored(GraphStore.nodes, NodeFacts)
     predicates = _stored(GraphStore.predicates, NodeFacts)
@@ -226,22 +247,6 @@ class CachedStore(DelegatingStore):
 
         return await self._single_flight.answers(self._lookup(call, name, fetch, Degree, cached, store), ids, call)
 
-    async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
-        """Count the edges of each node by predicate and direction."""
-
-        def cached(node: Iri) -> EdgeCounts | None:
-            whole = self._edges_of(node, call)
-            if whole is None:
-                return cast("EdgeCounts | None", self._memory.get(("edge_counts", node), call.freshness))
-            # As many neighbours as a query returns: an answer does not depend on what is stored.
-            return EdgeCounts.of(node, whole, with_ends_only=True)
-
-        def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, EdgeCounts]]:
-            return self._inner.edge_counts(nodes, call)
-
-        lookup = self._lookup(call, "edge_counts", fetch, EdgeCounts, cached)
-        return await self._single_flight.answers(lookup, ids, call)
-
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
     ) -> Mapping[Iri, Neighbourhood]:
@@ -261,18 +266,6 @@ class CachedStore(DelegatingStore):
         self._single_flight.count(call, hits=len(found), misses=len(unknown))
         asked = await self._inner.edges_among(unknown, inside, call, predicates=predicates) if unknown else {}
         return {node: found[node] if node in found else asked[node] for node in ids}
-
-    async def existing(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Existence]:
-        """Return which nodes are subject or object of a triple."""
-
-        def cached(node: Iri) -> Existence | None:
-            whole = self._edges_of(node, call)
-            if whole is not None and (whole.edges or whole.blank_edges):
-                return Existence(exists=True)
-            return cast("Existence | None", self._memory.get(("existing", node), call.freshness))
-
-        lookup = self._lookup(call, "existing", lambda nodes: self._inner.existing(nodes, call), Existence, cached)
-        return await self._single_flight.answers(lookup, ids, call)
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return what a short reading finds; not cached, see `schema`."""

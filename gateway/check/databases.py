@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateway.check.probes import SECONDS_EACH
 from gateway.check.report import Claim, not_determined, share_of_blank_nodes
 from gateway.databases.client import Row
-from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.terms import IriMapping
 from gateway.errors import Fault, quoted
 from gateway.graph.call import Deadline
 from gateway.postgres.connection import Address, Pool

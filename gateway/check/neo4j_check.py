@@ -10,12 +10,12 @@ from gateway.check.databases import BEGINNINGS_OF, Beginnings, DatabaseReport
 from gateway.check.probes import SECONDS_EACH
 from gateway.check.report import Claim, not_determined
 from gateway.databases.client import Row
-from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.terms import IriMapping
 from gateway.errors import Fault, quoted
 from gateway.graph.call import Deadline
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled, identifier, identifiers
-from gateway.neo4j.graph_model import MOST_INDEXES, MOST_LABELS, FullTextIndex, GraphModel, best_index, name_properties
+from gateway.neo4j.store import MOST_INDEXES, MOST_LABELS, FullTextIndex, GraphModel, best_index, name_properties
 from gateway.settings.databases import Neo4jSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK
 

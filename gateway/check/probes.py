@@ -21,7 +21,7 @@ from gateway.settings.endpoint import EndpointSettings, EngineName
 from gateway.sparql import template
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.json_rows import decode
-from gateway.sparql.probes import BOUND_ROWS
+from gateway.sparql.learned import BOUND_ROWS
 from gateway.sparql.sentinel import END, Place, marker, without_sentinel
 from gateway.sparql.table import Table, TripleTerm, UnexpectedRows, binding, edge, integer, iri, literal, read, term
 from gateway.sparql.template import Parameter

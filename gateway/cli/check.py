@@ -25,8 +25,7 @@ from gateway.settings.profile import policy_of
 from gateway.settings.storage import database_prefixes
 from gateway.settings.urls import is_database_url, is_neo4j_url
 from gateway.sparql.engines import TRAITS
-from gateway.stores.databases import installed
-from gateway.stores.endpoints import connect
+from gateway.stores.endpoints import connect, installed
 from gateway.stores.loaded import load
 from gateway.terms.prefixes import merge
 from gateway.transport.base import Transport

@@ -24,9 +24,8 @@ from gateway.settings.databases import PostgresSettings
 from gateway.settings.profile import Profile, profile_in_process
 from gateway.settings.urls import is_postgres_url
 from gateway.sparql.store import SparqlStore
-from gateway.stores.databases import installed
+from gateway.stores.endpoints import installed, make_label_index
 from gateway.stores.loaded import load
-from gateway.stores.remote import make_label_index
 from gateway.terms.prefixes import merge
 from gateway.transport.inprocess import InProcess
 
@@ -139,8 +138,8 @@ async def _written(
     *,
     replace: bool,
 ) -> Loaded:
-    from gateway.postgres.left_out import BlankEnds  # noqa: PLC0415 - an extra
     from gateway.postgres.loading import Loader, nodes_of  # noqa: PLC0415
+    from gateway.postgres.tables import BlankEnds  # noqa: PLC0415 - an extra
 
     nodes, roles = nodes_of(graph.engine), profile.roles
     blank_ends = BlankEnds.of(graph.engine, profile.edges.types, (*roles.name, *roles.synonym))

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from gateway.errors import AnswerCut, Fault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, together
-from gateway.graph.rows import ReceivedRows
+from gateway.graph.reading import ReceivedRows
 from gateway.graph.values import Mark
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock, QueryTimer

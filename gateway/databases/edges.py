@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from gateway.databases.client import DatabaseClient, Row, in_batches
-from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.terms import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
-from gateway.graph import sendable
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
-from gateway.graph.reach import Neighbours, beside_blank_nodes, reach_of
+from gateway.graph.reading import Neighbours, beside_blank_nodes, checked_counts, checked_edges, reach_of
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     ALL_EDGES,
@@ -42,15 +41,7 @@ _FRONTIER = 2_000
 
 
 class EdgeReader:
-    """Reads the edges of one graph.
-
-    Args:
-        client: Sends the queries.
-        ids: The IRIs of IDs.
-        terms: The IRIs of predicates.
-        rule: Which rows are edges: the first parameters of each query about them.
-        batch: Nodes in one query.
-    """
+    """Reads the edges of one graph."""
 
     def __init__(
         self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, rule: Sequence[object], batch: int
@@ -114,7 +105,7 @@ class EdgeReader:
 
         asking = ask if per_id is None else ask_capped
         answers = await in_batches(ids, self._batch, call, ask_and_count, Neighbourhood)
-        return await sendable.checked_edges(answers, call)
+        return await checked_edges(answers, call)
 
     async def _left_out(
         self, batch: Sequence[Iri], selected: tuple[list[str] | None, list[str] | None], call: Call
@@ -167,7 +158,7 @@ class EdgeReader:
                     edges[edge.subject][edge] = None
             return {node: Neighbourhood(tuple(own)) for node, own in edges.items()}
 
-        return await sendable.checked_edges(await in_batches(ids, self._batch, call, ask, Neighbourhood), call)
+        return await checked_edges(await in_batches(ids, self._batch, call, ask, Neighbourhood), call)
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
@@ -214,7 +205,7 @@ class EdgeReader:
                 for node, own in counts.items()
             }
 
-        return await sendable.checked_counts(await in_batches(ids, self._batch, call, ask, EdgeCounts), call)
+        return await checked_counts(await in_batches(ids, self._batch, call, ask, EdgeCounts), call)
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""

@@ -11,11 +11,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.edges import EdgeReader
-from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import SOURCES, TYPES, JsonValues, decoded, decoded_object, merged, without_lists
+from gateway.databases.terms import (
+    SOURCES,
+    TYPES,
+    IriMapping,
+    JsonValues,
+    decoded,
+    decoded_object,
+    merged,
+    without_lists,
+)
 from gateway.errors import EndpointFault, Fault, QueryRefused
-from gateway.graph import sendable
 from gateway.graph.call import Call
+from gateway.graph.reading import checked_descriptions, checked_evidence, checked_facts
 from gateway.graph.values import (
     WHOLE,
     Assertion,
@@ -116,15 +124,7 @@ class NodeContent(NamedTuple):
 
 
 class NodeReader:
-    """Reads nodes of one graph.
-
-    Args:
-        client: Sends the queries.
-        ids: The IRIs of IDs.
-        terms: The IRIs of types and of names of properties.
-        profile: The profile.
-        edges: Reads edges of any predicate.
-    """
+    """Reads nodes of one graph."""
 
     def __init__(
         self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, profile: Profile, edges: EdgeReader
@@ -179,7 +179,7 @@ class NodeReader:
 
         facts = described if descriptions else named
         found = await self._read(ids, call, facts, NodeFacts, properties=descriptions)
-        return await sendable.checked_facts(found, call)
+        return await checked_facts(found, call)
 
     def _described(self, node: _Node) -> str:
         texts = {
@@ -211,7 +211,7 @@ class NodeReader:
             return Description(properties if blank_nodes else _without_blank_nodes(properties), node.mark)
 
         described = await self._read(ids, call, description, Description, properties=True)
-        return await sendable.checked_descriptions(described, call)
+        return await checked_descriptions(described, call)
 
     async def contents(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeContent]:
         """Return all that the rows of each node say."""
@@ -407,14 +407,7 @@ class EdgeStatements:
 
 
 class EvidenceReader:
-    """Reads the statements about edges.
-
-    Args:
-        client: Sends the queries.
-        ids: The IRIs of IDs.
-        terms: The IRIs of predicates and names of properties.
-        limits: How many edges one query asks for, and how many bytes may come.
-    """
+    """Reads the statements about edges."""
 
     def __init__(self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
         self._client = client
@@ -432,7 +425,7 @@ class EvidenceReader:
             await self._read(by_edge, call)
             return {edge: one.evidence for edge, one in by_edge.items()}
 
-        return await sendable.checked_evidence(await in_batches(edges, self._batch, call, ask, Evidence), call)
+        return await checked_evidence(await in_batches(edges, self._batch, call, ask, Evidence), call)
 
     async def _read(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
         """Read what the database says about the edges.

@@ -1,4 +1,4 @@
-"""Reads the types and predicates of a graph: by counting all rows, or a sample of them."""
+"""Types and predicates of a graph, and the predicates of its literals: of all nodes, or of a sample of them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from functools import partial
 from typing import NamedTuple
 
 from gateway.databases.client import DatabaseClient
-from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import NodeReader
+from gateway.databases.search import SearchReader
+from gateway.databases.terms import IriMapping
 from gateway.errors import DeadlinePassed, Fault, GaveUp
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.counts import (
     HUB_EDGES,
     MOST_HUBS,
     TermCounts,
     by_frequency,
+    entity_types,
     schema_of,
     superclasses_of,
     types_of_hubs,
     without_counts,
 )
+from gateway.graph.shapes import NO_VALUES, ValuePredicates, value_predicates_of
 from gateway.graph.values import Basis, BlankCounts, Iri, NamelessNodes, Schema
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
-from gateway.terms.iri import is_entity_type
 
 _QUICK_SECONDS = 1.4
 """Time for counting all rows when the first answer should come within two seconds."""
@@ -57,16 +59,7 @@ class _Counts(NamedTuple):
 
 
 class SchemaReader:
-    """Reads the schema of one graph.
-
-    Args:
-        client: Sends the queries.
-        terms: The IRIs of types and predicates.
-        rule: Which rows are edges: the first parameters of each query about them.
-        nodes: Reads labels and types.
-        profile: The profile.
-        wall_clock: Seconds since the epoch.
-    """
+    """Reads the schema of one graph."""
 
     def __init__(
         self,
@@ -96,7 +89,7 @@ class SchemaReader:
         predicates = await self._counts("sampled_predicates", call, *self._rule, _SAMPLE)
         read = sum(predicates.counts.values())
         seen = TermCounts(
-            without_counts(_entity_types(types.counts)),
+            without_counts(entity_types(types.counts)),
             without_counts(predicates.counts),
             is_cut=types.is_cut or predicates.is_cut,
         )
@@ -115,7 +108,7 @@ class SchemaReader:
         types = await self._counts("type_counts", call)
         predicates = await self._counts("predicate_counts", call, *self._rule)
         is_cut = types.is_cut or predicates.is_cut
-        found = TermCounts(by_frequency(_entity_types(types.counts)), by_frequency(predicates.counts), is_cut)
+        found = TermCounts(by_frequency(entity_types(types.counts)), by_frequency(predicates.counts), is_cut)
         edges = sum(predicates.counts.values())
         basis = Basis(("sampled",), began, edges, None) if is_cut else Basis(("enumerated",), began, 0, edges)
         schema = await self._schema(
@@ -201,5 +194,39 @@ class SchemaReader:
         return NamelessNodes(nameless, found, exact=is_whole)
 
 
-def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
-    return {iri: count for iri, count in counts.items() if is_entity_type(iri)}
+_NODES = 2_000
+"""Nodes of a database that are all read; of one with more, the first ones that it gives, fewer of them."""
+
+
+_TYPES = 20
+_OF_TYPE = 20
+"""Types of a larger one, the most frequent ones, and nodes of each that are read."""
+
+
+class ValuePredicateReader:
+    """Reads which names of properties have literals, and which literals."""
+
+    def __init__(self, client: DatabaseClient, nodes: NodeReader, search: SearchReader) -> None:
+        self._client = client
+        self._nodes = nodes
+        self._search = search
+
+    async def predicates(self, schema: Schema, call: Call) -> ValuePredicates:
+        """Return the predicates of literals; see `GraphStore.value_predicates`."""
+        rows, is_cut = (await self._client.rows("sampled_nodes", call, at_most=_NODES)).part()
+        nodes = dict.fromkeys(self._nodes.iri(text) for (text,) in rows)
+        if is_cut:
+            async with together() as tasks:
+                listing = [
+                    tasks.create_task(self._search.of_types([term.iri], call, at_most=_OF_TYPE))
+                    for term in schema.types[:_TYPES]
+                ]
+            of_types = (hit.iri for task in listing for hit in task.result().hits)
+            nodes = dict.fromkeys([*of_types, *list(nodes)[:_SAMPLED]])
+        if not nodes:
+            return NO_VALUES if is_cut else ValuePredicates((), counted=True)
+        described = await self._nodes.metadata(list(nodes), call, blank_nodes=False)
+        faults = [description.mark.fault for description in described.values()]
+        if (first := faults[0]) is not None and None not in faults:
+            raise first
+        return value_predicates_of(described.values(), counted=not is_cut)

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from gateway.errors import ConfigurationError
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
-from gateway.files.graph_files import is_stdin
-from gateway.files.loading import LoadedGraph, load_files
+from gateway.files.loading import LoadedGraph, is_stdin, load_files
 from gateway.files.parser_process import Progress
 from gateway.files.recognition import packing_by_name
 from gateway.files.store_files import remove_unused, sizes
@@ -70,15 +69,8 @@ def open_cached(
 ) -> LoadedGraph:
     """Open the store of graph files in a cache, and make it first where there is none that is current.
 
-    Small files, pipes, and all files where the cache cannot be used are loaded into memory.
-
-    Args:
-        paths: As `load_files` takes them.
-        cache: The cache.
-        progress: As `load_files` takes it.
-        limits: As `load_files` takes them.
-        policy: As `load_files` takes it.
-        blank_types: As `load_files` takes it.
+    Small files, pipes, and all files where the cache cannot be used are loaded into memory. What is beside the cache is
+    as `load_files` takes it.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph.

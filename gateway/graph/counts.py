@@ -12,7 +12,7 @@ from gateway.errors import Fault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import WHOLE, Basis, Iri, Mark, Neighbourhood, NodeFacts, Schema, Term
-from gateway.terms.iri import GENERIC_TYPES, MAX_IRI, SCHEMA_TERM_CLASSES, is_sendable
+from gateway.terms.iri import GENERIC_TYPES, MAX_IRI, SCHEMA_TERM_CLASSES, is_entity_type, is_sendable
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,11 @@ class TermCounts:
         return TermCounts(
             {**self.types, **other.types}, {**self.predicates, **other.predicates}, self.is_cut or other.is_cut
         )
+
+
+def entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
+    """Return the types of entities with their counts; see `is_entity_type`."""
+    return {iri: count for iri, count in counts.items() if is_entity_type(iri)}
 
 
 def by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:

@@ -15,17 +15,14 @@ from typing import Any, Final, TypeVar
 import asyncpg
 import pyoxigraph
 
-from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import TYPES, JsonEncoder
+from gateway.databases.terms import TYPES, IriMapping, JsonEncoder
 from gateway.errors import BrokenAnswer, ConfigurationError, EndpointFault, GatewayError
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
-from gateway.postgres import left_out
 from gateway.postgres.connection import Address, connected, fault_of
-from gateway.postgres.left_out import BlankEnds
 from gateway.postgres.sql import filled, identifier
-from gateway.postgres.tables import left_out_table, mappings
+from gateway.postgres.tables import LEFT_OUT_COLUMNS, BlankEnds, left_out_table, mappings
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import EVIDENCE_MARKERS
@@ -276,7 +273,7 @@ class Loader:
 
     async def _count_left_out(self, connection: Any, blank_ends: BlankEnds) -> None:
         rows = await blank_ends.rows(self.store, *self._mappings, _allowance)
-        await _copied(connection, left_out_table(self.tables.names), left_out.COLUMNS, rows)
+        await _copied(connection, left_out_table(self.tables.names), LEFT_OUT_COLUMNS, rows)
         # Without this table, readers ask nothing more.
         await self.tables.finish_left_out(connection, is_empty=not rows)
 

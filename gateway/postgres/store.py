@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from gateway.databases.client import DatabaseClient, DatabaseRows, Remembered, flow_of
-from gateway.databases.iri_mapping import IriMapping
 from gateway.databases.nodes import MAX_BYTES, EdgeStatements, EvidenceReader
-from gateway.databases.store import DatabaseStore, Readers
+from gateway.databases.store import DatabaseStore
+from gateway.databases.terms import IriMapping
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge
@@ -103,16 +103,7 @@ class TableEvidenceReader(EvidenceReader):
 
 
 class PostgresStore(DatabaseStore):
-    """A graph in tables of a database.
-
-    Args:
-        address: The database.
-        tables: Its tables.
-        profile: The profile.
-        prefixes: Namespaces by prefix, by which CURIEs of the database are read.
-        clock: A monotonic clock, in seconds.
-        wall_clock: Seconds since the epoch.
-    """
+    """A graph in tables of a database, whose CURIEs are read by these prefixes; see `DatabaseStore`."""
 
     def __init__(
         self,
@@ -125,7 +116,7 @@ class PostgresStore(DatabaseStore):
         wall_clock: Clock = time.time,
     ) -> None:
         client = PostgresClient(Pool(address, profile.endpoint.requests.concurrency), tables, profile, clock)
-        readers = Readers.of(
+        super().__init__(
             client,
             *mappings(tables, prefixes),
             profile,
@@ -135,4 +126,3 @@ class PostgresStore(DatabaseStore):
             clock=clock,
             wall_clock=wall_clock,
         )
-        super().__init__(client, readers)

@@ -1,19 +1,19 @@
-"""The schema of a graph: read in the background, stored between runs, shared by all calls."""
+"""The schema of a graph: read in the background, stored between runs, shared by all calls, and changed with time."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Protocol
 
 from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call, deadline_passed
 from gateway.graph.computing import Slices
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, Schema
-from gateway.schema import revisions
+from gateway.graph.values import Iri, Schema, Term
 from gateway.schema.schedule import ReadingAllowances, SchemaAge, Waiters
 from gateway.schema.states import Action, Enumeration, Event, Lists, Reading, State, next_state
 from gateway.schema.view import SchemaView
@@ -123,7 +123,7 @@ class SchemaCache:
             await latest.prepare(call)
             return latest
         fault = deadline_passed()
-        return self._view_of(revisions.unread(fault), fault)
+        return self._view_of(_unread(fault), fault)
 
     async def observe(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> None:
         """Compare the schema with the types and predicates of an answer.
@@ -149,7 +149,7 @@ class SchemaCache:
             one = self._prefixes.in_prose((new_types or new_predicates)[0])
             reason = f"a traversal met {one}, which was not there when the lists were made"
             _log.warning("the schema is not complete any more: %s", reason)
-        self._publish(revisions.with_found(schema, new_types, new_predicates, reason))
+        self._publish(_with_found(schema, new_types, new_predicates, reason))
         if not self._age.is_recent:
             self._ask(Event.RECHECK_DUE, Tally("schema", self._clock))
 
@@ -192,7 +192,7 @@ class SchemaCache:
         was_enumerated = "enumerated" in stored.basis.methods
         self._advance(Event.LOADED_ENUMERATION if was_enumerated else Event.LOADED_SAMPLE)
         self._age.note_loading()
-        self._publish(revisions.loaded(stored))
+        self._publish(_loaded(stored))
 
     async def _read(self, tally: Tally) -> None:
         """Read the schema, quickly and then in full, and publish the result of each."""
@@ -230,7 +230,7 @@ class SchemaCache:
 
     def _sampled(self, sample: Schema, *, enumerates: bool) -> None:
         if self._age.is_expired and self._advance(Event.EXPIRED) is Action.RETRACT:
-            self._publish(revisions.expired(self._schema))
+            self._publish(_expired(self._schema))
         action = self._advance(Event.PREVIEWED if enumerates else Event.READ_PART)
         if action is Action.ADOPT:
             self._adopt(sample)
@@ -239,7 +239,7 @@ class SchemaCache:
 
     def _finished(self, schema: Schema) -> None:
         if schema.exact and not self._profile.endpoint.trusted:
-            schema = revisions.of_untrusted_endpoint(schema)
+            schema = _of_untrusted_endpoint(schema)
         self._advance(Event.READ_ALL if schema.exact else Event.READ_PART)
         self._adopt(schema)
 
@@ -248,19 +248,19 @@ class SchemaCache:
         match self._advance(Event.REREAD_FAILED if self._age.is_expired else Event.FAILED):
             case Action.REPORT_FAULT:
                 self._age.note_failure()
-                self._publish(revisions.unread(fault), fault)
+                self._publish(_unread(fault), fault)
             case Action.REPORT_AGE:
                 self._age.note_failure()
-                self._publish(revisions.not_read_again(self._schema, fault))
+                self._publish(_not_read_again(self._schema, fault))
             case Action.REPORT_SAMPLE:
-                self._publish(revisions.not_enumerated(self._schema, fault))
+                self._publish(_not_enumerated(self._schema, fault))
             case _:
                 pass
 
     def _adopt(self, schema: Schema) -> None:
         """Store and publish a schema that was read."""
         if self._latest is not None and not schema.exact:
-            schema = revisions.with_terms_of(schema, self._latest.schema)
+            schema = _with_terms_of(schema, self._latest.schema)
         if self._storage is not None:
             self._storage.save(schema)
         self._age.note_reading(schema)
@@ -302,3 +302,78 @@ def _enumeration(profile: Profile, allowances: ReadingAllowances) -> Enumeration
         return Enumeration.FORBIDDEN
     is_requested = profile.orientation.enumeration_seconds is not None
     return Enumeration.REQUESTED if is_requested else Enumeration.UNREQUESTED
+
+
+_MOST_FOUND = 5_000
+"""A list grows up to this length by terms that only traversals have found."""
+
+
+def _loaded(stored: Schema) -> Schema:
+    """Return the schema that an earlier run stored, until this run has read its own.
+
+    It has no name predicates, because the store below uses those that this run finds.
+    """
+    return replace(stored, exact=False, names=None, reason=f"they are those of {_date(stored)}, and are being checked")
+
+
+def _unread(fault: Fault) -> Schema:
+    """Return the schema of a graph that was never read."""
+    return Schema(reason=fault.wrong)
+
+
+def _of_untrusted_endpoint(schema: Schema) -> Schema:
+    """Return a schema that claims nothing, because the endpoint does not say when it cuts answers."""
+    return replace(schema, exact=False, reason="the endpoint may have cut its answers without a sign")
+
+
+def _expired(schema: Schema) -> Schema:
+    """Return a complete schema that has expired and is being read again."""
+    return replace(schema, exact=False, reason=f"they are those of {_date(schema)}, and are being read again")
+
+
+def _not_read_again(schema: Schema, fault: Fault) -> Schema:
+    """Return a schema that has expired and could not be read again."""
+    return replace(schema, exact=False, reason=f"it is old, and could not be read again: {fault.wrong}")
+
+
+def _not_enumerated(schema: Schema, fault: Fault) -> Schema:
+    """Return a schema that is no enumeration, with the reason why there is none."""
+    return replace(schema, reason=f"{schema.reason}; reading the graph in full failed: {fault.wrong}")
+
+
+def _with_found(schema: Schema, types: Sequence[Iri], predicates: Sequence[Iri], reason: str) -> Schema:
+    """Return a schema with terms that a traversal found, and the reason why it is not complete."""
+    return replace(
+        schema,
+        types=_with_terms(schema.types, types),
+        predicates=_with_terms(schema.predicates, predicates),
+        exact=False,
+        reason=reason,
+        basis=replace(schema.basis, methods=tuple(dict.fromkeys((*schema.basis.methods, "met")))),
+    )
+
+
+def _with_terms_of(sample: Schema, before: Schema) -> Schema:
+    """Return a sample with the terms that an earlier schema had, because the graph may well have them still."""
+    return replace(
+        sample,
+        types=_with_uncounted(sample.types, before.types),
+        predicates=_with_uncounted(sample.predicates, before.predicates),
+        names=before.names if sample.names is None else sample.names,
+        hubs=sample.hubs or before.hubs,
+        superclasses={**before.superclasses, **sample.superclasses},
+    )
+
+
+def _with_uncounted(terms: tuple[Term, ...], before: tuple[Term, ...]) -> tuple[Term, ...]:
+    listed = {term.iri for term in terms}
+    return (*terms, *(replace(term, count=None) for term in before if term.iri not in listed))
+
+
+def _with_terms(terms: tuple[Term, ...], found: Sequence[Iri]) -> tuple[Term, ...]:
+    return (*terms, *(Term(iri, None) for iri in found[: max(0, _MOST_FOUND - len(terms))]))
+
+
+def _date(schema: Schema) -> str:
+    read_at = schema.basis.read_at
+    return "an earlier run" if read_at is None else f"{datetime.fromtimestamp(read_at, UTC):%Y-%m-%d}"

@@ -50,7 +50,7 @@ _ATTEMPTS = 3
 
 
 class InProcessIndexSource:
-    """Builds an index when the first search needs it; see `gateway.search_index.indexed_store.LabelIndexSource`.
+    """Builds an index when the first search needs it; see `gateway.search_index.index.LabelIndexSource`.
 
     Args:
         names: Lists the names of the graph.

@@ -31,7 +31,7 @@ from gateway.sparql import template
 from gateway.sparql.engines import TRAITS, EngineDetector
 from gateway.sparql.json_rows import decode
 from gateway.sparql.learned import FormatChoice, RewrittenIris, RowCap
-from gateway.sparql.policy import EndpointPolicy
+from gateway.sparql.rule import EndpointPolicy
 from gateway.sparql.sentinel import END, EndProofs, Place, Proof, marker, without_sentinel
 from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Rows, Table, integer
 from gateway.sparql.template import Parameter

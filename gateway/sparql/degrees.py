@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from sys import getsizeof
 
-from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
-from gateway.graph.reach import Neighbours, are_beside_blank_nodes, beside_blank_nodes, reach_of
+from gateway.graph.reading import Neighbours, are_beside_blank_nodes, beside_blank_nodes, checked_counts, reach_of
 from gateway.graph.values import ALL_EDGES, Degree, EdgeSelection, Iri, Mark, Reach
 from gateway.sparql.batches import BatchedQuery, in_halves
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.policy import is_stand_in
-from gateway.sparql.probes import LateralProbe
-from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
+from gateway.sparql.learned import LateralProbe
+from gateway.sparql.rule import EdgeRule, is_stand_in, selected_predicates, selection_parameters
 from gateway.sparql.table import IriTerm, Table, UnexpectedRows, integer, iri, literal, read, term
 from gateway.terms.bounded_map import BoundedMap
 
@@ -28,6 +26,9 @@ _BRANCHES = 50
 _TOGETHER = 100
 _SCAN = 20_000
 """Nodes whose edges are counted together, and how many edges are read for that."""
+
+_HUBS = 10
+"""Nodes in one query for counts by predicate: each has many edges, and all of them are counted."""
 
 _ROUNDS = 3
 """How often nodes are counted together before those that share a batch with a hub are counted one by one."""
@@ -130,6 +131,14 @@ class DegreeReader:
         # Triples that are no edges for a blank node are rows as well, and may be what does not fit.
         return parts if len(parts) > 1 else await in_halves(batch, call)
 
+    async def counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+        """Count the edges of each node by predicate and direction; see `GraphStore.edge_counts`."""
+        rule = await self._rule.refreshed(call)
+        query = BatchedQuery[Iri, EdgeCounts](
+            self._client, "predicate_counts", _HUBS, lambda batch: {"nodes": batch, **rule}, _read_counts
+        )
+        return await checked_counts(await query.run(ids, call), call)
+
 
 def _counts(batch: Sequence[Iri], rows: Table) -> Mapping[Iri, int]:
     """Return the count of each node; one without a row has no edges."""
@@ -144,26 +153,6 @@ def _counts(batch: Sequence[Iri], rows: Table) -> Mapping[Iri, int]:
 def _is_known(degree: Degree, at_most: int) -> bool:
     """Return whether a count answers the question: all edges, more than `at_most`, or a fault."""
     return degree.exact or degree.count > at_most or not degree.mark.whole
-
-
-_HUBS = 10
-"""Nodes in one query: each has many edges, and all of them are counted."""
-
-
-class EdgeCountReader:
-    """Counts edges by predicate and direction."""
-
-    def __init__(self, client: SparqlClient, rule: EdgeRule) -> None:
-        self._client = client
-        self._rule = rule
-
-    async def counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
-        """Count the edges of each node; see `GraphStore.edge_counts`."""
-        rule = await self._rule.refreshed(call)
-        query = BatchedQuery[Iri, EdgeCounts](
-            self._client, "predicate_counts", _HUBS, lambda batch: {"nodes": batch, **rule}, _read_counts
-        )
-        return await sendable.checked_counts(await query.run(ids, call), call)
 
 
 def _read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, EdgeCounts]:

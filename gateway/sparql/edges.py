@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import partial
 
 from gateway.errors import EdgesCapped, EndpointFault, Fault
-from gateway.graph import sendable
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
+from gateway.graph.reading import checked_edges, sendable_edges
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Triple, edges_of
 from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader
-from gateway.sparql.probes import LateralProbe
+from gateway.sparql.learned import LateralProbe
 from gateway.sparql.rule import EdgeRule, predicate_parameters, selected_predicates, selection_parameters
 from gateway.sparql.table import (
     EMPTY,
@@ -92,7 +92,7 @@ class EdgeReader:
             if per_id is not None and len(found.edges) > per_id:
                 found = replace(_cut(found.edges, 0, per_id, found.mark), left_out=found.left_out)
             # The edges of pages were not checked when they were read.
-            answers[node] = found if found is answer else (await sendable.checked_edges({node: found}, call))[node]
+            answers[node] = found if found is answer else (await checked_edges({node: found}, call))[node]
         return capped | answers
 
     async def _capped(
@@ -178,7 +178,7 @@ class EdgeReader:
             for subject, predicate, target in read(rows, iri("s"), iri("p"), iri("o")):
                 if target in inside:
                     found[subject][Edge(subject, predicate, target)] = None
-            return sendable.edges_of({node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()})
+            return sendable_edges({node: Neighbourhood(tuple(edges), 0, mark) for node, edges in found.items()})
 
         given = {**await self._rule.refreshed(call), **predicate_parameters(predicates)}
         beside = predicates or ()
@@ -198,7 +198,7 @@ class EdgeReader:
             for one in edge(rows):
                 found[one.object][one] = None
             answers = {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
-            return sendable.edges_of(answers)
+            return sendable_edges(answers)
 
         query = self._query("edges_between", _OBJECTS, {"node": [node], **given}, read_from, beside=beside)
         answers = await query.run(sorted(inside), call)
@@ -280,7 +280,7 @@ def _read_capped(
         if not selection.selects(node, one):
             raise KeyError(one)
         edges[node][one] = None
-    return sendable.edges_of({node: _cut(tuple(edges[node]), len(blank[node]), most, mark) for node in batch})
+    return sendable_edges({node: _cut(tuple(edges[node]), len(blank[node]), most, mark) for node in batch})
 
 
 def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Neighbourhood:
@@ -292,7 +292,7 @@ def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Ne
 
 def _read_all(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbourhood]:
     answers, terms = _read_both_ways(batch, rows, mark)
-    return sendable.edges_of(answers, terms)
+    return sendable_edges(answers, terms)
 
 
 def _read_both_ways(batch: Sequence[Iri], rows: Table, mark: Mark) -> tuple[dict[Iri, Neighbourhood], Collection[Iri]]:
@@ -341,4 +341,4 @@ def _read_selected(selection: EdgeSelection, batch: Sequence[Iri], rows: Table, 
         for one in answer.edges:
             if one not in selected:
                 raise KeyError(one)
-    return sendable.edges_of(answers, terms)
+    return sendable_edges(answers, terms)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from gateway.errors import Fault, QueryRefused
-from gateway.graph import sendable
 from gateway.graph.call import Call
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
+from gateway.graph.reading import checked_evidence
 from gateway.graph.values import Assertion, BlankNode, Edge, Evidence, Iri, Mark, NoValue, Resource, Triple, Value
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EvidenceWay
@@ -300,7 +300,7 @@ class EvidenceReader:
         found = await in_thread(
             call, lambda _: {edge: merged([answer[edge] for answer in answers]) for edge in edges}, unless=is_little
         )
-        return await sendable.checked_evidence(found, call)
+        return await checked_evidence(found, call)
 
     async def _refine(self, found: Collection[EdgeStatements], call: Call) -> None:
         """Give the dates and quantities of statements and their references precisions and units."""

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gateway.graph import sendable
 from gateway.graph.call import Call
+from gateway.graph.reading import checked_descriptions, checked_facts
 from gateway.graph.values import (
     BlankNode,
     Description,
@@ -43,54 +43,6 @@ from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text
 from gateway.terms.names import compact
-
-
-class IdentityReader:
-    """Reads the identity predicates of nodes.
-
-    Args:
-        client: Sends the queries.
-        settings: Which predicates.
-        batch: Nodes in one query.
-    """
-
-    def __init__(self, client: SparqlClient, settings: IdentitySettings, batch: int) -> None:
-        self._client = client
-        self._settings = settings
-        self._batch = batch
-
-    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
-        """Return what other graphs call each node, without a query where no predicate says; see `GraphStore`."""
-        settings = self._settings
-        if not settings.predicates:
-            return {node: Identities() for node in ids}
-        same_as = [settings.same_as] if settings.same_as else []
-
-        def read_values(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Identities]:
-            found: dict[Iri, set[Iri]] = {node: set() for node in batch}
-            for node, predicate, named in read(rows, iri("n"), iri("p"), term("v")):
-                other = self._other(predicate, named)
-                if other != node and is_sendable(other) and not is_skolem(other):
-                    found[node].add(other)
-            return {node: Identities(tuple(sorted(others)), mark) for node, others in found.items()}
-
-        query = BatchedQuery(
-            self._client,
-            "identities",
-            self._batch,
-            lambda batch: {"nodes": batch, "predicates": settings.predicates, "same_as": same_as},
-            read_values,
-        )
-        return await query.run(ids, call)
-
-    def _other(self, predicate: Iri, value: Term) -> Iri:
-        """Return the IRI that a value stands for; empty if it stands for none."""
-        match value:
-            case IriTerm() if predicate in self._settings.same_as:
-                return value.value
-            case LiteralTerm() if predicate in self._settings.formatters:
-                return self._settings.formatters[predicate].replace(VALUE_MARK, value.value)
-        return ""
 
 
 class NamePredicates:
@@ -188,7 +140,7 @@ class NodeReader:
         else:
             read_facts = self._facts_by(types, named, described)
             query = self._query("facts", read_facts, predicates=[*types, *named, *described])
-        return await sendable.checked_facts(await query.run(ids, call), call)
+        return await checked_facts(await query.run(ids, call), call)
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
@@ -239,6 +191,24 @@ class NodeReader:
         found = await self._query("facts", self._facts_by(predicates, ()), predicates=predicates).run(ids, call)
         return {iri: facts.types for iri, facts in found.items()}
 
+    async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
+        """Return what other graphs call each node, without a query where no predicate says; see `GraphStore`."""
+        settings = self._profile.identity
+        if not settings.predicates:
+            return {node: Identities() for node in ids}
+
+        def read_values(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Identities]:
+            found: dict[Iri, set[Iri]] = {node: set() for node in batch}
+            for node, predicate, named in read(rows, iri("n"), iri("p"), term("v")):
+                other = _named_by(predicate, named, settings)
+                if other != node and is_sendable(other) and not is_skolem(other):
+                    found[node].add(other)
+            return {node: Identities(tuple(sorted(others)), mark) for node, others in found.items()}
+
+        same_as = [settings.same_as] if settings.same_as else []
+        query = self._query("identities", read_values, predicates=settings.predicates, same_as=same_as)
+        return await query.run(ids, call)
+
     async def mentions(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         """Return only what says how often each node is mentioned; see `GraphStore.mentions`."""
         roles = self._profile.roles.mentions
@@ -265,7 +235,7 @@ class NodeReader:
         if blank_nodes:
             contents = await self._query("blank_content", self._read_blank).run(ids, call)
             described = {node: _together(described[node], contents[node]) for node in described}
-        return await sendable.checked_descriptions(described, call)
+        return await checked_descriptions(described, call)
 
     async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
         """Return descriptions with the precisions of their dates and the units of their quantities."""
@@ -335,6 +305,16 @@ class NodeReader:
             }
 
         return {node: Description(content(found), mark) for node, found in by_node.items()}
+
+
+def _named_by(predicate: Iri, value: Term, settings: IdentitySettings) -> Iri:
+    """Return the IRI that a value of an identity predicate stands for; empty if it stands for none."""
+    match value:
+        case IriTerm() if predicate in settings.same_as:
+            return value.value
+        case LiteralTerm() if predicate in settings.formatters:
+            return settings.formatters[predicate].replace(VALUE_MARK, value.value)
+    return ""
 
 
 class _EntityTypes(dict[Iri, Iri | None]):

@@ -30,7 +30,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.json_rows import decode
-from gateway.sparql.name_predicates import NamePredicateFinder
+from gateway.sparql.names import NamePredicateFinder
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import (

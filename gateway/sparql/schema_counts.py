@@ -12,6 +12,7 @@ from typing import Self
 from gateway.errors import DeadlinePassed, Fault, GaveUp, quoted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
+from gateway.graph.counts import entity_types
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
@@ -20,7 +21,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import IriTerm, LiteralTerm, Table, UnexpectedRows, binding, integer, iri, read, term
 from gateway.sparql.template import Parameter
 from gateway.terms import iri as iris
-from gateway.terms.iri import is_entity_type, is_iri
+from gateway.terms.iri import is_iri
 
 _TRIPLES = 500_000
 """Triples that one counting query should read: a second or a few, below the time-out of most servers."""
@@ -190,13 +191,13 @@ class TermCounter:
         if sum(totals.counts.get(iri, 0) for iri in self._types) <= _TRIPLES:
             scan = await self._scan("schema/types", "t", limit, call, given)
             are_few = len(scan.counts) <= FEW_FOR_A_THREAD
-            counts.types = await in_thread(call, lambda _: counts.sendable(_entity_types(scan.counts)), unless=are_few)
-            counts.blank_types = _entity_types(scan.blank)
+            counts.types = await in_thread(call, lambda _: counts.sendable(entity_types(scan.counts)), unless=are_few)
+            counts.blank_types = entity_types(scan.blank)
             counts.note(scan)
             return
         type_totals = await self._scan("schema/type_totals", "t", limit, call, {"types": self._types})
         counts.note(type_totals)
-        for wanted in await self._batches(counts, _entity_types(type_totals.counts), call):
+        for wanted in await self._batches(counts, entity_types(type_totals.counts), call):
             scan = await self._scan("schema/nodes_of", "t", limit, call, {**given, "wanted": wanted})
             counts.types |= scan.counts
             counts.blank_types |= scan.blank
@@ -243,10 +244,6 @@ def counts_in(rows: Table, variable: str) -> dict[Iri, int]:
     if len(rows) == 1 and rows.terms(variable)[0] is None and [*_COUNT(rows)] == [0]:
         return {}
     return {bound.value: count for bound, count in read(rows, term(variable), _COUNT) if isinstance(bound, IriTerm)}
-
-
-def _entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
-    return {iri: count for iri, count in counts.items() if is_entity_type(iri)}
 
 
 def _batches(totals: Mapping[Iri, int]) -> list[list[Iri]]:
@@ -334,7 +331,7 @@ class Sampler:
         for predicate, counted, count in read(binding(rows, "p"), iri("p"), iri("t"), integer("count")):
             counts = sample.types if predicate in self._types else predicates
             counts[counted] = count
-        sample.types = Counter({iri: count for iri, count in sample.types.items() if is_entity_type(iri)})
+        sample.types = Counter(entity_types(sample.types))
         sample.predicates = self._edges(predicates)
         return sample
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 import logging
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused
 from gateway.graph.call import Call
-from gateway.graph.name_scan import compare_names
+from gateway.graph.reading import compare_names
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.learned import LetterClassProbe
 from gateway.sparql.nodes import NamePredicates
-from gateway.sparql.probes import LetterClassProbe
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import integer, iri, literal, read
 from gateway.sparql.template import Parameter
@@ -229,13 +229,7 @@ _MOST = 5_000
 
 
 class EntityLister:
-    """Lists the entities of a graph by type.
-
-    Args:
-        client: Sends the query.
-        rule: What is evidence and no entity.
-        type_predicates: The predicates from an entity to its types.
-    """
+    """Lists the entities of a graph by type."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, type_predicates: Sequence[Iri]) -> None:
         self._client = client
@@ -244,12 +238,17 @@ class EntityLister:
 
     async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types; see `GraphStore.of_types`."""
+        how = "all entities of these types"
+        return await self._listed("search/of_types", {"wanted": types}, how, call, at_most or _MOST)
+
+    async def _listed(
+        self, name: str, given: Mapping[str, Parameter], how: str, call: Call, at_most: int | None = None
+    ) -> Hits:
         await self._rule.refresh(call)
-        given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
-        answer = await self._client.rows("search/of_types", call, given, at_most=at_most or _MOST)
-        rows, truncated = answer.part()
+        asked = {"types": self._type_predicates, **given, **self._rule.evidence_of_nodes}
+        rows, truncated = (await self._client.rows(name, call, asked, at_most=at_most)).part()
         hits = tuple(Hit(entity, "", is_synonym=False) for entity in iri("n")(rows))
-        return Hits(hits, truncated, "all entities of these types", exhaustive=not truncated)
+        return Hits(hits, truncated, how, exhaustive=not truncated)
 
     async def count(self, types: Sequence[Iri], call: Call) -> int:
         """Return how many nodes that state no evidence have one of some types, blank nodes included.
@@ -267,27 +266,12 @@ class EntityLister:
 
     async def untyped(self, call: Call) -> Hits:
         """Return the entities without any type."""
-        await self._rule.refresh(call)
-        given = {
-            "types": self._type_predicates,
-            "of_terms": sorted(SCHEMA_TERM_CLASSES),
-            **self._rule.evidence_of_nodes,
-        }
-        answer = await self._client.rows("walks/untyped", call, given)
-        rows, truncated = answer.part()
-        hits = tuple(Hit(entity, "", is_synonym=False) for entity in iri("n")(rows))
-        return Hits(hits, truncated, "all entities without a type", exhaustive=not truncated)
+        given = {"of_terms": sorted(SCHEMA_TERM_CLASSES)}
+        return await self._listed("walks/untyped", given, "all entities without a type", call)
 
 
 class BlankNodeFinder:
-    """Finds out whether a search may have missed blank nodes, where the schema does not say.
-
-    Args:
-        client: Sends the query.
-        rule: What is evidence and no entity.
-        profile: The profile.
-        name_predicates: The predicates of names.
-    """
+    """Finds out whether a search may have missed blank nodes, where the schema does not say."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates) -> None:
         self._client = client

@@ -9,14 +9,13 @@ from gateway.flow.control import FlowControl
 from gateway.graph.store import NameReader, OnProgress
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.degrees import DegreeReader, EdgeCountReader, ReachReader
+from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
 from gateway.sparql.engines import EngineDetector
 from gateway.sparql.evidence import EvidenceReader, WaysInUse
-from gateway.sparql.name_predicates import NamePredicateFinder
-from gateway.sparql.names import NamelessCounter, SparqlNameReader
-from gateway.sparql.nodes import IdentityReader, NamePredicates, NodeReader
-from gateway.sparql.probes import LateralProbe
+from gateway.sparql.learned import LateralProbe
+from gateway.sparql.names import NamelessCounter, NamePredicateFinder, SparqlNameReader
+from gateway.sparql.nodes import NamePredicates, NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema import SchemaReader
 from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
@@ -65,7 +64,7 @@ class SparqlStore:
         # The port, by who answers what.
         self.edges = edges.around
         self.degrees = degrees.degrees
-        self.edge_counts = EdgeCountReader(self._client, rule).counts
+        self.edge_counts = degrees.counts
         self.reach = ReachReader(self._client, rule, batch).reach
         self.edges_among = edges.among
         self.existing = nodes.existing
@@ -73,7 +72,7 @@ class SparqlStore:
         self.nodes = nodes.facts
         self.predicates = nodes.predicates
         self.narrower = nodes.narrower
-        self.identities = IdentityReader(self._client, profile.identity, facts_batch).identities
+        self.identities = nodes.identities
         self.mentions = nodes.mentions
         self.node_metadata = nodes.metadata
         self.edge_metadata = EvidenceReader(self._client, ways, value_nodes, facts_batch).about

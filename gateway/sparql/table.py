@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 import msgspec
 
 from gateway.errors import AnswerCut, EndpointFault
-from gateway.graph.rows import ReceivedRows
+from gateway.graph.reading import ReceivedRows
 from gateway.graph.values import Edge, Iri, Resource, edges_of
 from gateway.terms.iri import RDF, XSD
 from gateway.terms.literals import Literal

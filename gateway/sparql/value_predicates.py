@@ -62,14 +62,7 @@ _SUBJECTS = 100
 
 
 class ValuePredicateReader:
-    """Reads which predicates of a graph have literals, and which literals.
-
-    Args:
-        client: Sends the queries.
-        rule: What is evidence and no node.
-        nodes: Reads nodes.
-        profile: The profile.
-    """
+    """Reads which predicates of a graph have literals, and which literals."""
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, profile: Profile) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""The store of what a URL names, the caches before it, and the connection to an endpoint."""
+"""The store of what a URL names, the caches and the label index before it, and the connection to an endpoint."""
 
 from __future__ import annotations
 
@@ -23,14 +23,105 @@ from gateway.settings.storage import database_prefixes, profile_digest
 from gateway.settings.urls import check_endpoint_url, is_database_url
 from gateway.sparql.engines import timeout_policy
 from gateway.sparql.store import SparqlStore
-from gateway.stores.databases import database_store, installed
 from gateway.telemetry.tally import Clock
 from gateway.transport.base import Transport
 
-# A graph in this process needs no aiohttp, which takes long to import.
 if TYPE_CHECKING:
     from gateway.cache.shared_values import SharedValues
     from gateway.transport.http import Http
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Literal
+
+from gateway.cache.on_disk import StoredSchema
+from gateway.errors import ConfigurationError
+from gateway.graph.store import OnProgress
+from gateway.search_index.index import IndexedStore, IndexInfo
+from gateway.search_index.partial_index import allowance_of, no_progress
+from gateway.search_index.sources import StoredIndex, StoredIndexSource
+from gateway.settings.found_settings import FoundSettings
+from gateway.settings.profile import policy_of, profile_for_endpoint, under_policy_at_endpoint, without_search_api
+from gateway.settings.storage import GraphIdentity, check_private, default_store
+from gateway.settings.urls import is_neo4j_url
+from gateway.terms.prefixes import checked_prefixes
+
+Extra = Literal["postgres", "neo4j", "redis"]
+
+_NEEDS: Final[dict[Extra, str]] = {
+    "postgres": "A graph in PostgreSQL needs the package asyncpg.",
+    "neo4j": "A graph in Neo4j needs the package neo4j.",
+    "redis": "A shared cache needs the package redis.",
+}
+
+
+@contextmanager
+def installed(extra: Extra) -> Iterator[None]:
+    """Say what to install where the block imports what is not.
+
+    Raises:
+        ConfigurationError: The package of the extra is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            _NEEDS[extra], next_step=f"Install it: pip install 'bfsql-gateway[{extra}]'."
+        ) from error
+
+
+def database_store(
+    url: str, profile: Profile, prefixes: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over a database; it sends nothing yet.
+
+    Args:
+        url: The URL of the database.
+        profile: The profile; what it is when the store is made may differ in what is about answers.
+        prefixes: The user's own prefixes, which IDs are made with beside those of the profile.
+        clock: Seconds for every deadline.
+        wall_clock: Seconds since the epoch.
+
+    Raises:
+        ConfigurationError: The URL or the profile is wrong, or the package for the database is not installed.
+    """
+    _refuse_hidden(profile)
+    known = database_prefixes(url, profile, prefixes)
+    make = _neo4j_store_at if is_neo4j_url(url) else _postgres_store_at
+    return make(url, profile, known, clock, wall_clock)
+
+
+def _postgres_store_at(
+    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over tables of PostgreSQL; see `database_store`."""
+    with installed("postgres"):
+        from gateway.postgres.connection import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres.store import PostgresStore  # noqa: PLC0415
+    address = address_of(url, profile.endpoint)
+    return lambda settings: PostgresStore(
+        address, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
+    )
+
+
+def _neo4j_store_at(
+    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
+) -> Callable[[Profile], GraphStore]:
+    """Return what makes the store over a database of Neo4j; see `database_store`."""
+    with installed("neo4j"):
+        from gateway.neo4j.connection import address_of  # noqa: PLC0415 - an extra
+        from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
+    address = address_of(url, profile.endpoint)
+    return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
+
+
+def _refuse_hidden(profile: Profile) -> None:
+    if policy_of(profile) is not None:
+        raise ConfigurationError(
+            "The profile hides something ([hidden]), and of a database nothing can be hidden.",
+            valid="Types, predicates, named graphs and literals are hidden of graphs in files and at endpoints.",
+            next_step="Serve views without them: [postgres] in the profile names the tables.",
+        )
+
 
 _CACHE_MEGABYTES = 64
 """The default size of the cache; a graph in this process has none by default."""
@@ -79,8 +170,7 @@ def _searched(store: GraphStore, profile: Profile) -> GraphStore:
         WikibaseApi,
         api_flow,
     )
-    from gateway.wikibase.protocol import ApiRequests  # noqa: PLC0415
-    from gateway.wikibase.search import WikibaseStore  # noqa: PLC0415
+    from gateway.wikibase.search import ApiRequests, WikibaseStore  # noqa: PLC0415
 
     access = access_without_credentials(search.api, endpoint, "search.api")
     api = WikibaseApi(search.api, max_bytes=profile.limits.body_bytes, access=access)
@@ -193,3 +283,99 @@ class OpenedGraph:
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
     lasting: Path | None = None
+
+
+async def make_label_index(
+    endpoint: str,
+    profile: Profile,
+    *,
+    prefixes: Mapping[str, str] | None = None,
+    store: str | Path | None = None,
+    restart: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> tuple[IndexInfo, Path]:
+    """Build the label index of an endpoint, which `open_gateway` then uses.
+
+    Args:
+        endpoint: The URL.
+        profile: The profile of the endpoint.
+        prefixes: Namespaces by prefix, as `open_gateway` takes them: for a database they decide which IRIs its IDs are,
+            so an index is used only with the same ones.
+        store: The folder for stored indexes and schemas; by default the user's cache directory.
+        restart: Whether to read all names again; by default an interrupted build is resumed.
+        on_progress: Called with the number of entities that were read, and the total.
+
+    Returns:
+        Facts about the index, and its folder.
+
+    Raises:
+        Fault: The endpoint could not be asked; the next build resumes here.
+        ConfigurationError: The URL or a prefix is wrong, or the folder cannot be written.
+    """
+    profile = under_policy_at_endpoint(profile)
+    own = checked_prefixes(prefixes or {})
+    read = store_at(endpoint, profile, own, None, time.time)
+    graph = cached(read(without_search_api(profile)), without_search_api(profile), time.monotonic)
+    stored = stored_index(endpoint, profile, own, store)
+    allowance = allowance_of(profile)
+    try:
+        names = graph.name_reader()
+        if names is None:
+            raise ConfigurationError("This graph lists no names, so it can have no label index.")
+        await names.find_predicates(allowance())
+        return await stored.build(names, allowance, restart=restart, on_progress=on_progress), stored.folder
+    finally:
+        await graph.close()
+
+
+def stored_index(url: str, profile: Profile, prefixes: Mapping[str, str], store: str | Path | None) -> StoredIndex:
+    """Return the place of the label index of an endpoint or a database.
+
+    Raises:
+        ConfigurationError: The folder belongs to somebody else.
+    """
+    folder = default_store() if store is None else Path(store)
+    stored = StoredIndex.of(GraphIdentity.of(url, profile, prefixes), folder)
+    check_private(folder, stored.folder)
+    return stored
+
+
+def remote_graph(
+    url: str,
+    profile: Profile,
+    prefixes: Mapping[str, str],
+    store: str | Path | None,
+    clock: Clock | None,
+    wall_clock: Clock,
+    *,
+    keep_schema: bool,
+    shared_cache: str | None,
+) -> OpenedGraph:
+    """Open an endpoint or a database, with its label index; nothing is sent yet.
+
+    Args:
+        url: The URL.
+        profile: The profile.
+        prefixes: The user's own prefixes.
+        store: The folder for what is stored; by default the user's cache directory.
+        clock: Seconds for every deadline; None for a monotonic clock.
+        wall_clock: Seconds since the epoch.
+        keep_schema: Whether the schema is stored.
+        shared_cache: The URL of the server in which processes share what they read; None for none.
+
+    Raises:
+        ConfigurationError: The URL or the profile is wrong, or a package is not installed.
+    """
+    check_endpoint_url(url)
+    if not is_database_url(url):
+        found = FoundSettings.of(url, profile, None if store is None else Path(store), wall_clock())
+        profile = profile if found is None else found.applied(url, profile)
+    server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
+    read = store_at(url, profile, prefixes, clock, wall_clock, server)
+    profile = under_policy_at_endpoint(profile_for_endpoint(profile, url))
+    shared = None if server is None else shared_values(server, url, profile, prefixes)
+    below = cached(read(profile), profile, clock or time.monotonic, shared)
+    stored = stored_index(url, profile, prefixes, store)
+    storage = StoredSchema(stored.folder) if keep_schema else None
+    lasting = stored.folder if keep_schema or store is not None else None
+    return OpenedGraph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)

@@ -16,12 +16,11 @@ from gateway.cache.on_disk import FixedContentStore
 from gateway.cache.store import CachedStore
 from gateway.errors import ConfigurationError
 from gateway.files.cached_graph import FileCache, open_cached
-from gateway.files.graph_files import graph_files, refuse_stdin
-from gateway.files.loading import LoadedGraph, load_files
+from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
 from gateway.files.parser_process import Progress
 from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.store import GraphStore
-from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.index import IndexedStore
 from gateway.search_index.partial_index import allowance_of
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.hidden import Policy

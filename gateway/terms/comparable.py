@@ -19,7 +19,7 @@ from typing import Final
 from typing import Literal as Literal_
 
 from gateway.terms.iri import XSD
-from gateway.terms.literals import Literal
+from gateway.terms.literals import INTEGERS, Literal
 
 MOST_DIGITS: Final = 1_000
 """Digits of a number that is compared, and powers of ten by which its point is moved; beyond it nothing is computed."""
@@ -311,10 +311,6 @@ def _date_reader(precision: Precision) -> Callable[[str], Comparable | None]:
     return read
 
 
-_INTEGERS = (
-    "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
-    "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
-)  # fmt: skip
 _DATES: dict[str, Precision] = {
     "date": "day", "dateTime": "time", "dateTimeStamp": "time", "gYear": "year", "gYearMonth": "month",
 }  # fmt: skip
@@ -323,6 +319,6 @@ _READERS: dict[str, Callable[[str], Comparable | None]] = {
     f"{XSD}boolean": _boolean,
     f"{XSD}decimal": _number_reader(with_point=True, with_exponent=False),
     **dict.fromkeys((f"{XSD}double", f"{XSD}float"), _number_reader(with_point=True, with_exponent=True)),
-    **dict.fromkeys((f"{XSD}{name}" for name in _INTEGERS), _number_reader(with_point=False, with_exponent=False)),
+    **dict.fromkeys(INTEGERS, _number_reader(with_point=False, with_exponent=False)),
     **{f"{XSD}{name}": _date_reader(precision) for name, precision in _DATES.items()},
 }

@@ -17,7 +17,7 @@ from gateway.terms.iri import XSD
 
 JsonScalar = str | int | float | bool
 
-_INTEGERS = frozenset(f"{XSD}{name}" for name in (
+INTEGERS = frozenset(f"{XSD}{name}" for name in (
     "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
     "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
 ))  # fmt: skip
@@ -66,7 +66,7 @@ class Literal:
         if not self.datatype:
             return self.value
         text = self.value.strip()
-        if self.datatype in _INTEGERS:
+        if self.datatype in INTEGERS:
             return _integer(text, self.value)
         if self.datatype in _REALS:
             return _real(text, self.value, self.datatype)
@@ -79,7 +79,7 @@ class Literal:
 
 def is_number(datatype: str) -> bool:
     """Return whether a datatype is one of numbers."""
-    return datatype in _INTEGERS or datatype in _REALS
+    return datatype in INTEGERS or datatype in _REALS
 
 
 def is_date(datatype: str) -> bool:

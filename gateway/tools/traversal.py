@@ -19,7 +19,6 @@ from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, EdgeSelection, Iri, Neighbourhood
-from gateway.graph.walk_edges import WalkEdges
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile
@@ -30,9 +29,8 @@ from gateway.tools.readers import IdReader, SteeringReader
 from gateway.traversal.builder import TopologyBuilder
 from gateway.traversal.expander import HubRule
 from gateway.traversal.redirects import Redirects, ResolvedSeeds
-from gateway.traversal.snapshots import Snapshots
-from gateway.traversal.steering import Steering, reverse
-from gateway.traversal.topology import Topology
+from gateway.traversal.steering import Steering, WalkEdges, reverse
+from gateway.traversal.topology import Snapshots, Topology
 
 _WARNED = 5
 """Seeds, and predicates, that warnings about the other direction name."""

@@ -1,19 +1,306 @@
 """A `GraphStore` that searches by the API of a Wikibase: by the beginning of a name or an ID, else by words.
 
 The API does not know the types of the graph, so the graph is asked for the types of the entities that the API found.
+
+Sources: `action=help` of any `api.php` for the modules `wbsearchentities`, `query+search`, `query+siteinfo` and
+`wbgetentities`, and Wikibase's ``repo/includes/Api/SearchEntities.php``.
+
+The limits are those of a client without an account (docs/notes/wikimedia.md, "The API of a Wikibase"): 50 entities at
+once, and no entity by the beginning of a name beyond the first 100 (`search-continue` ends at 50 in Wikibase's
+``SearchEntities.php``).
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeVar
 
-from gateway.errors import Fault, counted
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from gateway.errors import EndpointFault, Fault, counted
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
-from gateway.graph.values import Hits, Iri, SearchTerms
-from gateway.terms.names import Sought, listed_words
-from gateway.wikibase.protocol import AT_ONCE, ApiHits, ApiRequests, FoundEntity, id_in
+from gateway.graph.values import Hit, HitDetails, Hits, Iri, SearchTerms
+from gateway.terms.iri import is_iri
+from gateway.terms.names import Fit, Sought, listed_words
+from gateway.wikibase.api import ApiClient
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def _no_list(value: object) -> object:
+    """Take an empty list for an empty table: PHP has one array for both."""
+    return {} if value == [] else value
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+
+class Match(_Part):
+    """The label or alias that fits, or the ID: `type` is `label`, `alias`, or `entityId`."""
+
+    type: str
+    text: str
+
+
+class Entry(_Part):
+    """One entity that was found, with label and description in the wanted language or one that stands in for it."""
+
+    id: str
+    concepturi: str
+    match: Match
+    label: str = ""
+    description: str = ""
+
+
+class Entries(_Part):
+    """The answer of `wbsearchentities`, the likeliest first; the next page never begins above 50."""
+
+    search: list[Entry]
+    next: int | None = Field(default=None, alias="search-continue")
+
+
+class Page(_Part):
+    """A page of the wiki: its title is the ID of an entity."""
+
+    title: str
+
+
+class General(_Part):
+    """What a wiki says about itself."""
+
+    concept_base: str = Field(default="", alias="wikibase-conceptbaseuri")
+
+
+class _Query(_Part):
+    search: list[Page]
+    general: General | None = None
+
+
+class _Continue(_Part):
+    sroffset: int
+
+
+class Pages(_Part):
+    """The answer of `list=search`, maybe with `meta=siteinfo`."""
+
+    query: _Query
+    more: _Continue | None = Field(default=None, alias="continue")
+
+
+class Text(_Part):
+    """A label, an alias or a description."""
+
+    value: str
+
+
+class Entity(_Part):
+    """The names and descriptions of one entity, by language; none where it is missing."""
+
+    labels: Annotated[dict[str, Text], BeforeValidator(_no_list)] = Field(default_factory=dict)
+    aliases: Annotated[dict[str, list[Text]], BeforeValidator(_no_list)] = Field(default_factory=dict)
+    descriptions: Annotated[dict[str, Text], BeforeValidator(_no_list)] = Field(default_factory=dict)
+
+
+class Entities(_Part):
+    """The answer of `wbgetentities`."""
+
+    entities: Annotated[dict[str, Entity], BeforeValidator(_no_list)]
+
+
+def read(shape: type[Shape], content: Mapping[str, Any]) -> Shape:
+    """Return an answer in the shape that it should have; another one is an `EndpointFault`."""
+    try:
+        return shape.model_validate(content)
+    except ValidationError as error:
+        raise EndpointFault(
+            "The Wikibase API's answer is none that its documentation knows.",
+            next_step="The operator of this gateway should check search.api in its profile.",
+        ) from error
+
+
+AT_ONCE = 50
+"""Entities in one request: `wbsearchentities` returns no more."""
+
+_LONGEST_NAME = 250
+"""Characters of a label or alias at most, in Wikibase as it comes: a longer text is the beginning of none."""
+
+_LONGEST_QUERY = 300
+"""Characters of a full-text query at most; a longer one is refused (CirrusSearch, `MaxFullTextQueryLength`)."""
+
+_SETTING = "The operator of this gateway should check search.api in its profile."
+
+_UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_ID = re.compile(r"<?([^\s<>]*[:/#])?([qp][1-9][0-9]{0,11})>?", re.IGNORECASE)
+_ITEM = re.compile(r"Q[1-9][0-9]{0,11}")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityId:
+    """An ID that somebody searched for: `Q42`, `P31`. Alone, without a prefix, it may also be a name."""
+
+    text: str
+    is_alone: bool
+
+    @property
+    def is_property(self) -> bool:
+        """Whether it is a property's."""
+        return self.text.startswith("P")
+
+
+def id_in(text: str) -> EntityId | None:
+    """Return the ID that a text is: `Q42`, `wd:q42`, a whole IRI; None where it is none."""
+    found = _ID.fullmatch(text.strip())
+    return EntityId(found[2].upper(), is_alone=found[1] is None) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """One entity that was found: its names that fit, and its name and description."""
+
+    hits: Sequence[Hit]
+    details: HitDetails
+
+
+@dataclass(frozen=True, slots=True)
+class ApiHits:
+    """What one page of a search found.
+
+    Attributes:
+        entities: Entities by IRI, the likeliest first.
+        next: Where the next page begins; None where there is none.
+        more: Whether there are more than can be asked for, so far as is known.
+    """
+
+    entities: Mapping[Iri, FoundEntity]
+    next: int | None
+    more: bool
+
+
+class ApiRequests:
+    """Asks the API of one Wikibase for entities."""
+
+    def __init__(self, client: ApiClient, language: str) -> None:
+        self._client = client
+        self.language = language
+        self._base = ""
+
+    async def beginning(self, text: str, kind: str, terms: SearchTerms, start: int, call: Call) -> ApiHits:
+        """Ask for an `item` or `property` with a label or an alias that begins with a text, or with this ID."""
+        fields = [
+            ("action", "wbsearchentities"),
+            ("search", _sendable(text)[:_LONGEST_NAME]),
+            ("language", self.language),
+            ("uselang", self.language),
+            ("type", kind),
+            ("limit", str(AT_ONCE)),
+            ("continue", str(start)),
+        ]
+        answer = read(Entries, await self._client.ask("wbsearchentities", fields, call))
+        entities = {
+            self._iri(entry): FoundEntity((_hit(entry, terms),), HitDetails(entry.label, entry.description))
+            for entry in answer.search
+        }
+        # Beyond the first hundred the API does not say whether there are more.
+        more = answer.next is not None or (start > 0 and len(answer.search) >= AT_ONCE)
+        return ApiHits(entities, answer.next, more)
+
+    async def with_words(self, words: Sequence[str], start: int, call: Call) -> ApiHits:
+        """Ask for items whose page has every word, in any name of any language, or in its statements.
+
+        Only IDs come, so each entity has one hit whose text is its ID: `named` has the names. The words are letters,
+        digits and marks in lower case, and so nothing that a query language knows.
+        """
+        about_itself = [] if self._base else [("meta", "siteinfo"), ("siprop", "general")]
+        fields = [
+            ("action", "query"),
+            ("list", "search"),
+            ("srsearch", _together(words)),
+            ("srnamespace", "0"),
+            ("srlimit", str(AT_ONCE)),
+            ("sroffset", str(start)),
+            ("srprop", ""),
+            ("srinfo", ""),
+            ("uselang", self.language),
+            *about_itself,
+        ]
+        answer = read(Pages, await self._client.ask("search", fields, call))
+        if answer.query.general is not None:
+            self._base = answer.query.general.concept_base
+        ids = [page.title for page in answer.query.search if _ITEM.fullmatch(page.title)]
+        if ids and not is_iri(f"{self._base}{ids[0]}"):
+            self._base = ""
+            raise EndpointFault("The Wikibase API does not say how the IRIs of its entities begin.", next_step=_SETTING)
+        iris = {id_: f"{self._base}{id_}" for id_ in ids}
+        found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), HitDetails()) for id_, iri in iris.items()}
+        return ApiHits(found, answer.more.sroffset if answer.more else None, answer.more is not None)
+
+    async def named(self, ids: Mapping[str, Iri], sought: Sought, call: Call) -> Mapping[Iri, FoundEntity]:
+        """Ask for the names of items (IRIs by ID, 50 at most) found by words; those without a name are left out."""
+        fields = [
+            ("action", "wbgetentities"),
+            ("ids", "|".join(ids)),
+            ("props", "labels|aliases|descriptions"),
+            ("languages", "|".join(dict.fromkeys([self.language, "mul"]))),
+            ("languagefallback", "1"),
+        ]
+        answer = read(Entities, await self._client.ask("wbgetentities", fields, call))
+        known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
+        named = {iri: FoundEntity(_names(iri, entity, sought), self._details(entity)) for iri, entity in known.items()}
+        return {iri: found for iri, found in named.items() if found.hits}
+
+    def _details(self, entity: Entity) -> HitDetails:
+        name, description = (
+            next((texts[tag].value for tag in (self.language, "mul") if tag in texts), "")
+            for texts in (entity.labels, entity.descriptions)
+        )
+        return HitDetails(name, description)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._client.close()
+
+    def _iri(self, entry: Entry) -> Iri:
+        if not is_iri(entry.concepturi) or not entry.concepturi.endswith(entry.id):
+            raise EndpointFault("The Wikibase API gives an entity an IRI that is none.", next_step=_SETTING)
+        self._base = entry.concepturi.removesuffix(entry.id)
+        return entry.concepturi
+
+
+def _hit(entry: Entry, terms: SearchTerms) -> Hit:
+    if entry.match.type == "entityId":
+        # What was searched for is the ID, in whatever form; so it fits.
+        return Hit(entry.concepturi, terms.text.strip(), is_synonym=True)
+    return Hit(entry.concepturi, entry.match.text, is_synonym=entry.match.type != "label")
+
+
+def _names(iri: Iri, entity: Entity, sought: Sought) -> Sequence[Hit]:
+    """Return the names with a word of the text, or the labels, where the words stand elsewhere on the page."""
+    labels = [Hit(iri, label.value, is_synonym=False) for label in entity.labels.values()]
+    aliases = [Hit(iri, one.value, is_synonym=True) for some in entity.aliases.values() for one in some]
+    telling = [hit for hit in (*labels, *aliases) if min(sought.fits(hit.text)) < Fit.ABSENT]
+    return list(dict.fromkeys(telling or labels))
+
+
+def _sendable(text: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(_UNSENDABLE.sub(" ", text).split()))
+
+
+def _together(words: Sequence[str]) -> str:
+    """Return words as one query, as many as it may have."""
+    query = ""
+    for word in words:
+        longer = f"{query} {word}".strip()
+        if len(longer) > _LONGEST_QUERY:
+            break
+        query = longer
+    return query or words[0][:_LONGEST_QUERY]
+
 
 _PAGES = 2
 """Pages of one search at most; the API has no more for the beginning of a name."""

@@ -17,7 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.api import open_gateway
-from gateway.cache import shared_codec
+from gateway.cache.shared import (
+    COUNTS,
+    DEGREES,
+    DESCRIPTIONS,
+    EDGES,
+    EVIDENCE,
+    EXISTENCE,
+    FACTS,
+    IDENTITIES,
+    REACH,
+    SUBCLASSES,
+)
 from gateway.cache.shared_values import SharedValues
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.counts import EdgeCount, EdgeCounts
@@ -337,30 +348,24 @@ PROPERTIES = st.recursive(
     ),
     max_leaves=5,
 )
-COUNTS = st.builds(EdgeCount, TEXT, st.booleans(), st.integers(0, 9), IRIS)
+COUNTS_OF_EDGES = st.builds(EdgeCount, TEXT, st.booleans(), st.integers(0, 9), IRIS)
 ANSWERS = st.one_of(
     st.builds(
         Neighbourhood, st.lists(st.builds(Edge, TEXT, TEXT, TEXT), max_size=5).map(tuple), st.integers(0, 99)
-    ).map(lambda answer: (shared_codec.EDGES, answer)),
-    st.builds(Degree, st.integers(0, 10**9), st.booleans()).map(lambda answer: (shared_codec.DEGREES, answer)),
-    st.builds(EdgeCounts, st.lists(COUNTS, max_size=3).map(tuple), st.integers(0, 9)).map(
-        lambda answer: (shared_codec.COUNTS, answer)
+    ).map(lambda answer: (EDGES, answer)),
+    st.builds(Degree, st.integers(0, 10**9), st.booleans()).map(lambda answer: (DEGREES, answer)),
+    st.builds(EdgeCounts, st.lists(COUNTS_OF_EDGES, max_size=3).map(tuple), st.integers(0, 9)).map(
+        lambda answer: (COUNTS, answer)
     ),
-    st.builds(NodeFacts, IRIS, TEXT, description=TEXT, left_out=st.integers(0, 9)).map(
-        lambda answer: (shared_codec.FACTS, answer)
-    ),
-    st.builds(Existence, st.booleans()).map(lambda answer: (shared_codec.EXISTENCE, answer)),
-    st.builds(DirectSubclasses, IRIS).map(lambda answer: (shared_codec.SUBCLASSES, answer)),
-    st.builds(Identities, IRIS).map(lambda answer: (shared_codec.IDENTITIES, answer)),
-    st.builds(Reach, st.dictionaries(TEXT, st.integers(0, 5), max_size=4)).map(
-        lambda answer: (shared_codec.REACH, answer)
-    ),
-    st.builds(Description, PROPERTIES, left_out=st.integers(0, 9)).map(
-        lambda answer: (shared_codec.DESCRIPTIONS, answer)
-    ),
+    st.builds(NodeFacts, IRIS, TEXT, description=TEXT, left_out=st.integers(0, 9)).map(lambda answer: (FACTS, answer)),
+    st.builds(Existence, st.booleans()).map(lambda answer: (EXISTENCE, answer)),
+    st.builds(DirectSubclasses, IRIS).map(lambda answer: (SUBCLASSES, answer)),
+    st.builds(Identities, IRIS).map(lambda answer: (IDENTITIES, answer)),
+    st.builds(Reach, st.dictionaries(TEXT, st.integers(0, 5), max_size=4)).map(lambda answer: (REACH, answer)),
+    st.builds(Description, PROPERTIES, left_out=st.integers(0, 9)).map(lambda answer: (DESCRIPTIONS, answer)),
     st.builds(
         Evidence, st.lists(st.builds(Assertion, PROPERTIES, IRIS), max_size=2).map(tuple), left_out=st.integers(0, 9)
-    ).map(lambda answer: (shared_codec.EVIDENCE, answer)),
+    ).map(lambda answer: (EVIDENCE, answer)),
 )
 
 
@@ -375,12 +380,12 @@ def test_what_is_read_is_what_was_written(drawn: tuple[object, object]) -> None:
 @given(st.binary(max_size=60) | ANSWERS.map(lambda drawn: drawn[0].write(drawn[1])))
 def test_other_bytes_are_no_answer_or_a_whole_one(content: bytes) -> None:
     for kind in (
-        shared_codec.EDGES,
-        shared_codec.FACTS,
-        shared_codec.DESCRIPTIONS,
-        shared_codec.EVIDENCE,
-        shared_codec.COUNTS,
-        shared_codec.REACH,
+        EDGES,
+        FACTS,
+        DESCRIPTIONS,
+        EVIDENCE,
+        COUNTS,
+        REACH,
     ):
         read = kind.read(content)
         assert read is None or read.mark.whole
@@ -388,8 +393,8 @@ def test_other_bytes_are_no_answer_or_a_whole_one(content: bytes) -> None:
 
 def test_answers_that_are_not_whole_or_hold_hashes_of_this_process_are_not_written() -> None:
     fault = Mark(EndpointFault("Gone."))
-    assert shared_codec.EDGES.write(Neighbourhood(mark=fault)) is None
-    assert shared_codec.EDGES.write(Neighbourhood(left_out=frozenset({1}))) is None
-    assert shared_codec.DESCRIPTIONS.write(Description(mark=fault)) is None
-    assert shared_codec.DESCRIPTIONS.write(Description(refined=False)) is None
-    assert shared_codec.EVIDENCE.write(Evidence(mark=fault)) is None
+    assert EDGES.write(Neighbourhood(mark=fault)) is None
+    assert EDGES.write(Neighbourhood(left_out=frozenset({1}))) is None
+    assert DESCRIPTIONS.write(Description(mark=fault)) is None
+    assert DESCRIPTIONS.write(Description(refined=False)) is None
+    assert EVIDENCE.write(Evidence(mark=fault)) is None

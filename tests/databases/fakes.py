@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gateway.databases.client import DatabaseClient, Row
-from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.store import DatabaseStore, Readers
+from gateway.databases.store import DatabaseStore
+from gateway.databases.terms import IriMapping
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline
 from gateway.settings.load import load_profile
@@ -50,7 +50,7 @@ def store(answers: Answers, *, profile: Profile | None = None, prefixes: dict[st
     client = FakeClient(
         FakePool(answers), FlowControl(profile.endpoint.requests), profile.limits.query_rows, alive="alive"
     )
-    readers = Readers.of(
+    return DatabaseStore(
         client,
         IriMapping(IDS, prefixes or {}),
         IriMapping(TERMS, prefixes or {}),
@@ -59,7 +59,6 @@ def store(answers: Answers, *, profile: Profile | None = None, prefixes: dict[st
         expression=str,
         wall_clock=time.time,
     )
-    return DatabaseStore(client, readers)
 
 
 def call() -> Call:

@@ -12,7 +12,7 @@ from typing import Final
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.terms import IriMapping
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, EdgeSelection

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.databases.iri_mapping import IriMapping
+from gateway.databases.terms import IriMapping
 from gateway.errors import ConfigurationError
 from gateway.terms.iri import is_iri
 

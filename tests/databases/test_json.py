@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import JsonEncoder, JsonValues, decoded, decoded_object
+from gateway.databases.terms import IriMapping, JsonEncoder, JsonValues, decoded, decoded_object
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.values import Assertion, BlankNode, NoValue, Properties, Resource, Value
 from gateway.terms.iri import XSD

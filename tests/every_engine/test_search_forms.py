@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.api import open_gateway
 from gateway.errors import InputError
 from gateway.graph.values import SearchTerms
-from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.index import IndexedStore
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.profile import Profile, SearchSettings

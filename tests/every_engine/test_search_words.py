@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.answers.models import SearchResult
 from gateway.errors import InputError
-from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.index import IndexedStore
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.profile import Profile, SearchSettings
 from gateway.sparql.store import SparqlStore

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from gateway.cli.graph_source import with_file_limits
 from gateway.errors import ConfigurationError
-from gateway.files.graph_files import graph_files, refuse_stdin
-from gateway.files.loading import load_files
+from gateway.files.loading import graph_files, load_files, refuse_stdin
 from gateway.files.parser import FileParser
 from gateway.files.parser_streams import ParseRequest, RefusedError
 from gateway.files.recognition import FORMATS, format_by_name, format_of, packing_by_name

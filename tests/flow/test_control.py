@@ -23,8 +23,7 @@ from gateway.errors import (
     Resting,
     Throttled,
 )
-from gateway.flow.breaker import Breaker
-from gateway.flow.control import BatchSize, FlowControl, RetryPolicy
+from gateway.flow.control import BatchSize, Breaker, FlowControl, RetryPolicy
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, read_state, strictest, written
 from gateway.flow.shared_quota import SharedQuota

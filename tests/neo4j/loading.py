@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import neo4j
 
-from gateway.databases.iri_mapping import IriMapping
-from gateway.databases.json_values import JsonEncoder
+from gateway.databases.terms import IriMapping, JsonEncoder
 from gateway.files.loading import load_files
 from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Edge, EdgeSelection, Evidence

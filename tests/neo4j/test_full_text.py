@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from gateway.graph.call import Call, Deadline
 from gateway.graph.values import SearchTerms
 from gateway.neo4j.connection import Address
-from gateway.neo4j.graph_model import FullTextIndex, best_index, lucene_query
-from gateway.neo4j.store import Neo4jStore
+from gateway.neo4j.store import FullTextIndex, Neo4jStore, best_index, lucene_query
 from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
 from gateway.terms.names import words_of

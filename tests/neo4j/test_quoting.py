@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway import resources
 from gateway.errors import ConfigurationError
 from gateway.neo4j.cypher import identifier, load
-from gateway.neo4j.graph_model import GraphModel
+from gateway.neo4j.store import GraphModel
 from gateway.settings.databases import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 
 FOLDER = resources.folder("queries") / "neo4j"

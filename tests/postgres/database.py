@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from gateway.files.loading import load_files
 from gateway.postgres.connection import Address
-from gateway.postgres.left_out import BlankEnds
 from gateway.postgres.loading import Loaded, Loader, NewTables, nodes_of
 from gateway.postgres.store import PostgresStore
+from gateway.postgres.tables import BlankEnds
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.limits import OrientationSettings

@@ -10,7 +10,7 @@ from gateway.errors import EndpointFault
 from gateway.settings.databases import EdgeTable, EvidenceTable, NodeTable, PostgresSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
-from gateway.stores.remote import make_label_index
+from gateway.stores.endpoints import make_label_index
 from gateway.tools.gateway import Gateway
 from tests.calls import asked, connected
 from tests.cases import await_each

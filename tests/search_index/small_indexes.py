@@ -9,8 +9,7 @@ from gateway.errors import NetworkFault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import EntityTypes, Name, NameReader, NamesPage
 from gateway.graph.values import Hits, Iri, SearchTerms
-from gateway.search_index.index import LabelIndex, build_index
-from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.index import IndexedStore, LabelIndex, build_index
 from gateway.search_index.partial_index import Allowance, read_names
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.search_index.sqlite_worker import SqliteWorker

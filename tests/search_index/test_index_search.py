@@ -28,7 +28,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
 from gateway.sparql.store import SparqlStore
-from gateway.stores.remote import make_label_index
+from gateway.stores.endpoints import make_label_index
 from gateway.terms.iri import is_plain_iri
 from gateway.terms.names import inflections, is_one_edit_apart
 from tests.columns import BEHIND_HTTP, Column

@@ -10,16 +10,15 @@ from gateway.api import open_gateway
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import NameReader, NamesPage
 from gateway.graph.values import Iri, SearchTerms
-from gateway.search_index.index import LabelIndex
-from gateway.search_index.indexed_store import IndexedStore
+from gateway.search_index.index import IndexedStore, LabelIndex
 from gateway.search_index.partial_index import no_progress
 from gateway.search_index.sources import InProcessIndexSource, StoredIndex
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.settings.storage import GraphIdentity
 from gateway.sparql.store import SparqlStore
+from gateway.stores.endpoints import make_label_index
 from gateway.stores.loaded import store_in_process
-from gateway.stores.remote import make_label_index
 from gateway.transport.inprocess import InProcess
 from tests.cache.fake_store import FakeStore
 from tests.search_index.small_indexes import Listed, allowance

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from unittest.mock import patch
 
 from gateway.answers.models import Answer
-from gateway.flow.breaker import Breaker
+from gateway.flow.control import Breaker
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName

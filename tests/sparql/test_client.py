@@ -27,8 +27,7 @@ from gateway.errors import (
     Throttled,
     WrongFormat,
 )
-from gateway.flow.breaker import FAILURES_BEFORE_REST
-from gateway.flow.control import FlowControl
+from gateway.flow.control import FAILURES_BEFORE_REST, FlowControl
 from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, EngineName, RequestSettings
 from gateway.settings.limits import LimitSettings
@@ -36,8 +35,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import EngineDetector
-from gateway.sparql.learned import FormatChoice
-from gateway.sparql.probes import LateralProbe
+from gateway.sparql.learned import FormatChoice, LateralProbe
 from gateway.sparql.table import Overflow
 from gateway.transport.base import Format
 from gateway.transport.http import Http

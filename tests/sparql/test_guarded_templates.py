@@ -16,7 +16,7 @@ from gateway.settings.hidden import Policy
 from gateway.sparql import template
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.markup import TriplePattern
-from gateway.sparql.policy import EndpointPolicy
+from gateway.sparql.rule import EndpointPolicy
 from tests.examples import are_all_tried
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from gateway.errors import ConfigurationError, Fault
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.profile import Profile
 from gateway.settings.urls import VARIABLE, is_of_wikimedia
-from gateway.stores.remote import make_label_index
+from gateway.stores.endpoints import make_label_index
 from tests.cli.conftest import Run, run
 from tests.transport.fake_endpoint import answering, fake_endpoint
 from tests.transport.loopback_proxy import loopback_proxy

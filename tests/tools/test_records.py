@@ -17,8 +17,7 @@ from gateway.arguments import ALL
 from gateway.cache.store import CachedStore
 from gateway.errors import BrokenAnswer, Fault, GatewayError, GaveUp, InputError, NetworkFault
 from gateway.escaping import json_text
-from gateway.flow.breaker import FAILURES_BEFORE_REST
-from gateway.flow.control import FlowControl
+from gateway.flow.control import FAILURES_BEFORE_REST, FlowControl
 from gateway.graph.call import Call, Deadline, Spend, unpaid
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
 from gateway.settings.limits import HubSettings, LimitSettings, SizeSettings

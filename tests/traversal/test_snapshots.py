@@ -13,9 +13,8 @@ from gateway.graph.call import Deadline, Freshness
 from gateway.graph.values import Edge, NodeFacts, Schema
 from gateway.traversal.edge_table import EdgeTable
 from gateway.traversal.expander import HubRule
-from gateway.traversal.snapshots import Snapshots
 from gateway.traversal.steering import PredicateChoice, Steering
-from gateway.traversal.topology import Topology
+from gateway.traversal.topology import Snapshots, Topology
 from tests.small import Watched, X, engine, ids, over
 
 MEGABYTE = 1 << 20

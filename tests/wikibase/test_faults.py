@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.api import open_gateway
 from gateway.errors import BrokenAnswer, ConfigurationError, Fault, NetworkFault, QueryRefused, Resting, Throttled
-from gateway.flow.breaker import FAILURES_BEFORE_REST, REST_SECONDS
+from gateway.flow.control import FAILURES_BEFORE_REST, REST_SECONDS
 from gateway.graph.call import Call, Deadline, Spend
 from gateway.graph.values import SearchTerms
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
@@ -24,8 +24,7 @@ from gateway.terms.iri import is_iri
 from gateway.transport.credentials import access_without_credentials
 from gateway.transport.inprocess import InProcess
 from gateway.wikibase.api import ApiAnswer, ApiClient, Field, WikibaseApi, api_flow
-from gateway.wikibase.protocol import ApiRequests
-from gateway.wikibase.search import WikibaseStore
+from gateway.wikibase.search import ApiRequests, WikibaseStore
 from tests.clocks import Clock
 from tests.examples import examples
 from tests.graphs import fixture

@@ -1,25 +1,31 @@
-"""Removes what a caller could not send back as an ID: terms that an engine calls IRIs and are none, and IRIs too long.
+"""What every kind of store reads alike: answers that callers can send back, all names, and nodes within some hops.
 
 Some engines load any text between `<` and `>`. Such a term can be asked for by no query, and would stand in an answer
-as text of the graph where an ID is expected. The answer about each ID counts what it lacks.
+as text of the graph where an ID is expected; so would an IRI that is too long. Both are left out, and the answer about
+each ID counts what it lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from gateway.errors import QueryRefused
-from gateway.graph.call import Call, Deadline
-from gateway.graph.computing import in_thread
+from gateway.errors import AnswerCut, EndpointFault, Fault, QueryRefused
+from gateway.graph.call import Call, Deadline, together
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.values import (
+    WHOLE,
     Assertion,
     BlankNode,
     Description,
     Edge,
     Evidence,
+    Hits,
     Iri,
     Mark,
     Neighbourhood,
@@ -31,6 +37,7 @@ from gateway.graph.values import (
     all_terms,
 )
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
+from gateway.terms.names import MOST_WORDS, Fit, Sought, is_unspaced
 
 _FEW_TERMS = 4_000
 """Edges, nodes or values that are looked at in some milliseconds."""
@@ -38,7 +45,9 @@ _FEW_TERMS = 4_000
 _NO_NODE = "A node within reach has an ID that is no IRI, or is too long."
 
 
-def edges_of(answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None = None) -> dict[Iri, Neighbourhood]:
+def sendable_edges(
+    answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None = None
+) -> dict[Iri, Neighbourhood]:
     """Return neighbourhoods without the edges of which a term is not sendable.
 
     Args:
@@ -54,7 +63,7 @@ def edges_of(answers: Mapping[Iri, Neighbourhood], terms: Iterable[Iri] | None =
 async def checked_edges(answers: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
     """Return neighbourhoods without the edges of which a term is not sendable; many of them in a thread."""
     is_few = sum(len(answer.edges) for answer in answers.values()) <= _FEW_TERMS
-    return await in_thread(call, lambda _: edges_of(answers), unless=is_few)
+    return await in_thread(call, lambda _: sendable_edges(answers), unless=is_few)
 
 
 async def checked_counts(answers: Mapping[Iri, EdgeCounts], call: Call) -> Mapping[Iri, EdgeCounts]:
@@ -187,3 +196,175 @@ def _known(facts: NodeFacts, bad: frozenset[Iri]) -> NodeFacts:
     if len(types) == len(facts.types):
         return facts
     return replace(facts, types=types, left_out=len(facts.types) - len(types))
+
+
+AllRows = TypeVar("AllRows")
+
+
+class ReceivedRows(Generic[AllRows]):
+    """The rows of one answer.
+
+    This is no sequence: a reader asks for the whole or accepts a part, so it cannot overlook that rows are missing.
+
+    Attributes:
+        missing: Why rows are missing, or may be; None where these are all.
+    """
+
+    __slots__ = ("_rows", "missing")
+
+    def __init__(self, rows: AllRows, missing: AnswerCut | None = None) -> None:
+        self._rows = rows
+        self.missing = missing
+
+    def whole(self) -> AllRows:
+        """Return all rows.
+
+        Raises:
+            AnswerCut: There are more than came, or may be.
+        """
+        if self.missing is not None:
+            raise self.missing
+        return self._rows
+
+    def part(self) -> tuple[AllRows, bool]:
+        """Return the rows that came, and whether there are more, or may be."""
+        return self._rows, self.missing is not None
+
+
+class Scan(Protocol):
+    """One scan of all names, of which a store reads so many and no more."""
+
+    async def __call__(self, words: Sequence[str], *, every: bool, whole: bool) -> Hits:
+        """Return the names with every word, or with any, and perhaps others: the caller compares again.
+
+        Args:
+            words: Words as `gateway.terms.names.folded_words` returns them.
+            every: Whether a name is to have all of them, or begin with the text of which they are.
+            whole: Whether names may be left out that have one of the words as a part of another only.
+        """
+        ...
+
+
+async def compare_names(text: str, scan: Scan, call: Call) -> Hits:
+    """Return the names with every word of a text; if there are none, those with some.
+
+    Raises:
+        Fault: The graph could not be asked.
+    """
+    sought = Sought.of(text)
+    words = sought.words[:MOST_WORDS]
+    found = looked_at = await _with_every(sought, words, scan, call)
+    unseen = _unseen(words, found)
+    if len(words) > 1 and not found.hits:
+        some = await _with_any(words, scan)
+        # What the first scan could not read whole may have every word.
+        found = looked_at = replace(
+            some, truncated=some.truncated or found.truncated, exhaustive=some.exhaustive and found.exhaustive
+        )
+    elif len(words) > 1 and unseen and found.exhaustive:
+        looked_at = await _looked_for(unseen, scan, call)
+    absent = () if looked_at.truncated or not looked_at.exhaustive else _unseen(unseen, looked_at)
+    # A word that was not looked for may be all that a name has.
+    return replace(found, exhaustive=found.exhaustive and words == sought.words, absent=absent)
+
+
+async def _with_every(sought: Sought, words: Sequence[str], scan: Scan, call: Call) -> Hits:
+    """Return the names that fit, at least by parts of words; where there are too many, all that fit by words first."""
+    found = await scan(words, every=True, whole=False)
+    hits = found.hits
+    if found.truncated and not all(map(is_unspaced, words)):
+        with suppress(Fault), call.reserving(requests=0.5, time=0.5):
+            hits = (*(await scan(words, every=True, whole=True)).hits, *hits)
+    fitting = await in_thread(
+        call,
+        lambda _: tuple(hit for hit in dict.fromkeys(hits) if sought.is_in(hit.text)),
+        unless=len(hits) <= FEW_FOR_A_THREAD,
+    )
+    return replace(found, hits=fitting)
+
+
+async def _with_any(words: Sequence[str], scan: Scan) -> Hits:
+    """Return the names that have one of the words, or its singular or plural."""
+    found = await scan(words, every=False, whole=True)
+    sought = Sought("", tuple(words))
+    return replace(found, hits=tuple(hit for hit in found.hits if min(sought.fits(hit.text)) <= Fit.FORM))
+
+
+async def _looked_for(words: Sequence[str], scan: Scan, call: Call) -> Hits:
+    """Look whether other names have some words; what is found is no proof of anything if there is no time for that."""
+    try:
+        with call.reserving(requests=0.5, time=0.5):
+            return await _with_any(words, scan)
+    except Fault:
+        return Hits((), truncated=True, how="")
+
+
+def _unseen(words: Sequence[str], found: Hits) -> tuple[str, ...]:
+    """Return the words that none of the names has as a word."""
+    unseen = tuple(words)
+    for hit in found.hits:
+        if not unseen:
+            break
+        fits = Sought("", unseen).fits(hit.text)
+        unseen = tuple(word for word, fit in zip(unseen, fits, strict=True) if fit > Fit.FORM)
+    return unseen
+
+
+_FEW_NODES = 4_000
+"""Neighbours that are looked at in some milliseconds."""
+
+
+class Neighbours(NamedTuple):
+    """The distinct neighbours of the nodes of one query, and whether these are all."""
+
+    nodes: frozenset[Iri] = frozenset()
+    mark: Mark = WHOLE
+
+
+class _BlankNodesError(EndpointFault):
+    """Blank nodes are among the neighbours, and the edges to them are to be counted."""
+
+
+def beside_blank_nodes() -> Mark:
+    """Return the mark of neighbours among which blank nodes are that are no nodes."""
+    return Mark(_BlankNodesError("Blank nodes are among the neighbours; their edges were not counted."))
+
+
+def are_beside_blank_nodes(mark: Mark) -> bool:
+    """Return whether a mark says that."""
+    return isinstance(mark.fault, _BlankNodesError)
+
+
+Ask = Callable[[Sequence[Iri]], Awaitable[Mapping[Iri, Neighbours]]]
+"""Asks for the neighbours of nodes; those that stand in one query have one answer."""
+
+
+async def reach_of(ids: Sequence[Iri], hops: int, ask: Ask, call: Call) -> Mapping[Iri, Reach]:
+    """Return the nodes within some hops of each node; see `GraphStore.reach`."""
+    async with together() as tasks:
+        running = {node: tasks.create_task(_within(node, hops, ask, call)) for node in dict.fromkeys(ids)}
+    return await checked_reach({node: task.result() for node, task in running.items()}, call)
+
+
+async def _within(node: Iri, hops: int, ask: Ask, call: Call) -> Reach:
+    distances = {node: 0}
+    frontier = [node]
+    for hop in range(1, hops + 1):
+        answers = await ask(frontier)
+        distinct = list({id(answer): answer for answer in answers.values()}.values())
+        few = sum(len(answer.nodes) for answer in distinct) <= _FEW_NODES
+        try:
+            frontier = await in_thread(call, partial(_not_known, distinct, distances), unless=few)
+        except Fault as fault:
+            return Reach(distances, Mark(fault))
+        distances |= dict.fromkeys(frontier, hop)
+        for answer in distinct:
+            if not answer.mark.whole:
+                return Reach(distances, answer.mark)
+    return Reach(distances)
+
+
+def _not_known(answers: Iterable[Neighbours], known: Mapping[Iri, int], deadline: Deadline) -> list[Iri]:
+    """Return the neighbours that are not known, each once."""
+    found = (node for answer in answers for node in deadline.checking(answer.nodes) if node not in known)
+    return list(dict.fromkeys(found))
