@@ -165,7 +165,7 @@ class Selected:
         mark: Whether no node that is wanted is missing; with an order, whether those missing stand behind the nodes.
         is_first: Whether nodes are missing because they stand behind these in the order, and no other ones.
         total: How many nodes there are, where some are missing for that reason.
-        blank: How many blank nodes that are no nodes may be wanted too; None where that was not looked for.
+        blank: Whether blank nodes that are no nodes may be wanted too; None where they were not looked for.
         ends: Ends of walks that were read on the way, for all nodes.
     """
 
@@ -173,5 +173,5 @@ class Selected:
     mark: Mark = WHOLE
     is_first: bool = False
     total: int | None = None
-    blank: int | None = None
+    blank: bool | None = None
     ends: Mapping[Walk, Mapping[Iri, Ends]] = field(default_factory=dict)

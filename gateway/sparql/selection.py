@@ -37,7 +37,7 @@ from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, literal, optio
 from gateway.sparql.template import Parameter
 from gateway.sparql.walks import SinglePredicates, WalkReader, patterns_of, turns_of
 from gateway.terms.comparable import Number, Period, Text, comparable, number_in
-from gateway.terms.iri import ARRAY, is_sendable, is_shown
+from gateway.terms.iri import ARRAY, is_shown
 from gateway.terms.literals import Literal
 from gateway.terms.names import folded_words, patterns_inside
 
@@ -119,10 +119,10 @@ class FirstNodes:
 
 
 def selected(terms: Iterable[Term]) -> Selected:
-    """Return the nodes among some terms, and how many blank nodes there are beside them."""
+    """Return the nodes among some terms, and whether there are blank nodes beside them."""
     found = dict.fromkeys(terms)
-    nodes = tuple(one.value for one in found if isinstance(one, IriTerm) and is_sendable(one.value))
-    return Selected(nodes, blank=sum(isinstance(one, BlankTerm) for one in found))
+    nodes = tuple(one.value for one in found if isinstance(one, IriTerm))
+    return Selected(nodes, blank=any(isinstance(one, BlankTerm) for one in found))
 
 
 def _rows(table: Table, sign: int) -> list[_Row]:

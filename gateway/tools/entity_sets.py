@@ -34,7 +34,7 @@ class EntitySet:
         order: By what they are ordered; None for their IDs, or for how well their names fit.
         warnings: What a reader should know about their values.
         total: How many there are, where these are the first; None where these are all that were found.
-        blank: How many blank nodes, which cannot be listed, may belong to them; None where that is not known.
+        blank: Whether blank nodes, which cannot be listed, may belong to them; None where that is not known.
     """
 
     nodes: Sequence[Iri]
@@ -42,7 +42,7 @@ class EntitySet:
     order: Ordered | None = None
     warnings: list[str] = field(default_factory=list)
     total: int | None = None
-    blank: int | None = None
+    blank: bool | None = None
 
     @property
     def count(self) -> int:

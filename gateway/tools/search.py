@@ -196,8 +196,9 @@ class EntitySearcher:
         else:
             found = EntitySet(())
         # Whatever is doubted so far, and no warning about a value, may mean that an entity is missing.
-        about_blank = _about_blank_nodes(question) if found.blank is None else _left_out(found.blank)
-        doubts = [*question.warnings, *about_blank]
+        doubts = list(question.warnings)
+        doubts += _about_blank_nodes(question) if found.blank is None else []
+        doubts += [messages.BLANK_NODES_OF_TYPES] if found.blank else []
         doubts += self._doubts(question.view, of_names=bool(question.terms.text))
         is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.are_types_whole
         if is_whole and not doubts and found.blank is None and not question.view.schema.blank.are_all:
@@ -422,12 +423,10 @@ def _about_blank_nodes(question: _Question) -> list[str]:
     blank = question.view.schema.blank
     fitting = sum(count for iri, count in blank.types.items() if iri in question.wanted)
     if question.is_filtered:
-        return _left_out(fitting) if blank.are_named or not question.terms.text else []
+        return (
+            [messages.blank_nodes_of_types(fitting)] if fitting and (blank.are_named or not question.terms.text) else []
+        )
     return [messages.BLANK_NAMES] if blank.are_named else []
-
-
-def _left_out(blank: int) -> list[str]:
-    return [messages.blank_nodes_of_types(blank)] if blank else []
 
 
 def _search_terms(arguments: SearchEntities) -> SearchTerms:

@@ -64,5 +64,5 @@ async def test_only_a_blank_node_that_may_belong_to_a_set_is_missing_from_it(
         answer = await gateway.search_entities(node_types=["y:Thing"], **asked)
     assert [row[0] for row in answer.rows or ()] == found
     assert answer.complete is is_complete
-    left_out = ["Not listed: 1 blank node of these types, which cannot be followed."]
+    left_out = ["Not listed: blank nodes of these types, which cannot be followed."]
     assert [one for one in answer.warnings or () if "blank" in one] == ([] if is_complete else left_out)
