@@ -7,12 +7,13 @@ and its ID says nothing (docs/contract.md, "The two shapes of an answer"). Nothi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
 from gateway.answers.filters import FilteredTopology
+from gateway.answers.list_order import orders_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels
 from gateway.answers.page import PageNode, SubgraphPage
@@ -42,7 +43,7 @@ from gateway.terms.iri import RDF_TYPE, is_blank_node, is_reached_by
 from gateway.terms.prefixes import PrefixMap
 
 _LEVELS = 2
-"""Blank nodes in each other whose content is shown; of a deeper one the ID is."""
+"""Blank nodes in each other whose content is shown; a deeper one is its ID, and that there is more."""
 
 _MOST = 100
 """Blank nodes of one level."""
@@ -74,10 +75,16 @@ class Beyond:
 
 
 class BlankContents:
-    """Reads the content of blank nodes."""
+    """Reads the content of blank nodes.
 
-    def __init__(self, store: GraphStore) -> None:
+    Args:
+        store: The graph.
+        known: Nodes whose content the answer has elsewhere.
+    """
+
+    def __init__(self, store: GraphStore, known: Collection[Iri]) -> None:
         self._store = store
+        self._known = known
         self._described: dict[Iri, Description] = {}
         self._around: dict[Iri, Neighbourhood] = {}
         self._facts: dict[Iri, NodeFacts] = {}
@@ -91,39 +98,38 @@ class BlankContents:
             except Fault:
                 break
             level = self._blank_ends(level)
-        return {node: self._content(node, _LEVELS) for node in first if node in self._facts}
+        return {node: self._content(node, _LEVELS, (node,)) for node in first if node in self._facts}
 
     async def beyond(
-        self, nodes: Sequence[Iri], known: Collection[Iri], edges: Collection[Edge], call: Call
+        self, described: Mapping[Iri, Description], edges: Collection[Edge], call: Call
     ) -> Mapping[Iri, Beyond]:
         """Return where some blank nodes lead beyond an answer; those that lead nowhere are absent.
 
         Args:
-            nodes: The blank nodes.
-            known: Nodes of the answer, whose content it has already.
+            described: The blank nodes, with their properties.
             edges: The edges that the answer has of these nodes.
             call: The call that asks.
 
         Raises:
             Fault: Their edges could not be read.
         """
-        self._around |= await self._store.edges(nodes, call, selection=EdgeSelection(), per_id=_EDGES)
-        contents = await self.read((end for end in self._blank_ends(nodes) if end not in known), call)
+        self._described |= described
+        self._around |= await self._store.edges([*described], call, selection=EdgeSelection(), per_id=_EDGES)
+        contents = await self.read((end for end in self._blank_ends(described) if end not in self._known), call)
         found = {}
-        for node in nodes:
+        for node in described:
             around = self._around[node]
             outgoing: dict[Iri, tuple[Value, ...]] = {}
             incoming: dict[Iri, tuple[Value, ...]] = {}
+            for predicate, ends in self._ends(node).items():
+                new = [end for end in ends if Edge(node, predicate, end) not in edges]
+                outgoing[predicate] = tuple(contents.get(end) or self._unread(end) for end in new)
             for edge in around.edges:
-                if edge in edges:
-                    continue
-                if edge.subject == node:
-                    value = contents.get(edge.object, Resource(edge.object))
-                    outgoing[edge.predicate] = (*outgoing.get(edge.predicate, ()), value)
-                else:
-                    incoming[edge.predicate] = (*incoming.get(edge.predicate, ()), Resource(edge.subject))
+                if edge.subject != node and edge not in edges:
+                    incoming[edge.predicate] = (*incoming.get(edge.predicate, ()), self._unread(edge.subject))
             is_whole = around.mark.whole and not (around.left_out or around.blank_edges)
-            found[node] = Beyond(outgoing, incoming, cut=not is_whole)
+            said = {predicate: values for predicate, values in outgoing.items() if values}
+            found[node] = Beyond(said, incoming, cut=not is_whole)
         return {node: said for node, said in found.items() if said.outgoing or said.incoming or said.cut}
 
     def _blank_ends(self, nodes: Iterable[Iri]) -> list[Iri]:
@@ -137,20 +143,41 @@ class BlankContents:
             self._around |= await self._store.edges(level, call, selection=_OUTGOING, per_id=_EDGES)
             self._facts |= await self._store.nodes(level, call, names=False)
 
-    def _content(self, node: Iri, levels: int) -> BlankNode:
+    def _content(self, node: Iri, levels: int, above: tuple[Iri, ...]) -> BlankNode:
+        """Return what a blank node says; `above` are those in whose content it stands, and itself."""
         described, around, facts = self._described[node], self._around[node], self._facts[node]
         properties: dict[Iri, tuple[Value, ...]] = {}
         if types := [iri for iri in facts.types if not is_reached_by(iri)]:
             properties[RDF_TYPE] = tuple(map(Resource, types))
         properties |= described.properties
-        for edge in around.edges:
-            value: Value = Resource(edge.object)
-            if levels > 1 and is_blank_node(edge.object) and edge.object in self._facts:
-                value = self._content(edge.object, levels - 1)
-            properties[edge.predicate] = (*properties.get(edge.predicate, ()), value)
+        for predicate, ends in self._ends(node).items():
+            said = tuple(self._end(end, levels, above) for end in ends)
+            properties[predicate] = (*properties.get(predicate, ()), *said)
         is_read = described.mark.whole and around.mark.whole and facts.mark.whole
         is_whole = is_read and not (described.left_out or around.left_out or facts.left_out or around.blank_edges)
         return BlankNode(properties, cut=not is_whole, iri=node)
+
+    def _ends(self, node: Iri) -> Mapping[Iri, Collection[Iri]]:
+        """Return to which nodes one leads, by predicate; where not all were read, the first members of lists."""
+        around = self._around[node]
+        ends: dict[Iri, dict[Iri, None]] = {}
+        for edge in around.edges:
+            if edge.subject == node:
+                ends.setdefault(edge.predicate, {})[edge.object] = None
+        if around.mark.whole:
+            return ends
+        orders = orders_of(self._described[node].properties)
+        return {predicate: orders.get(predicate, found) for predicate, found in ends.items()}
+
+    def _end(self, end: Iri, levels: int, above: tuple[Iri, ...]) -> Value:
+        if levels > 1 and end in self._facts and end not in above and end not in self._known:
+            return self._content(end, levels - 1, (*above, end))
+        return Resource(end) if end in above else self._unread(end)
+
+    def _unread(self, node: Iri) -> Value:
+        """Return a node without its content; of a blank node it says that there is more, unless the answer has it."""
+        is_missing = is_blank_node(node) and node not in self._known
+        return BlankNode({}, cut=True, iri=node) if is_missing else Resource(node)
 
 
 class BeyondReader:
@@ -165,9 +192,22 @@ class BeyondReader:
         self._metadata_builder = metadata_builder
 
     async def read(
-        self, nodes: Iterable[PageNode], left: FilteredTopology, arguments: TraversalArguments, call: Call
+        self,
+        nodes: Iterable[PageNode],
+        described: Mapping[Iri, Description],
+        left: FilteredTopology,
+        arguments: TraversalArguments,
+        call: Call,
     ) -> Mapping[Iri, Beyond]:
-        """Return where some nodes lead by edges that are not in the answer; note on those of which it is not known."""
+        """Return where some nodes lead by edges that are not in the answer; note on those of which it is not known.
+
+        Args:
+            nodes: The nodes of a page.
+            described: What they say.
+            left: The nodes and edges of the answer.
+            arguments: The arguments of the call.
+            call: The call that asks.
+        """
         distances = left.whole.nodes
         if not isinstance(arguments, BfsQuery):
             return {}
@@ -180,14 +220,23 @@ class BeyondReader:
                 edges = await in_thread(
                     call, partial(_edges_of, iris, left), unless=len(left.nodes) <= FEW_FOR_A_THREAD
                 )
-                return await BlankContents(self._store).beyond(iris, distances, edges, call)
+                known = distances if len(left.nodes) == len(distances) else frozenset(left.nodes)
+                contents = BlankContents(self._store, known)
+                return await contents.beyond({iri: described[iri] for iri in iris}, edges, call)
         except Fault:
             pass
         for node in last:
             node.beyond_left_out = True
         return {}
 
-    async def add(self, nodes: Iterable[PageNode], beyond: Mapping[Iri, Beyond], known: SchemaView, call: Call) -> None:
+    async def add(
+        self,
+        nodes: Iterable[PageNode],
+        beyond: Mapping[Iri, Beyond],
+        described: Mapping[Iri, Description],
+        known: SchemaView,
+        call: Call,
+    ) -> None:
         """Add to the metadata of nodes where they lead, with names unless all IDs of the answer get them."""
         if not beyond:
             return
@@ -198,7 +247,8 @@ class BeyondReader:
         for node in nodes:
             if node.iri in beyond and node.metadata is not None:
                 said = beyond[node.iri]
-                content = self._metadata_builder.beyond(said.outgoing, said.incoming, labels.by_id, cut=said.cut)
+                lists = described[node.iri].properties
+                content = self._metadata_builder.beyond(said.outgoing, said.incoming, lists, labels.by_id, cut=said.cut)
                 node.set_metadata(replace(node.metadata, beyond=content))
                 if labels.failed:
                     node.unnamed_beyond = labels.failed.intersection(map(self._prefixes.shorten, said.named_ends))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, groupby, takewhile
 from operator import itemgetter
 from typing import Any
 
 from gateway.answers.blank_nodes import folded_nodes
+from gateway.answers.list_order import POSITION_KEY, position_key
 from gateway.answers.page import (
     NO_TERMS,
     EntitiesPage,
@@ -295,6 +296,18 @@ class _Adjacency:
         return {_step_named(edges[0], self._names): self._others(edges) for edges in steps}
 
     def _others(self, edges: Sequence[PageEdge]) -> Any:
+        positions = {edge.ends[1]: position for edge in edges if (position := _position(edge))}
+        if not positions:
+            return one_or_list(self._written(edges))
+        # Members of lists stand in their order, whatever their form, and before what is in none.
+        members = [edge for edge in edges if edge.ends[1] in positions]
+        members.sort(key=lambda edge: positions[edge.ends[1]])
+        runs = groupby(members, key=lambda edge: edge.ends[1] in self._folded)
+        others = [edge for edge in edges if edge.ends[1] not in positions]
+        return one_or_list([*chain.from_iterable(self._written([*run]) for _, run in runs), *self._written(others)])
+
+    def _written(self, edges: Sequence[PageEdge]) -> list[Any]:
+        """Return the other ends of edges: bare IDs, nodes in the place of theirs, and then IDs with evidence."""
         folded = [edge for edge in edges if edge.ends[1] in self._folded]
         listed = [edge for edge in edges if edge.ends[1] not in self._folded]
         bare = [self._names.beside(edge.ends[1]) for edge in listed if edge.metadata is None]
@@ -303,7 +316,7 @@ class _Adjacency:
             for edge in listed
             if edge.metadata is not None
         }
-        return one_or_list([*bare, *map(self._folded_node, folded), *([stated] if stated else [])])
+        return [*bare, *map(self._folded_node, folded), *([stated] if stated else [])]
 
     def _folded_node(self, edge: PageEdge) -> Json:
         """Return a node in the place of its ID, with its edges, whose other ends are nodes of the page."""
@@ -316,6 +329,13 @@ class _Adjacency:
             BLANK_EVIDENCE: None if evidence_of is None else evidence(evidence_of, self._columns),
         }
         return {**present(written), **_said(node, metadata, self._names), **self._of(node.id)}
+
+
+def _position(edge: PageEdge) -> tuple[int, ...]:
+    """Return what orders an edge among those to other members of a list; empty if it leads to none."""
+    assertions = edge.metadata.assertions if edge.metadata is not None and not edge.is_incoming else ()
+    positions = chain.from_iterable(assertion.properties.get(POSITION_KEY, ()) for assertion in assertions)
+    return min(map(position_key, positions), default=())
 
 
 def _step(edge: PageEdge) -> str:

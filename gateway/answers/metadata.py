@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 
-import msgspec
 from typing_extensions import TypeIs
 
+from gateway.answers.list_order import DEEPEST, is_array, list_of, members_in_order, position_key, without_orders
 from gateway.answers.reference import notation
 from gateway.answers.values import (
     Amount,
@@ -26,21 +26,15 @@ from gateway.answers.values import (
 from gateway.expand_compact import INCOMING
 from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
 from gateway.settings.profile import Profile
-from gateway.terms.iri import ARRAY, ORDER, is_shown, is_skolem, local_name
+from gateway.terms.iri import POSITION, is_shown, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
 from gateway.terms.names import compact
 from gateway.terms.prefixes import PrefixMap
 
 _UNKNOWN = NoValue(unknown=True)
 
-_ORDERED = 20
-"""Members of lists whose order is known."""
-
 _BEYOND = 600
 """Characters of what is shown of where a blank node leads outside of the answer, of which one value may have more."""
-
-_DEEPEST = 32
-"""Lists in each other that are shown; a store of this gateway has none as deep."""
 
 _ByPredicate = dict[Iri, tuple[Value, ...]]
 _Ranks = Mapping[str, int]
@@ -59,13 +53,13 @@ class MetadataBuilder:
 
     def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
         """Return the metadata of a full node; `named_by` are the predicates that carry names in this graph."""
-        left = _without_orders(properties)
+        left = without_orders(properties)
         names = self._take_texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
         descriptions = self._take_texts(left, self._roles.description)
         # A second name is one more way to call the node.
         synonyms = sorted({*names[1:], *self._take_texts(left, self._roles.synonym)} - set(names[:1]))
         mentions = self._take_numbers(left, self._mentions)
-        said = self._assertion_from(left)
+        said = self._assertion_from(left, properties)
         return NodeMetadata(
             name=names[0] if names else None,
             types=sorted(map(self._id, types), key=uncoined) if len(types) > 1 else (),
@@ -77,17 +71,27 @@ class MetadataBuilder:
             properties=said.properties,
         )
 
-    def beyond(self, outgoing: Properties, incoming: Properties, names: Mapping[str, str], *, cut: bool) -> Nested:
-        """Return where a blank node leads, as much as a reader takes in, its IDs with their names behind them."""
+    def beyond(
+        self, outgoing: Properties, incoming: Properties, lists: Properties, names: Mapping[str, str], *, cut: bool
+    ) -> Nested:
+        """Return where a blank node leads, as much as a reader takes in, its IDs with their names behind them.
+
+        Args:
+            outgoing: The nodes to which it leads, by predicate.
+            incoming: The nodes that lead to it, by predicate.
+            lists: Its properties, which have the lists of which some of those nodes are members.
+            names: The names of nodes by ID.
+            cut: Whether it leads to more.
+        """
         shown: dict[str, list[PageValue]] = {}
         left, is_cut = _BEYOND, cut
-        written = self._properties(outgoing)
+        written = self._properties(outgoing, lists)
         written |= {f"{INCOMING}{key}": values for key, values in self._properties(incoming).items()}
         for key, values in written.items():
             for value in values:
                 named = _named(value, names)
                 if isinstance(named, Nested) and named.id is not None and len(notation(named)) > left:
-                    named, is_cut = named.id, True
+                    named, is_cut = Nested({}, cut=True, id=named.id), True
                 left -= len(key) + len(notation(named))
                 if left < 0 and shown:
                     is_cut = True
@@ -117,9 +121,7 @@ class MetadataBuilder:
         match value:
             case Literal():
                 return (
-                    Array([self._member(item, _DEEPEST) for item in list_of(value)])
-                    if value.datatype == ARRAY
-                    else value.json
+                    Array([self._member(item, DEEPEST) for item in list_of(value)]) if is_array(value) else value.json
                 )
             case Resource():
                 return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
@@ -130,8 +132,7 @@ class MetadataBuilder:
             case BlankNode():
                 if not (value.properties or value.cut or value.iri):
                     return _UNKNOWN
-                said = self._properties(_without_orders(value.properties))
-                return Nested(said, value.cut, self._id(value.iri) if value.iri else None)
+                return Nested(self._properties(value.properties), value.cut, self._id(value.iri) if value.iri else None)
 
     def _member(self, item: object, levels: int) -> PageValue:
         """Return a member of a list, a value as JSON-LD has it; lists in it have at most so many levels."""
@@ -148,13 +149,34 @@ class MetadataBuilder:
                 # An expression, or an IRI that no caller could send back.
                 return Nested({}, cut=True)
 
-    def _properties(self, properties: Properties) -> dict[str, list[PageValue]]:
-        """Return the values of properties by the ID of the predicate, in the order of these."""
-        written = {self._id(predicate): self._values(values) for predicate, values in properties.items()}
+    def _properties(self, properties: Properties, lists: Properties | None = None) -> dict[str, list[PageValue]]:
+        """Return the values of properties by the ID of the predicate, in the order of these.
+
+        Args:
+            properties: The properties.
+            lists: Those that have the lists of which some values are members; None if `properties` do.
+        """
+        of_lists = properties if lists is None else lists
+        written = {
+            self._id(predicate): (
+                sorted(map(self._value, values), key=position_key)
+                if predicate == POSITION
+                else self._values(values, of_lists.get(predicate, ()))
+            )
+            for predicate, values in without_orders(properties).items()
+        }
         return {key: written[key] for key in sorted(written, key=uncoined)}
 
-    def _values(self, values: Iterable[Value]) -> list[PageValue]:
-        """Return the values of one predicate, sorted: scalars and IDs, then those with parts."""
+    def _values(self, values: Sequence[Value], lists: Iterable[Value] = ()) -> list[PageValue]:
+        """Return the values of one predicate: members of lists in their order, others sorted, those with parts last."""
+        nodes = {value.iri: value for value in values if isinstance(value, Resource | BlankNode)}
+        members = [nodes.pop(iri) for iri in members_in_order(lists) if iri in nodes] if nodes else []
+        placed = frozenset(value.iri for value in members)
+        others = (value for value in values if not (isinstance(value, Resource | BlankNode) and value.iri in placed))
+        return [*map(self._value, members), *self._sorted(others)]
+
+    def _sorted(self, values: Iterable[Value]) -> list[PageValue]:
+        """Return values sorted: scalars and IDs, then those with parts."""
         listed = list(values)
         scalars: list[JsonScalar] = [
             literal.json
@@ -168,10 +190,10 @@ class MetadataBuilder:
         return [*sorted_values(scalars, uncoined), *sorted(with_parts, key=notation)]
 
     def _assertion(self, assertion: Assertion, omitted: dict[Iri, int]) -> PageAssertion:
-        left = _without_orders(assertion.properties)
+        left = without_orders(assertion.properties)
         negated = self._take_negation(left)
         sources = {*map(self._id, assertion.sources)} | self._sources_of_references(left)
-        return replace(self._assertion_from(left, omitted, sources), negated=negated)
+        return replace(self._assertion_from(left, assertion.properties, omitted, sources), negated=negated)
 
     def _take_negation(self, left: _ByPredicate) -> bool:
         """Take out what says that the contrary is asserted, and return whether something does."""
@@ -183,17 +205,24 @@ class MetadataBuilder:
         return negated
 
     def _assertion_from(
-        self, left: _ByPredicate, omitted: dict[Iri, int] | None = None, sources: Iterable[str] = ()
+        self,
+        left: _ByPredicate,
+        properties: Properties,
+        omitted: dict[Iri, int] | None = None,
+        sources: Iterable[str] = (),
     ) -> PageAssertion:
         """Take confidence and sources out of `left`; return them, `sources` and all else.
 
-        Texts that are too long are left out if there is an `omitted`, which counts them by predicate.
+        Texts that are too long are left out if there is an `omitted`, which counts them by predicate. `properties` are
+        those of which `left` was made, and have the lists of which some values are members.
         """
         confidence = self._take_numbers(left, self._confidence, guessed=_is_share)
         documents = sorted({*sources, *self._take_sources(left)}, key=uncoined)
         if omitted is not None:
             left = self._without_long_texts(left, omitted)
-        return PageAssertion(confidence=confidence, source_documents=documents, properties=self._properties(left))
+        return PageAssertion(
+            confidence=confidence, source_documents=documents, properties=self._properties(left, properties)
+        )
 
     def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
         """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
@@ -289,38 +318,6 @@ def _combined(assertions: Sequence[PageAssertion]) -> PageAssertion:
     )
 
 
-def list_of(literal: Literal) -> list[object]:
-    """Return the members of a list that is one value, as JSON-LD has them; none where its text is damaged."""
-    try:
-        found = msgspec.json.decode(literal.value)
-    except (msgspec.DecodeError, RecursionError):
-        return []
-    return found if isinstance(found, list) else []
-
-
-def orders_of(properties: Properties) -> dict[Iri, list[Iri]]:
-    """Return the first members of lists of nodes in their order, by predicate."""
-    lists = {
-        predicate: [value for value in values if isinstance(value, Literal) and value.datatype in {ORDER, ARRAY}]
-        for predicate, values in properties.items()
-    }
-    return {
-        predicate: list(islice(dict.fromkeys(_nodes_of(map(list_of, listed), _DEEPEST)), _ORDERED))
-        for predicate, listed in lists.items()
-        if listed
-    }
-
-
-def _nodes_of(members: Iterable[object], levels: int) -> Iterator[Iri]:
-    """Yield the nodes in a list, and in lists in it."""
-    for member in members:
-        match member:
-            case list() if levels:
-                yield from _nodes_of(member, levels - 1)
-            case {"@id": str(iri)} if is_shown(iri):
-                yield iri
-
-
 def _named(value: PageValue, names: Mapping[str, str]) -> PageValue:
     """Return a value whose IDs have their names behind them."""
     match value:
@@ -333,16 +330,8 @@ def _named(value: PageValue, names: Mapping[str, str]) -> PageValue:
             return value
 
 
-def _without_orders(properties: Properties) -> _ByPredicate:
-    shown = {
-        predicate: tuple(value for value in values if not (isinstance(value, Literal) and value.datatype == ORDER))
-        for predicate, values in properties.items()
-    }
-    return {predicate: values for predicate, values in shown.items() if values}
-
-
 def _is_scalar(value: Value) -> TypeIs[Literal]:
-    return isinstance(value, Literal) and value.datatype != ARRAY
+    return isinstance(value, Literal) and not is_array(value)
 
 
 def _is_number(value: JsonScalar) -> bool:

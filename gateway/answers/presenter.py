@@ -340,7 +340,7 @@ class Presenter:
         with call.tally.stage("metadata"):
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
-            beyond = await self._beyond.read(nodes, left, question.arguments, call)
+            beyond = await self._beyond.read(nodes, described, left, question.arguments, call)
         contents = [description.properties for description in described.values()]
         contents += chain.from_iterable((one.outgoing, one.incoming) for one in beyond.values())
         said = map(iris_of_properties, contents)
@@ -355,7 +355,7 @@ class Presenter:
         await in_thread(
             call, lambda end: self._describe(end.checking(nodes, at_once=1), described, left), unless=is_little
         )
-        await self._beyond.add(nodes, beyond, left.known, call)
+        await self._beyond.add(nodes, beyond, described, left.known, call)
         if names.are_wanted:
             await names.add_to([node for node in nodes if node.failed], topology)
         for edge in window.deadline.checking(edges, at_once=1):

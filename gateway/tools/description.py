@@ -12,7 +12,8 @@ from gateway import messages
 from gateway.answers.blank_nodes import BlankContents
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
-from gateway.answers.metadata import MetadataBuilder, orders_of
+from gateway.answers.list_order import orders_of
+from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
@@ -391,7 +392,7 @@ class EntityDescriber:
         if not blank:
             return {}
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION), call.tally.stage("metadata"):
-            return await BlankContents(self._store).read(blank, call)
+            return await BlankContents(self._store, frozenset(surveys)).read(blank, call)
 
     def _with_contents(
         self, properties: Properties, survey: EdgeSurvey, contents: Mapping[Iri, BlankNode]

@@ -224,7 +224,7 @@ async def test_a_description_shows_what_the_blank_nodes_say_that_a_node_leads_to
         "_": around["x:p"],
         "rdf:type": "x:C",
         "x:q": 1,
-        "x:r": {"_": around["x:r"], "x:s": "x:b", "x:t": around["x:t"]},
+        "x:r": {"_": around["x:r"], "x:s": "x:b", "x:t": {"_": around["x:t"], "more": True}},
     }
     # The one that is shown is no example of a neighbor, and those that point to the node are.
     assert answer.edges is not None
@@ -505,7 +505,7 @@ async def test_a_long_value_beyond_the_answer_is_its_id(tmp_path: Path) -> None:
     inner = " ; ".join(f'x:w{number} "{"long " * 30}"' for number in range(10))
     answer = await ask(f"x:a x:p [ x:v 1 ; x:q [ {inner} ] ] .", tmp_path)
     folded = without_ids(answer["edges"]["x:a"]["x:p"])
-    assert folded == {"_": "_:", "x:v": 1, "beyond": {"x:q": "_:", "more": True}}
+    assert folded == {"_": "_:", "x:v": 1, "beyond": {"x:q": {"_": "_:", "more": True}, "more": True}}
 
 
 async def test_types_names_and_positions_stand_beside_what_it_says(tmp_path: Path) -> None:
