@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from gateway.answers.page import MemberHeader, PageNode, PageShape, PageShapeRow, PageValuePredicate
@@ -27,6 +28,7 @@ from gateway.graph.shapes import (
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, End, Ends
+from gateway.members.list_places import Places
 from gateway.members.ordering import value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
 from gateway.schema.view import LONGEST_LABEL, TypeChooser
@@ -72,7 +74,7 @@ class RowWriter:
         iris = [node.iri for node in nodes]
         with call.tally.stage("metadata"):
             walks = [column.walk for column in columns if column.walk != NAMES]
-            ends = await self._reader.ends(iris, walks, call)
+            ends, places = await self._reader.ends_and_places(iris, walks, call)
             targets = [
                 end for found in ends.values() for one in found.values() for end in one.ends if isinstance(end, str)
             ]
@@ -90,7 +92,7 @@ class RowWriter:
                     continue
                 one = ends[column.walk][node.iri]
                 node.failed = node.failed or not one.mark.whole or not names.unread.keys().isdisjoint(one.ends)
-                row.append(cells.cell(one))
+                row.append(cells.cell(one, places[column.walk].get(node.iri, {})))
             node.set_row(row, cells.left_out - before)
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
@@ -122,9 +124,10 @@ class _Cells:
         """Return the name of a node; None where it has none."""
         return cut(self._names.get(iri, ""), LONGEST_LABEL) or None
 
-    def cell(self, ends: Ends) -> Any:
-        """Return one value, a list of several, or None."""
-        shown = sorted(in_one_language(ends.ends, self._languages), key=self._place)
+    def cell(self, ends: Ends, places: Places) -> Any:
+        """Return one value, a list of several, or None; ends that have a place in a list stand first, in its order."""
+        shown = in_one_language(ends.ends, self._languages)
+        shown.sort(key=lambda end: (places.get(end, inf), *self._place(end)))
         values = [self._value(end) for end in shown[:_MOST_VALUES]]
         values += [_BLANK] * (ends.blank > 0)
         self.left_out += max(0, len(shown) - _MOST_VALUES)

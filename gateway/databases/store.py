@@ -88,6 +88,10 @@ class DatabaseStore:
         self.check_reachable = client.check_reachable
         self.close = client.close
 
+    def may_have_lists(self) -> bool:
+        """Return that no lists are values."""
+        return False
+
     def name_reader(self) -> NameReader:
         """Return the reader of all names."""
         return self._names

@@ -257,6 +257,10 @@ class GraphStore(Protocol):
         """
         ...
 
+    def may_have_lists(self) -> bool:
+        """Return whether lists may be values that say in which order their members are (`gateway.terms.iri.ORDER`)."""
+        ...
+
     def name_reader(self) -> NameReader | None:
         """Return the reader of all names; None if the store cannot list them: no index can be built."""
         ...
@@ -430,6 +434,7 @@ class DelegatingStore:
     named = _delegated(GraphStore.named)
     nameless = _delegated(GraphStore.nameless)
     has_blank_nodes = _delegated(GraphStore.has_blank_nodes)
+    may_have_lists = _delegated(GraphStore.may_have_lists)
     name_reader = _delegated(GraphStore.name_reader)
     check_reachable = _delegated(GraphStore.check_reachable)
     prepare = _delegated(GraphStore.prepare)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal as Literal_
 
 from gateway.errors import counted, quoted
@@ -12,11 +12,10 @@ from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import NAMES, TYPES, Condition, End, Ends, Order, OtherWalk, Walk, list_members
+from gateway.graph.walks import NAMES, TYPES, Condition, Ends, Order, OtherWalk, Walk
 from gateway.members.deciding import Decider
+from gateway.members.list_places import Places, list_places, with_list_members
 from gateway.members.ordering import Ordered, in_order, were
-from gateway.terms.iri import ARRAY, ORDER
-from gateway.terms.literals import Literal
 
 Show = Literal_["both", "id", "name"]
 """What stands for a node in rows: its ID and its name, or one of them."""
@@ -69,12 +68,10 @@ class MemberQuestion:
 
 
 NOTHING_ASKED = MemberQuestion()
-
-
-_LISTS = frozenset({ARRAY, ORDER})
 _NO_ENDS = Ends()
 
 WalkEnds = Mapping[Walk, Mapping[Iri, Ends]]
+WalkPlaces = Mapping[Walk, Mapping[Iri, Places]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +116,19 @@ class MemberReader:
 
     async def ends(self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call) -> WalkEnds:
         """Return where each walk ends that begins at each node."""
+        return _with_list_members(await self._with_lists(nodes, walks, call))
+
+    async def ends_and_places(
+        self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call
+    ) -> tuple[WalkEnds, WalkPlaces]:
+        """Return where each walk ends that begins at each node, and the places of ends in lists."""
+        found = await self._with_lists(nodes, walks, call)
+        places: dict[Walk, Mapping[Iri, Places]] = {}
+        for walk, ends in found.items():
+            places[walk] = await list_places(self._store, walk, ends, call) if self._store.may_have_lists() else {}
+        return _with_list_members(found), places
+
+    async def _with_lists(self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call) -> WalkEnds:
         distinct = list(dict.fromkeys(walks))
         async with together() as tasks:
             readings = [tasks.create_task(self._of_walk(nodes, walk, call)) for walk in distinct]
@@ -159,23 +169,13 @@ class MemberReader:
 
     async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
         if walk != TYPES:
-            found = await self._store.ends(nodes, walk, call)
-            return {node: with_list_members(ends) for node, ends in found.items()}
+            return await self._store.ends(nodes, walk, call)
         facts = await self._store.nodes(nodes, call, names=False)
         return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
 
 
-def with_list_members(ends: Ends) -> Ends:
-    """Return ends with the members of lists in the place of the lists."""
-    if not any(isinstance(end, Literal) and end.datatype in _LISTS for end in ends.ends):
-        return ends
-    found: dict[End, None] = {}
-    for end in ends.ends:
-        if not (isinstance(end, Literal) and end.datatype in _LISTS):
-            found[end] = None
-        elif end.datatype == ARRAY:
-            found |= dict.fromkeys(list_members(end))
-    return replace(ends, ends=tuple(found))
+def _with_list_members(found: WalkEnds) -> WalkEnds:
+    return {walk: {node: with_list_members(one) for node, one in ends.items()} for walk, ends in found.items()}
 
 
 def _walks_of(conditions: Iterable[Condition]) -> Iterable[Walk]:

@@ -126,3 +126,7 @@ class PostgresStore(DatabaseStore):
             clock=clock,
             wall_clock=wall_clock,
         )
+
+    def may_have_lists(self) -> bool:
+        """Return whether lists may be values: `load` writes them."""
+        return True

@@ -95,6 +95,10 @@ class SparqlStore:
         """By which rules answers are read as whole or cut; None while that is not known."""
         return self._client.read_by
 
+    def may_have_lists(self) -> bool:
+        """Return whether lists may be values: of the graphs that the gateway reads from files."""
+        return not self._client.is_remote
+
     def name_reader(self) -> NameReader:
         """Return the reader of all names."""
         return self._names

@@ -283,6 +283,10 @@ class FakeStore:
         await self._ask(("has_blank_nodes", named), types, call)
         return False
 
+    def may_have_lists(self) -> bool:
+        """Have none."""
+        return False
+
     def name_reader(self) -> NameReader | None:
         """Return none: it lists no names."""
         return None

@@ -31,3 +31,25 @@ async def test_answers_are_those_of_the_oracle(kind: int, tmp_path: Path, databa
         await judge.learn()
         await judge.ask(random.Random(name), _QUESTIONS)  # noqa: S311 - not for security
     assert report.findings == []
+
+
+async def test_lists_have_their_order(tmp_path: Path, database: Database) -> None:
+    path = tmp_path / "lists.ttl"
+    path.write_text(
+        """
+        @prefix x: <https://example.org/x/> .
+        x:s a x:S ; x:p ( x:c x:a x:b ) ; x:q ( [ x:v 3 ] [ x:v 1 ] [ x:v 2 ] ) ; x:r ( 3 1 2 ) .
+        """,
+        encoding="utf-8",
+    )
+    profile = PostgresColumn.settled(room())
+    database.load("lists", [path], profile, blank_nodes=True)
+    column = PostgresColumn("in-process", {"lists": [path]}, database=database)
+    prefixes = PrefixMap({"x": "https://example.org/x/"})
+    async with Gateway(column.store("lists", profile), profile, prefixes) as gateway:
+        await gateway.wait_until_ready()
+        rows = (await gateway.search_entities(node_types=["x:S"], values=["p", "q/v", "r"])).rows
+        described = (await gateway.describe_entity("x:s")).model_dump()
+    assert rows == [["x:s", ["x:c", "x:a", "x:b"], [3, 1, 2], [3, 1, 2]]]
+    assert [value["x:v"] for value in described["x:q"]] == [3, 1, 2]
+    assert described["edges"]["x:p"] == [3, "x:c", "x:a", "x:b"]

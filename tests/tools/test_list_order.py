@@ -138,3 +138,50 @@ async def test_a_blank_node_that_a_filter_removes_is_shown_where_another_leads_t
     answer = await ask(turtle, tmp_path, "bfs_query", arguments)
     gone = answer["edges"]["x:s"]["x:p"]["beyond"]["x:q"]
     assert gone == {"_": gone["_"], "rdf:type": "x:Gone", "x:v": 1}
+
+
+async def cells(turtle: str, tmp_path: Path, *columns: str) -> list[Any]:
+    """Return the cells of x:s."""
+    arguments = {"node_types": ["x:S"], "values": list(columns), "show": "id"}
+    answer = await ask(f"x:s a x:S . {turtle}", tmp_path, "search_entities", arguments)
+    ((_, *row),) = answer["rows"]
+    return list(row)
+
+
+async def test_a_cell_has_the_members_of_the_list_at_which_its_walk_ends_in_their_order(tmp_path: Path) -> None:
+    turtle = f"x:s x:p ( {NAMED} ) , x:_ ; x:q ( 3 1 2 ) ; x:r ( 3 x:b 1 x:a ) ; x:to [ x:p ( {NAMED} ) ] ."
+    assert await cells(turtle, tmp_path, "p", "q", "r", "to/p") == [
+        [*LETTERS, "x:_"],
+        [3, 1, 2],
+        [3, "x:b", 1, "x:a"],
+        LETTERS,
+    ]
+
+
+@pytest.mark.parametrize("container", ["( {} )", "[ a rdf:Seq ; rdf:_1 {} ]", "x:list"], ids=["list", "seq", "named"])
+async def test_a_cell_is_in_the_order_of_the_one_list_through_which_its_walk_leads(
+    container: str, tmp_path: Path
+) -> None:
+    members = [f"[ x:v {number} ; x:w {number} , 0 ; x:to [ x:v {number} ] ]" for number in NUMBERS]
+    if "rdf:_1" in container:
+        members = [members[0], *(f"; rdf:_{number} {member}" for number, member in enumerate(members[1:], 2))]
+    if container == "x:list":
+        cons = "".join(f"[ rdf:first {member} ; rdf:rest " for member in members[1:])
+        turtle = f"x:s x:p x:list . x:list rdf:first {members[0]} ; rdf:rest {cons} () {' ]' * 5} ."
+        walk = "p/rdfs:member"
+    else:
+        turtle, walk = f"x:s x:p {container.format(' '.join(members))} .", "p"
+    first = [0, NUMBERS[0], *NUMBERS[1:]]
+    assert await cells(turtle, tmp_path, f"{walk}/v", f"{walk}/w", f"{walk}/to/v") == [NUMBERS, first, NUMBERS]
+
+
+async def test_a_cell_of_several_lists_is_sorted(tmp_path: Path) -> None:
+    turtle = f"x:s x:p ( 3 1 ) , ( 2 0 ) ; x:q ( [ x:p ( 3 1 ) ] [ x:p ( 2 ) ] ) ; x:r ( {BLANKS} ) , ( [ x:v 0 ] ) ."
+    assert await cells(turtle, tmp_path, "p", "q/p", "r/v") == [[0, 1, 2, 3], [1, 2, 3], [0, 1, 2, 3, 4, 5, 6]]
+
+
+async def test_rows_of_a_traversal_have_cells_in_the_order_of_lists(tmp_path: Path) -> None:
+    turtle = f"x:o x:to x:s . x:s x:p ( {BLANKS} ) ."
+    arguments = {"seeds": ["x:o"], "max_hops": 1, "values": ["p/v"]}
+    answer = await ask(turtle, tmp_path, "bfs_query", arguments)
+    assert answer["rows"] == [["x:s", NUMBERS]]
