@@ -343,7 +343,7 @@ def _is_share(value: JsonScalar) -> bool:
 
 
 def _is_document(value: Value) -> bool:
-    is_text = isinstance(value, Literal) and isinstance(value.json, str)
+    is_text = _is_scalar(value) and isinstance(value.json, str)
     return is_text or (isinstance(value, Resource) and not is_skolem(value.iri))
 
 

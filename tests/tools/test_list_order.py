@@ -185,3 +185,10 @@ async def test_rows_of_a_traversal_have_cells_in_the_order_of_lists(tmp_path: Pa
     arguments = {"seeds": ["x:o"], "max_hops": 1, "values": ["p/v"]}
     answer = await ask(turtle, tmp_path, "bfs_query", arguments)
     assert answer["rows"] == [["x:s", NUMBERS]]
+
+
+async def test_a_list_of_sources_is_shown_as_the_list_that_it_is(tmp_path: Path) -> None:
+    turtle = 'x:s x:source ( "b" "a" x:doc ) ; x:p x:o {| x:source ( "2" "1" ) |} .'
+    answer = await ask(turtle, tmp_path, "bfs_query", {"seeds": ["x:s"], "max_hops": 1}, "reference")
+    assert answer["nodes"][0]["metadata"] == {"x:source": [["b", "a", "x:doc"]]}
+    assert [edge["metadata"] for edge in answer["edges"] if edge["predicate"] == "x:p"] == [{"x:source": [["2", "1"]]}]
