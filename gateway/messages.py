@@ -461,11 +461,11 @@ def more_names(argument: str, count: int) -> str:
     return f"{argument}: {counted(count, 'more name')} like these."
 
 
-def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str) -> InputError:
-    """Return the error of a name that matches nothing in a graph of which all terms are known."""
+def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str, *, are_all: bool = True) -> InputError:
+    """Return the error of a name that matches nothing in a graph, or nothing of it that is known."""
     elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""
     return InputError(
-        f"{argument}: no {kind} of this graph is called {name}.",
+        f"{argument}: no {kind} of this graph{'' if are_all else ' that was seen'} is called {name}.",
         valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
         next_step=f"Call describe_schema for the list.{elsewhere}",
     )

@@ -58,6 +58,14 @@ class _Counts(NamedTuple):
     is_cut: bool
 
 
+class _Counted(NamedTuple):
+    """What counting all rows shows."""
+
+    found: TermCounts
+    basis: Basis
+    hubs: tuple[Iri, ...]
+
+
 class SchemaReader:
     """Reads the schema of one graph."""
 
@@ -79,11 +87,16 @@ class SchemaReader:
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema where it is counted in a moment, and what a sample shows of a larger graph."""
+        # Of what the graph is made of now.
+        self._client.forget()
         try:
             with call.within(_QUICK_SECONDS):
-                return await self.read(call)
+                counted = await self._counted(call)
         except (DeadlinePassed, GaveUp):
             call.deadline.check()
+        else:
+            # Lists without labels would be taken for whole ones until they are read again, so these may take longer.
+            return await self._schema_of_counted(counted, call)
         began = self._wall_clock()
         types = await self._counts("sampled_types", call, _SAMPLE)
         predicates = await self._counts("sampled_predicates", call, *self._rule, _SAMPLE)
@@ -104,6 +117,9 @@ class SchemaReader:
         """
         # Of what the graph is made of now.
         self._client.forget()
+        return await self._schema_of_counted(await self._counted(call), call)
+
+    async def _counted(self, call: Call) -> _Counted:
         began = self._wall_clock()
         types = await self._counts("type_counts", call)
         predicates = await self._counts("predicate_counts", call, *self._rule)
@@ -111,10 +127,11 @@ class SchemaReader:
         found = TermCounts(by_frequency(entity_types(types.counts)), by_frequency(predicates.counts), is_cut)
         edges = sum(predicates.counts.values())
         basis = Basis(("sampled",), began, edges, None) if is_cut else Basis(("enumerated",), began, 0, edges)
-        schema = await self._schema(
-            found, basis, _CUT.format(min(_TERMS, self._client.query_rows)) if is_cut else "", call
-        )
-        return replace(schema, hubs=await types_of_hubs(partial(self._hubs, call), self._nodes, call))
+        return _Counted(found, basis, await types_of_hubs(partial(self._hubs, call), self._nodes, call))
+
+    async def _schema_of_counted(self, counted: _Counted, call: Call) -> Schema:
+        reason = _CUT.format(min(_TERMS, self._client.query_rows)) if counted.found.is_cut else ""
+        return replace(await self._schema(counted.found, counted.basis, reason, call), hubs=counted.hubs)
 
     async def _schema(self, found: TermCounts, basis: Basis, reason: str, call: Call) -> Schema:
         is_whole = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -13,7 +13,7 @@ from gateway.errors import BudgetSpent, DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call, deadline_passed
 from gateway.graph.computing import Slices
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, Schema, Term
+from gateway.graph.values import Iri, NodeFacts, Schema, Term
 from gateway.schema.schedule import ReadingAllowances, SchemaAge, Waiters
 from gateway.schema.states import Action, Enumeration, Event, Lists, Reading, State, next_state
 from gateway.schema.view import SchemaView
@@ -22,6 +22,9 @@ from gateway.telemetry.tally import Clock, Tally
 from gateway.terms.prefixes import PrefixMap
 
 _log = logging.getLogger(__name__)
+
+_KEPT = 0.5
+"""The share of its budget that a call keeps when it reads labels that are missing."""
 
 _DEFECT = "The gateway failed to read the schema in a way it should not; the details are in its log."
 
@@ -109,7 +112,7 @@ class SchemaCache:
         Args:
             call: The call that asks.
             unknown_term: Whether a caller names a term that the schema lacks: the graph may have changed, so it is
-                read again, but at most once a minute.
+                read again, but at most once a minute. Names of its terms that could not be read are read at once.
             in_full: Whether the caller asks for the schema itself; then an earlier fault is no answer.
         """
         with call.tally.stage("schema"):
@@ -119,11 +122,29 @@ class SchemaCache:
             self._ask(Event.DUE if is_due else Event.NEEDED, call.tally)
             if self._reading is not None:
                 await self._waiters.wait(self._reading, call, lambda: self._state.is_abandonable)
+            if unknown_term and self._latest is not None and not self._latest.schema.labelled:
+                await self._read_labels(self._latest, call)
         if (latest := self._latest) is not None:
             await latest.prepare(call)
             return latest
         fault = deadline_passed()
         return self._view_of(_unread(fault), fault)
+
+    async def _read_labels(self, unlabelled: SchemaView, call: Call) -> None:
+        """Read the labels that a reading of the schema could not read; the caller pays for it."""
+        schema = unlabelled.schema
+        types = [term.iri for term in schema.types if not term.label]
+        predicates = [term.iri for term in schema.predicates if not term.label]
+        facts: dict[Iri, NodeFacts] = {}
+        with call.reserving(requests=_KEPT, time=_KEPT):
+            if types:
+                facts |= await self._store.nodes(types, call, names=True)
+            if predicates:
+                facts |= await self._store.predicates(predicates, call)
+        await Slices().begin()
+        if self._latest is unlabelled:
+            # It was not read again meanwhile.
+            self._publish(_with_labels(schema, facts), unlabelled.fault)
 
     async def observe(self, types: Iterable[Iri], predicates: Iterable[Iri]) -> None:
         """Compare the schema with the types and predicates of an answer.
@@ -339,6 +360,19 @@ def _not_read_again(schema: Schema, fault: Fault) -> Schema:
 def _not_enumerated(schema: Schema, fault: Fault) -> Schema:
     """Return a schema that is no enumeration, with the reason why there is none."""
     return replace(schema, reason=f"{schema.reason}; reading the graph in full failed: {fault.wrong}")
+
+
+def _with_labels(schema: Schema, facts: Mapping[Iri, NodeFacts]) -> Schema:
+    """Return a schema with the names of terms that had none."""
+
+    def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(
+            replace(term, label=facts[term.iri].name) if not term.label and term.iri in facts else term
+            for term in terms
+        )
+
+    labelled = all(fact.mark.whole for fact in facts.values())
+    return replace(schema, types=named(schema.types), predicates=named(schema.predicates), labelled=labelled)
 
 
 def _with_found(schema: Schema, types: Sequence[Iri], predicates: Sequence[Iri], reason: str) -> Schema:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal, Self
 
 from gateway import messages
-from gateway.errors import Fault, InputError, quoted
+from gateway.errors import Fault, GatewayError, InputError, quoted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.counts import ClassHierarchy
@@ -63,9 +63,11 @@ class TermLookup:
         *,
         comprehensive: bool,
         words: Sequence[str] = (),
+        unread: Fault | None = None,
     ) -> None:
-        """Look up terms; `words` are names that are no IRIs, such as `untyped`."""
+        """Look up terms; `words` are names that are no IRIs, and `unread` says why terms or names are missing."""
         self._kind = kind
+        self._unread = unread
         self._prefixes = prefixes
         self._comprehensive = comprehensive
         self._words = words
@@ -133,6 +135,7 @@ class TermLookup:
 
         Raises:
             InputError: The name matches nothing; the text names the nearest.
+            Fault: The name matches nothing, and terms or names could not be read.
         """
         found = self._find(name, _NOTHING)
         if len(found) > 1:
@@ -146,7 +149,16 @@ class TermLookup:
                 return frozenset({iri}), ""
             nearest = self._nearest(name) if hinted else ""
             return frozenset({iri}), messages.absent_term(argument, in_prose(name), self._kind, nearest)
-        raise self._no_such(argument, name)
+        raise self.unknown(argument, name)
+
+    def unknown(self, argument: str, name: str) -> GatewayError:
+        """Return the error of a name that matches nothing: no term has it, or none that is known, or it is unread."""
+        return self._unread or self._no_such(argument, name)
+
+    @property
+    def unread(self) -> Fault | None:
+        """Why a name that matches nothing may be that of a term: terms or names could not be read; or None."""
+        return self._unread
 
     def found(self, name: str) -> set[Iri]:
         """Return the terms that a name means."""
@@ -208,7 +220,9 @@ class TermLookup:
     def _no_such(self, argument: str, name: str) -> InputError:
         shown = self._prefixes.in_order(itertools.islice(self._listed, _SHOWN))
         some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
-        return messages.unknown_name(argument, quoted(name), self._kind, self._nearest(name), some)
+        return messages.unknown_name(
+            argument, quoted(name), self._kind, self._nearest(name), some, are_all=self._comprehensive
+        )
 
     def _nearest(self, name: str) -> str:
         near = nearest(fold(name), self.names[0], 3)
@@ -413,12 +427,20 @@ class SchemaView:
         # A class may have subclasses, and no entity of its own.
         types = _with_others(types, dict.fromkeys(itertools.chain.from_iterable(schema.superclasses.values()), 0))
         predicates = _with_others(schema.predicates, schema.blank.predicates)
+        unread = _unread(schema, fault)
         return cls(
             schema,
             lists_all and not schema.blank,
             TypeChooser(schema, type_settings, prefixes),
-            TermLookup("type", types, prefixes, comprehensive=closed or not has_types, words=WORDS),
-            TermLookup("predicate", predicates, prefixes, comprehensive=closed),
+            TermLookup(
+                "type",
+                types,
+                prefixes,
+                comprehensive=closed or not has_types,
+                words=WORDS,
+                unread=unread if has_types else None,
+            ),
+            TermLookup("predicate", predicates, prefixes, comprehensive=closed, unread=unread),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,
         )
@@ -449,3 +471,28 @@ def _indexed(terms: TermLookup, _: Deadline) -> object:
 def names_in_doubt(view: SchemaView, profile: Profile) -> bool:
     """Return whether the name predicates are unknown; names may then be missing or wrong."""
     return view.schema.names is None and "name" not in profile.roles.model_fields_set
+
+
+def _unread(schema: Schema, fault: Fault | None) -> Fault | None:
+    if fault is not None:
+        return terms_unread(fault.wrong)
+    return None if schema.labelled else names_unread()
+
+
+# --- sentences that a model reads ---
+
+
+def terms_unread(why: str) -> Fault:
+    """Return the fault of a name that matches nothing in a graph whose terms could not be read."""
+    return Fault(
+        f"The types and predicates of this graph could not be read, so names cannot be looked up: {why}",
+        next_step="Try again in a minute, or write IDs.",
+    )
+
+
+def names_unread() -> Fault:
+    """Return the fault of a name that matches nothing in a graph of whose terms not all names could be read."""
+    return Fault(
+        "The names of types and predicates of this graph could not all be read, so not every one can be looked up.",
+        next_step="Try again, or write IDs.",
+    )

@@ -92,7 +92,7 @@ class Gateway:
         self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record)
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
-        member_names = MemberNames(store, profile, prefixes, shapes)
+        member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
         self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache, shapes)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache, member_names)
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)

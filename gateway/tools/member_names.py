@@ -8,7 +8,7 @@ from typing import get_args
 
 from gateway import messages
 from gateway.arguments import MemberArguments
-from gateway.errors import GatewayError, InputError, quoted
+from gateway.errors import Fault, GatewayError, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
@@ -16,6 +16,7 @@ from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.sides import WalkReader
+from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, Subclasses, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.iri import walk_iri
@@ -72,10 +73,12 @@ class StepNames:
 
     def unknown(self, name: str) -> GatewayError:
         """Return the error of a name that no predicate has, or of what could not be read, where one may have it."""
+        if self._edges.unread is not None:
+            return self._edges.unread
         if self._fault is not None:
-            return self._fault
+            return values_unread(self._fault)
         near = self._edges.near(name), self._values.near(name)
-        return messages.unknown_step(quoted(name), *near, are_all=self._are_all)
+        return messages.unknown_step(quoted(name), *near, are_all=self._are_all and self._edges.comprehensive)
 
     def listed(self, predicates: Sequence[Iri], most: int) -> str:
         """Return the IDs of the first predicates for a sentence, and the number of the others."""
@@ -99,8 +102,16 @@ class StepNames:
 class MemberNames:
     """Reads what a call asks of the nodes that it finds."""
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, shapes: ShapeReader) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        shapes: ShapeReader,
+    ) -> None:
         self._store = store
+        self._schema_cache = schema_cache
         self._others = profile.edges.excluded
         self._shapes = shapes
         self._prefixes = prefixes
@@ -121,7 +132,14 @@ class MemberNames:
             return await self._read(arguments, known, values, call)
         except GatewayError:
             # A name may be that of a predicate of literals, which are read when one is first named.
-            return await self._read(arguments, known, await self._shapes.value_terms(known, call), call)
+            values = await self._shapes.value_terms(known, call)
+        try:
+            return await self._read(arguments, known, values, call)
+        except GatewayError:
+            if known.predicates.unread is None and known.types.unread is None:
+                raise
+        known = await self._schema_cache.view(call, unknown_term=True)
+        return await self._read(arguments, known, await self._shapes.value_terms(known, call), call)
 
     async def _read(
         self, arguments: MemberArguments, known: SchemaView, values: ValueTerms, call: Call
@@ -216,6 +234,8 @@ class MemberNames:
 
     async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
         chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
+        if not chosen.iris:
+            raise known.types.unknown("where", text)
         # With a part of the subclasses, nodes would fulfil != that do not.
         return await self._subclasses.all_of("where", chosen.iris, call)
 
@@ -238,6 +258,15 @@ _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
 
 
 # --- sentences that a model reads ---
+
+
+def values_unread(fault: Fault) -> Fault:
+    """Return the fault of a name that may be that of a predicate of values, which could not be read."""
+    return type(fault)(
+        f"The predicates of values could not all be read, so not every name can be looked up: {fault.wrong}",
+        valid=fault.valid,
+        next_step=fault.next_step or "Try again, or write IDs.",
+    )
 
 
 def too_many_named(argument: str, name: str) -> InputError:

@@ -14,7 +14,7 @@ from gateway.answers.presenter import TIME_FOR_PRESENTATION, Presenter
 from gateway.answers.shape import Shape, iris_of_topology
 from gateway.answers.size import max_bytes
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
-from gateway.errors import InputError, counted
+from gateway.errors import GatewayError, InputError, counted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
@@ -155,12 +155,13 @@ class Traverser:
 
         Raises:
             InputError: A name matches nothing.
+            Fault: A name matches nothing, and not all names could be read.
         """
         known = await self._schema_cache.view(call)
         try:
             filters = resolve(arguments, known)
             steering, notes = self._steering_reader.read(arguments, seeds, known)
-        except InputError:
+        except GatewayError:
             known = await self._schema_cache.view(call, unknown_term=True)
             filters = resolve(arguments, known)
             steering, notes = self._steering_reader.read(arguments, seeds, known)

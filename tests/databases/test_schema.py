@@ -7,8 +7,10 @@ import pytest
 
 from gateway.databases.client import Row
 from gateway.errors import QueryRefused
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import NamelessNodes
 from gateway.settings.load import load_profile
+from tests.clocks import Clock
 from tests.databases.fakes import TERMS, call, store
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +42,26 @@ async def test_a_schema_without_all_superclasses_is_to_be_read_again_soon(fails:
     assert schema.exact
     assert schema.labelled is not fails
     assert bool(schema.superclasses) is not fails
+
+
+async def test_labels_are_read_though_counting_took_the_time_for_a_quick_answer() -> None:
+    clock = Clock()
+
+    def answers(query: str, arguments: Sequence[Any]) -> Sequence[Row]:
+        match query:
+            case "type_counts" | "predicate_counts":
+                clock.now += 0.6
+                return [["T" if query == "type_counts" else "p", 2]]
+            case "hubs" | "edges":
+                clock.now += 0.3
+            case "nodes":
+                return [[text, None, f"Name of {text[-1]}", *[None] * 4] for text in arguments[0]]
+        return []
+
+    asking = Call(Deadline.after(10, clock), 1_000, 1_000_000, 1_000_000)
+    schema = await store(answers).quick_schema(asking)
+    assert (schema.exact, schema.labelled) == (True, True)
+    assert [term.label for term in (*schema.types, *schema.predicates)] == ["Name of T", "Name of p"]
 
 
 @pytest.mark.parametrize("reading", ["quick_schema", "schema"])
