@@ -24,6 +24,7 @@ from gateway.files import stored_graph
 from gateway.files.loading import LoadedGraph, load_files
 from gateway.files.store_files import locked
 from gateway.files.stored_graph import folder_of, open_stored
+from gateway.settings.load import load_profile
 from tests.clocks import fixed_wall_clock
 from tests.examples import examples
 from tests.shared_data import shared_data
@@ -456,8 +457,11 @@ def test_a_disk_that_is_full_is_a_clear_error(directory: Path, tmp_path: Path) -
 
 async def answers(paths: Sequence[Path], seeds: Sequence[str], store: Path | None) -> list[bytes]:
     """Ask each of the six questions, and return the answers as they are written."""
-    async with open_gateway(paths, store=store, wall_clock=fixed_wall_clock) as gateway:
-        # What is told of a graph that is still being read depends on how fast the machine is.
+    # What is told of a graph that is still being read, or read in part, depends on how fast the machine is.
+    local = load_profile("local")
+    limits = local.limits.model_copy(update={"schema_seconds": 300.0})
+    profile = local.model_copy(update={"limits": limits})
+    async with open_gateway(paths, profile=profile, store=store, wall_clock=fixed_wall_clock) as gateway:
         await gateway.wait_until_ready()
         given = [
             await gateway.describe_schema(),
