@@ -8,7 +8,7 @@ from typing import get_args
 
 from gateway import messages
 from gateway.arguments import MemberArguments
-from gateway.errors import Fault, GatewayError, InputError, quoted
+from gateway.errors import EndpointFault, Fault, GatewayError, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
@@ -262,7 +262,8 @@ _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
 
 def values_unread(fault: Fault) -> Fault:
     """Return the fault of a name that may be that of a predicate of values, which could not be read."""
-    return type(fault)(
+    kind = EndpointFault if isinstance(fault, EndpointFault) else Fault
+    return kind(
         f"The predicates of values could not all be read, so not every name can be looked up: {fault.wrong}",
         valid=fault.valid,
         next_step=fault.next_step or "Try again, or write IDs.",

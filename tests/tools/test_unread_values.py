@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from gateway.answers.models import CompactAnswer
-from gateway.errors import EndpointFault, InputError
+from gateway.errors import DeadlinePassed, EndpointFault, InputError
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
+from gateway.sparql.table import UnexpectedRows
 from gateway.tools.gateway import Gateway
+from gateway.tools.member_names import values_unread
 from tests.small import ROOM, Watched, engine, over
 
 pytestmark = pytest.mark.anyio
@@ -103,6 +105,11 @@ async def test_a_name_of_a_predicate_is_not_unknown_while_predicates_are_unread(
     async with failing("SELECT") as gateway:
         with pytest.raises(EndpointFault):
             await asked(gateway, "search_entities", node_types=["Tool"], where=["nothing > 1"])
+
+
+def test_any_fault_says_that_predicates_of_values_are_unread() -> None:
+    assert isinstance(values_unread(UnexpectedRows()), EndpointFault)
+    assert "could not all be read" in str(values_unread(DeadlinePassed("The time is used up.")))
 
 
 async def test_a_name_that_no_predicate_has_is_an_error_of_the_caller() -> None:
