@@ -416,7 +416,10 @@ def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
             for turns, unmarked in (((), ()), (["n"], (("v", RDF_SUBJECT),)))
         ],
         "walks/selected": [
-            {**chosen, **one, **types, **marked[0], "steps": steps} for one in filters for steps in walks[:2]
+            {**chosen, **one, **types, **marks, "steps": steps}
+            for one in filters
+            for steps in walks[:2]
+            for marks in marked
         ],
         "walks/odd_numbers": [{**types, **marks, "steps": walks[0], "numbers": "[aA]"} for marks in marked],
         "walks/count": [
