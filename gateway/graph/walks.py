@@ -6,8 +6,8 @@ contract does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 from typing import Literal as Literal_
 
@@ -163,15 +163,11 @@ class Selected:
     Attributes:
         nodes: Distinct nodes: every node that is wanted, if the mark is whole, and perhaps others.
         mark: Whether no node that is wanted is missing; with an order, whether those missing stand behind the nodes.
-        is_first: Whether nodes are missing because they stand behind these in the order, and no other ones.
-        total: How many nodes there are, where some are missing for that reason.
+        total: How many nodes there are, where some are missing because they stand behind these in the order; else None.
         blank: Whether blank nodes that are no nodes may be wanted too; None where they were not looked for.
-        ends: Ends of walks that were read on the way, for all nodes.
     """
 
     nodes: tuple[Iri, ...]
     mark: Mark = WHOLE
-    is_first: bool = False
     total: int | None = None
     blank: bool | None = None
-    ends: Mapping[Walk, Mapping[Iri, Ends]] = field(default_factory=dict)

@@ -255,7 +255,7 @@ class SelectionReader:
                 if first is None:
                     counting.cancel()
             if first is not None:
-                return replace(first, is_first=True, total=counting.result())
+                return replace(first, total=counting.result())
         return None
 
     async def _under(
