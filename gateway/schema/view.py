@@ -421,7 +421,7 @@ class SchemaView:
             fault: Why it could not be read.
         """
         # Without all labels, a name that matches nothing may be a label.
-        closed = lists_all and schema.labelled
+        closed = lists_all and _is_labelled(schema)
         # What only blank nodes have is no term that the graph has not.
         types = _with_others(schema.types, schema.blank.types)
         # A class may have subclasses, and no entity of its own.
@@ -476,7 +476,12 @@ def names_in_doubt(view: SchemaView, profile: Profile) -> bool:
 def _unread(schema: Schema, fault: Fault | None) -> Fault | None:
     if fault is not None:
         return terms_unread(fault.wrong)
-    return None if schema.labelled else names_unread()
+    return None if _is_labelled(schema) else names_unread()
+
+
+def _is_labelled(schema: Schema) -> bool:
+    """Return whether the labels are all that there are: others may stand under a predicate that was not found."""
+    return schema.labelled and schema.names is not None
 
 
 # --- sentences that a model reads ---

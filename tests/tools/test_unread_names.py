@@ -27,6 +27,10 @@ y:T2 rdfs:label "maker" .
 """
 NAMES = "?n ?p ?v"
 """A part of the queries for types and names."""
+NAMES_OF_TERMS = "<https://example.org/x/p1> }\n  ?n ?p ?v"
+"""A part of the query for the names of types and predicates."""
+NAME_PREDICATES = "AS ?p) WHERE"
+"""A part of the query for the predicates of names that a graph uses."""
 
 Failing = set[str]
 """Parts of queries that fail."""
@@ -124,12 +128,22 @@ async def test_labels_that_were_unread_are_read_when_one_is_named(tool: str, arg
         assert await ask(gateway, tool, arguments)
 
 
-@each_store
-async def test_a_name_that_nothing_has_is_an_error_of_the_caller_once_labels_were_read(opening: Opening) -> None:
-    failing = {NAMES}
+@pytest.mark.parametrize(("opening", "part"), [(sparql, NAMES_OF_TERMS), (database, NAMES)], ids=["sparql", "database"])
+async def test_a_name_that_nothing_has_is_an_error_of_the_caller_once_labels_were_read(
+    opening: Opening, part: str
+) -> None:
+    failing = {part}
     async with opening(failing) as gateway:
         await gateway.describe_schema()
         await gateway.wait_for_schema()
         failing.clear()
         with pytest.raises(InputError, match="No predicate of this graph is called 'nothing'"):
+            await ask(gateway, "search_entities", {"node_types": ["untyped"], "where": ["nothing > 1"]})
+
+
+async def test_no_label_is_unknown_while_the_predicates_of_names_are_not_found() -> None:
+    async with sparql({NAME_PREDICATES}) as gateway:
+        assert (await gateway.describe_schema()).names is None
+        assert await ask(gateway, "search_entities", {"node_types": ["untyped"], "where": ["made by exists"]})
+        with pytest.raises(Fault, match=r"names of types and predicates .* could not all be read.* Try again"):
             await ask(gateway, "search_entities", {"node_types": ["untyped"], "where": ["nothing > 1"]})
