@@ -23,7 +23,7 @@ from gateway.answers.values import NodeMetadata
 from gateway.arguments import BfsQuery, TraversalArguments
 from gateway.errors import Fault
 from gateway.expand_compact import BEYOND, is_among
-from gateway.graph.call import Call, Deadline
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import (
@@ -139,9 +139,13 @@ class BlankContents:
 
     async def _read_level(self, level: list[Iri], call: Call) -> None:
         if level:
-            self._described |= await self._store.node_metadata(level, call, blank_nodes=True)
-            self._around |= await self._store.edges(level, call, selection=_OUTGOING, per_id=_EDGES)
-            self._facts |= await self._store.nodes(level, call, names=False)
+            async with together() as tasks:
+                described = tasks.create_task(self._store.node_metadata(level, call, blank_nodes=True))
+                around = tasks.create_task(self._store.edges(level, call, selection=_OUTGOING, per_id=_EDGES))
+                facts = tasks.create_task(self._store.nodes(level, call, names=False))
+            self._described |= described.result()
+            self._around |= around.result()
+            self._facts |= facts.result()
 
     def _content(self, node: Iri, levels: int, above: tuple[Iri, ...]) -> BlankNode:
         """Return what a blank node says; `above` are those in whose content it stands, and itself."""
