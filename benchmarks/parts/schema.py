@@ -17,12 +17,14 @@ from gateway.answers.models import SchemaResult
 from gateway.api import open_gateway
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
 
 _TRIPLES: Final = SIZES[-1]
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _PATIENCE_SECONDS: Final = 900.0
 _SHORT_SECONDS: Final = 2.0
+_SHAPES: Final = 20
 
 Counts = Counter[str]
 
@@ -37,6 +39,10 @@ async def measure(_: Sites, report: Report) -> None:
             seconds = time.perf_counter() - began
             whole = await _whole(gateway, first)
             in_full = time.perf_counter() - began
+            await gateway.describe_schema(node_types=first.entity_types[:1])
+            began = time.perf_counter()
+            shapes = (await gateway.describe_schema(node_types=first.entity_types[1 : _SHAPES + 1])).shapes or {}
+            seconds_of_shapes = time.perf_counter() - began
         hasty = Profile(orientation=OrientationSettings(enumeration_seconds=_SHORT_SECONDS))
         async with open_gateway(endpoint=url, profile=hasty) as gateway:
             started = await gateway.describe_schema()
@@ -46,7 +52,9 @@ async def measure(_: Sites, report: Report) -> None:
     place = f"{_TRIPLES:,} generated triples on Fuseki"
     seen = f"{first.entity_types_total} of {len(expected[0])} types, {first.predicates_total} of {len(expected[1])}"
     methods = ", ".join(first.basis.methods)
+    kinds = ", ".join(sorted({shape.read.partition(":")[0] for shape in shapes.values()}))
     report.lines += [
+        Line("43.3", f"shapes of {len(shapes)} types, {place}", "s", 2.0, seconds_of_shapes, note=kinds),
         Line("5.1a", f"first describe_schema, {place}", "s", 2.0, seconds, note=f"{methods}; {seen} predicates"),
         Line("5.1b", "comprehensive in it", "", 0, int(first.comprehensive)),
         Line("5.1c", "comprehensive in the end, 1 for yes", "", 1, int(whole.comprehensive), at_least=True),
@@ -65,7 +73,7 @@ async def _whole(gateway: Gateway, answer: SchemaResult) -> SchemaResult:
             while not answer.comprehensive:
                 await changed.wait()
                 changed.clear()
-                answer = await gateway.describe_schema()
+                answer = await gateway.describe_schema(all=True)
     except TimeoutError:
         pass
     return answer
@@ -84,9 +92,10 @@ def _counted() -> tuple[Counts, Counts]:
 
 
 def _differences(answer: SchemaResult, expected: tuple[Counts, Counts]) -> int:
+    expand = PrefixMap(answer.prefixes).expand
     listed = (answer.entity_types, answer.predicates)
     wrong = 0
     for names, counts in zip(listed, expected, strict=True):
-        told = {name: answer.counts.get(name) for name in names}
+        told = {expand(name): answer.counts.get(name) for name in names}
         wrong += sum(told.get(name) != count for name, count in counts.items()) + len(told.keys() - counts.keys())
     return wrong
