@@ -158,13 +158,18 @@ class MemberArguments(Arguments):
     sort_by: Annotated[
         Id | None, Field(description="A predicate, walk or name; - before it: descending. With limit, the first.")
     ] = None
+    group_by: Annotated[Id | None, Field(description="Groups in place of nodes: a predicate, walk or type.")] = None
+    compute: Annotated[
+        Names, Field(description='For each group, or all: "count", "avg x:price/x:amount"; sum min max distinct.')
+    ] = None
     edges: Annotated[bool, Field(description="false: nodes only")] = True
     show: Annotated[Show, Field(description="Of a node in rows.")] = "both"
 
     @property
     def asks_for_members(self) -> bool:
         """Whether the nodes found are chosen, shown or ordered by values."""
-        return bool(self.where or self.values or self.sort_by) or not self.edges
+        asked = self.where or self.values or self.sort_by or self.group_by or self.compute
+        return bool(asked) or not self.edges
 
 
 class DescribeSchema(Arguments):
@@ -208,6 +213,8 @@ class SearchOptions(TypedDict, total=False):
     where: Sequence[str] | None
     values: Sequence[str] | None
     sort_by: str | None
+    group_by: str | None
+    compute: Sequence[str] | None
     edges: bool
     show: Show
     explain: bool
@@ -219,6 +226,8 @@ class TraversalBase(MemberArguments):
     where: Annotated[Conditions, Field(description="As in search_entities.")] = None
     values: Annotated[Names, Field(description="As there.")] = None
     sort_by: Annotated[Id | None, Field(description="As there.")] = None
+    group_by: Annotated[Id | None, Field(description="As there.")] = None
+    compute: Annotated[Names, Field(description="As there.")] = None
     only_predicates: Annotated[
         Steps, Field(description="Follow and show only these predicates (ID or label); ^p: p incoming.")
     ] = None
@@ -281,6 +290,8 @@ class TraversalOptions(TypedDict, total=False):
     where: Sequence[str] | None
     values: Sequence[str] | None
     sort_by: str | None
+    group_by: str | None
+    compute: Sequence[str] | None
     edges: bool
     show: Show
     explain: bool

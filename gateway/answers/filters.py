@@ -16,6 +16,7 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
+from gateway.members.figures import NOT_SHOWN, Grouped, Grouping
 from gateway.members.ordering import Ordered
 from gateway.members.reading import NOTHING_ASKED, ORDER_UNSURE, MemberQuestion, MemberReader, about_values, each_alone
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
@@ -143,11 +144,13 @@ class Members:
         nodes: Those that are left, in order.
         seeds_left_out: How many seeds of an intersection would be among them.
         order: By what they are ordered; None for that of the traversal.
+        grouped: The groups in their place; None where none were asked for.
     """
 
     nodes: Sequence[Iri]
     seeds_left_out: int = 0
     order: Ordered | None = None
+    grouped: Grouped | None = None
 
 
 @dataclass(frozen=True)
@@ -294,6 +297,9 @@ class TopologyFilter:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
+        if members is not None and question.members.grouping is not None:
+            is_whole = not (topology.gaps or gaps.entries or undecided)
+            members = await self._grouped(members, question.members.grouping, question.call, gaps, warnings, is_whole)
         counts = Counter(removed.values())
         counts["partial_paths"] = topology.partial
         return FilteredTopology(
@@ -386,6 +392,27 @@ class TopologyFilter:
             warnings.extend(order.warnings)
             nodes = list(order.nodes)
         return Members(nodes, len(left_out.nodes), order)
+
+    async def _grouped(
+        self,
+        members: Members,
+        grouping: Grouping,
+        call: Call,
+        gaps: GapCollector,
+        warnings: list[str],
+        is_whole: bool,
+    ) -> Members:
+        """Return members with their groups, which there are only where no member is missing and no value."""
+        grouped = Grouped()
+        if is_whole:
+            grouped = await self._members.grouped(members.nodes, grouping, call)
+            if not grouped.mark.whole:
+                gaps.add_marks([(members.nodes[0], grouped.mark)])
+            warnings.extend(grouped.warnings)
+        is_shown = is_whole and grouped.mark.whole
+        if not is_shown:
+            warnings.append(NOT_SHOWN)
+        return replace(members, grouped=grouped if is_shown else None)
 
     def _by_type(
         self, filters: Filters, topology: Topology, known: SchemaView, deadline: Deadline

@@ -152,7 +152,9 @@ _FRONT = (
 
 
 Where = Annotated[list[str] | None, Field(description="What each condition was taken for.")]
-Tied = Annotated[int | None, Field(description="How many nodes behind the page have the same value as its last one.")]
+Tied = Annotated[
+    int | None, Field(description="How many nodes, or groups, behind the page have the same value as its last one.")
+]
 ValuesComplete = Annotated[
     Literal[False] | None,
     Field(description="False: values of the columns are shortened, left out, or could not be read."),
@@ -161,6 +163,18 @@ Columns = Annotated[list[str] | None, Field(description="What the cells of `rows
 Rows = Annotated[
     list[list[Any]] | None,
     Field(description="The nodes asked about: what stands for each, and its values; several as a list, null for none."),
+]
+
+
+GroupColumns = Annotated[
+    list[str] | None, Field(description="What the cells of `groups` are: the value of a group, and its figures.")
+]
+Groups = Annotated[
+    list[list[Any]] | None, Field(description="Groups in place of nodes; null is the group without a value.")
+]
+GroupCount = Annotated[int | None, Field(description="How many groups there are.")]
+Computed = Annotated[
+    dict[str, Any] | None, Field(description="What was computed over all nodes found; null where there is no value.")
 ]
 
 
@@ -206,6 +220,10 @@ class Subgraph(Answer):
     values_complete: ValuesComplete = None
     columns: Columns = None
     rows: Rows = None
+    group_columns: GroupColumns = None
+    groups: Groups = None
+    group_count: GroupCount = None
+    computed: Computed = None
     nodes: list[Node]
     edges: list[Edge]
     schema_summary: SchemaSummary
@@ -334,6 +352,10 @@ class SearchResult(Answer):
     result: list[SearchHit] = Field(description="Entities with a name that fits, the best first.")
     columns: Columns = None
     rows: Rows = None
+    group_columns: GroupColumns = None
+    groups: Groups = None
+    group_count: GroupCount = None
+    computed: Computed = None
     where: Where = None
     tied: Tied = None
     values_complete: ValuesComplete = None

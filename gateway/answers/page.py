@@ -209,6 +209,21 @@ NO_TERMS = TermSummary((), ())
 
 
 @dataclass(slots=True)
+class PageGroups:
+    """Groups of the nodes that were found, with what is computed over each; or what is computed over all.
+
+    Attributes:
+        columns: What the rows show: the value of a group, where there are several, and the figures.
+        rows: The groups of this page, or one row of figures.
+        count: How many groups there are; None where all nodes are in one.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    count: int | None
+
+
+@dataclass(slots=True)
 class MemberHeader:
     """What an answer says about nodes that were chosen, shown or ordered by values.
 
@@ -219,6 +234,8 @@ class MemberHeader:
         seeds_left_out: How many seeds would be among them.
         tied: How many nodes behind the page have the same value as its last one.
         are_values_complete: Whether every value of the columns is shown, and whole.
+        groups: Groups in place of the nodes; None where none were asked for, or none can be told.
+        is_grouped: Whether groups were asked for.
     """
 
     where: Sequence[str] = ()
@@ -227,6 +244,8 @@ class MemberHeader:
     seeds_left_out: int = 0
     tied: int = 0
     are_values_complete: bool = True
+    groups: PageGroups | None = None
+    is_grouped: bool = False
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from gateway.answers.filters import FilteredTopology, Filters, Question, Topolog
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
 from gateway.answers.page import Header, IdList, MemberHeader, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
-from gateway.answers.rows import RowWriter, titles
+from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups, titles
 from gateway.answers.shape import iris_of_evidence, iris_of_properties, size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
@@ -188,6 +188,8 @@ class Presenter:
                 header = await self._header_builder.header(question, left, warnings)
                 # What a shape says of the whole traversal where all of it is on one page.
                 shown = header if shape.always_summarizes else header.without_repetition()
+                if question.members.grouping is not None:
+                    return await self._groups_page(question, left, header, shown)
                 room = question.limit - shape.size_of_part(shown)
                 await slices.end_one()
                 window = await self._window(question, left, room, slices)
@@ -215,12 +217,41 @@ class Presenter:
         except DeadlinePassed as late:
             raise messages.answer_too_late(len(topology.nodes), len(topology.edges)) from late
 
+    async def _groups_page(
+        self, question: Question, left: FilteredTopology, header: Header, whole: Header
+    ) -> SubgraphPage:
+        """Return a page with groups in the place of nodes; `whole` is what it says where all of them are on it."""
+        arguments, shape, call, offset = question.arguments, question.shape, question.call, question.arguments.offset
+        grouped = None if left.members is None else left.members.grouped
+        page = SubgraphPage(header if offset else whole, [], [])
+        page.is_result_changed = arguments.snapshot is not None and arguments.snapshot != left.content
+
+        def is_too_large(next_offset: int | None) -> bool:
+            page.next_offset = next_offset
+            is_all = not offset and next_offset is None
+            page.header, page.snapshot = (whole, None) if is_all else (header, left.content)
+            page.coined = self._prefixes.coined_in_answer
+            return shape.size_of_part(page) > question.limit
+
+        if grouped is not None and header.members is not None:
+            limit = arguments.limit or MOST_GROUPS
+            header.members.groups = await self._rows.groups(grouped, question.members, offset, limit, call)
+            if offset or (header.members.groups.count or 0) > len(header.members.groups.rows):
+                # Each page of several says what it is a page of.
+                await in_thread(call, lambda _: left.content, unless=len(left.nodes) <= FEW_FOR_A_THREAD)
+            fit_groups(header.members, grouped, offset, is_too_large)
+        if is_too_large(page.next_offset):
+            limit_subgraph_page(page, question.limit, shape)
+        return page
+
     def _warnings(self, question: Question, left: FilteredTopology) -> Iterator[str]:
         """Yield what a reader should know about the page and the seeds."""
         arguments, topology, known = question.arguments, left.whole, left.known
         yield from above_ceiling(self._profile.size, arguments.max_tokens)
         # The edges of the last node may go on after it.
-        listed = left.in_rows if question.members.is_in_rows else left.nodes
+        listed: Sequence[object] = left.in_rows if question.members.is_in_rows else left.nodes
+        if left.members is not None and left.members.grouped is not None:
+            listed = left.members.grouped.groups
         if arguments.offset >= len(listed) + bool(arguments.edge_offset) and listed:
             yield messages.offset_past_end(arguments.offset, len(listed))
         if not _OF_CELLS.isdisjoint(topology.predicates) and any(
@@ -438,8 +469,10 @@ def _member_header(question: Question, left: FilteredTopology) -> MemberHeader |
     """Return what is said about nodes that were asked for by their values."""
     if left.members is None:
         return None
-    columns = titles(question.members) if question.members.is_in_rows else None
-    return MemberHeader(question.members.written, columns, len(left.members.nodes), left.members.seeds_left_out)
+    asked, found = question.members, left.members
+    columns = titles(asked) if asked.is_in_rows else None
+    is_grouped = asked.grouping is not None
+    return MemberHeader(asked.written, columns, len(found.nodes), found.seeds_left_out, is_grouped=is_grouped)
 
 
 def _page(

@@ -18,6 +18,7 @@ from gateway.answers.page import (
     MemberHeader,
     PageEdge,
     PageGap,
+    PageGroups,
     PageHit,
     PageNode,
     PageShape,
@@ -128,12 +129,24 @@ def member_fields(members: MemberHeader) -> Json:
     """Return what an answer says about nodes that were chosen, shown or ordered by values."""
     written = {
         "where": list(members.where) or None,
-        "found": members.found if members.columns is not None or members.where else None,
+        "found": members.found if members.columns is not None or members.where or members.is_grouped else None,
         "seeds_left_out": members.seeds_left_out or None,
         "tied": members.tied or None,
         "values_complete": None if members.are_values_complete else False,
+        **({} if members.groups is None else _groups(members.groups)),
     }
     return present(written)
+
+
+def _groups(groups: PageGroups) -> Json:
+    """Return groups as rows, or what was computed over all nodes as an object."""
+    if groups.count is None:
+        return {"computed": dict(zip(groups.columns, groups.rows[0], strict=True))}
+    return {
+        "group_columns": list(groups.columns),
+        "groups": [list(row) for row in groups.rows],
+        "group_count": groups.count,
+    }
 
 
 def rows_of(members: MemberHeader | None, nodes: Iterable[PageNode]) -> Json:

@@ -6,11 +6,11 @@ What stands in the graph is quoted, escaped and cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from gateway.answers.page import MemberHeader, PageNode, PageShape, PageShapeRow, PageValuePredicate
+from gateway.answers.page import MemberHeader, PageGroups, PageNode, PageShape, PageShapeRow, PageValuePredicate
 from gateway.answers.values import Shortener
 from gateway.errors import counted, quoted
 from gateway.graph.call import Call
@@ -28,6 +28,7 @@ from gateway.graph.shapes import (
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, End, Ends
+from gateway.members.figures import Grouped
 from gateway.members.list_places import Places
 from gateway.members.ordering import value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
@@ -43,6 +44,9 @@ _LONGEST_TEXT = 300
 _MOST_VALUES = 10
 """Values in a cell."""
 
+MOST_GROUPS = 100
+"""Groups on a page unless the caller says how many."""
+
 _BLANK = "_:"
 """Stands for a blank node that has no ID."""
 
@@ -56,6 +60,27 @@ def row_columns(question: MemberQuestion) -> tuple[Column, ...]:
 def titles(question: MemberQuestion) -> list[str]:
     """Return the titles of the cells behind what stands for a node."""
     return [column.title for column in row_columns(question)]
+
+
+def fit_groups(header: MemberHeader, found: Grouped, offset: int, is_too_large: Callable[[int | None], bool]) -> None:
+    """Leave as many of the first groups of a page as fit, and note how many behind them have the same value.
+
+    Args:
+        header: What has the groups.
+        found: All groups.
+        offset: How many of them stand before this page.
+        is_too_large: Takes where the next page begins, and returns whether an answer with it is too large.
+    """
+    groups = header.groups
+    if groups is None:
+        return
+    while True:
+        end = offset + len(groups.rows)
+        header.tied = found.tied(end)
+        is_last = groups.count is None or end >= groups.count
+        if not is_too_large(None if is_last else end) or len(groups.rows) <= 1:
+            return
+        groups.rows = groups.rows[: max(1, len(groups.rows) * 3 // 4)]
 
 
 class RowWriter:
@@ -97,6 +122,23 @@ class RowWriter:
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
 
+    async def groups(self, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call) -> PageGroups:
+        """Return some groups as rows, or the figures over all nodes."""
+        grouping = question.grouping
+        if grouping is None:
+            raise ValueError("no groups were asked for")
+        shown = found.groups[offset : offset + limit] if grouping.by is not None else found.groups
+        targets = [end for group in shown for end in (group.end, *group.figures) if isinstance(end, str)]
+        names = await self._reader.names(targets, call) if question.show != "id" else NodeNames()
+        self._prefixes.coin(targets)
+        cells = _Cells(self._prefixes, names.found, question.show, self._languages)
+        figures = [[cells.of_group(end) for end in group.figures] for group in shown]
+        columns = [figure.title for figure in grouping.figures]
+        if grouping.by is None:
+            return PageGroups(columns, figures, None)
+        rows = [[cells.of_group(group.end), *row] for group, row in zip(shown, figures, strict=True)]
+        return PageGroups([grouping.title, *columns], rows, len(found.groups))
+
 
 class _Cells:
     """Writes values as JSON.
@@ -132,6 +174,12 @@ class _Cells:
         values += [_BLANK] * (ends.blank > 0)
         self.left_out += max(0, len(shown) - _MOST_VALUES)
         return values[0] if len(values) == 1 else values or None
+
+    def of_group(self, end: End | None) -> JsonScalar | None:
+        """Return one value of a group, a text with its language; None for none."""
+        if isinstance(end, Literal) and end.language:
+            return f"{self._value(end)}@{end.language}"
+        return None if end is None else self._value(end)
 
     def _value(self, end: End) -> JsonScalar:
         if not isinstance(end, Literal):

@@ -141,6 +141,7 @@ def search(
     "list Drug --sort-by -totalMentions --limit 5",
     "list Drug --where 'totalMentions > 20' --value INTERACTS_WITH --value totalMentions",
     "list Film --value year --format csv -g films.ttl",
+    "list Film --group-by ^directed --compute count --compute 'avg year' -g films.ttl",
     name="list",
 )
 def list_entities(
@@ -155,10 +156,11 @@ def list_entities(
     """List the entities of types by their values, as a table.
 
     TYPE is a type, as `schema` prints it, or untyped. Entities are chosen with --where, ordered with --sort-by, and
-    shown with the columns of --value, or else with that of --sort-by.
+    shown with the columns of --value, or else with that of --sort-by. With --group-by or --compute, groups and figures
+    stand in their place.
     """
     given = {"query": "", "node_types": types, **arguments}
-    if not (given["values"] or given["sort_by"]):
+    if not any(given[name] for name in ("values", "sort_by", "group_by", "compute")):
         given["values"] = ["name"]
     if export_format is not None or out is not None:
         return table_line(options, given, export_format, out)

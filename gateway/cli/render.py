@@ -137,7 +137,7 @@ def _count(count: int | None) -> str:
 
 def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both") -> RenderableType:
     """Return the hits, the best first, or the rows after `offset` others."""
-    if answer.rows is not None:
+    if table_of(answer) is not None:
         return sections(row_table(answer, show), _about_rows(answer, offset))
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{_how(answer)}")
@@ -152,7 +152,7 @@ def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both
 
 def search_summary(answer: SearchResult, query: str, offset: int = 0) -> RenderableType:
     """Return how many hits there are, and what is said beside them; guesses, which are no hits, stand here."""
-    if answer.rows is not None:
+    if table_of(answer) is not None:
         return sections(_about_rows(answer, offset))
     found = answer.found or len(answer.result)
     some = f"{counted(found, 'hit')}." if found == len(answer.result) else f"{len(answer.result)} of {found:,} hits."
@@ -162,9 +162,10 @@ def search_summary(answer: SearchResult, query: str, offset: int = 0) -> Rendera
 
 def _about_rows(answer: SearchResult, offset: int) -> list[RenderableType]:
     """Return how many entities there are, and what is said of those in rows."""
-    found = answer.found or 0
-    what = f"{counted(found, 'entity')} found." if found else "Nothing was found."
-    left = found - offset - len(answer.rows or ())
+    found, nodes = table_count(answer), answer.found or 0
+    what = f"{counted(nodes, 'entity')} found." if nodes else "Nothing was found."
+    what = what if answer.groups is None else f"{counted(found, 'group')} of {counted(nodes, 'entity')}."
+    left = found - offset - len(table_of(answer) or ())
     more = [Text(f"… {left:,} more: --offset {answer.next_offset}")] if answer.next_offset is not None else []
     parts = [what, place_of_rows(answer, offset, found), *said_of_rows(answer)]
     return [*more, *(Text(line(part)) for part in parts if part), *search_notes(answer)]
@@ -351,7 +352,22 @@ def _title(place: int, sent: Sent) -> Text:
 
 
 InRows = SearchResult | Subgraph
-"""An answer that may have rows."""
+"""An answer that may have rows: of nodes, of groups, or of figures over all nodes."""
+
+
+def table_of(answer: InRows) -> list[list[Any]] | None:
+    """Return the rows of an answer, whatever they are of; None where there are none."""
+    if answer.computed is not None:
+        return [list(answer.computed.values())]
+    return answer.rows if answer.groups is None else answer.groups
+
+
+def table_count(answer: InRows) -> int:
+    """Return how many rows all pages have."""
+    if answer.computed is not None:
+        return 1
+    return (answer.found if answer.groups is None else answer.group_count) or 0
+
 
 _IDENTITY: dict[Show, tuple[str, ...]] = {"both": ("id", "name"), "id": ("id",), "name": ("name",)}
 """The titles of what stands for a node."""
@@ -359,12 +375,19 @@ _IDENTITY: dict[Show, tuple[str, ...]] = {"both": ("id", "name"), "id": ("id",),
 
 def row_titles(answer: InRows, show: Show) -> list[str]:
     """Return the titles of the columns."""
+    if answer.computed is not None:
+        return list(answer.computed)
+    if answer.groups is not None:
+        return list(answer.group_columns or ())
     return [*_IDENTITY[show], *(answer.columns or ())]
 
 
 def row_cells(answer: InRows, show: Show) -> Iterator[list[Any]]:
     """Yield the cells of each row: ID and name of a node in two, and its values, several as a list."""
-    for first, *values in answer.rows or ():
+    if answer.rows is None:
+        yield from table_of(answer) or ()
+        return
+    for first, *values in answer.rows:
         name_id, _, name = first.partition(" ")
         yield [*((name_id, name) if show == "both" else (first,)), *values]
 
@@ -391,9 +414,12 @@ def row_table(answer: InRows, show: Show) -> list[RenderableType]:
         for place, column in enumerate(zip(*row_cells(answer, show), strict=True))
         if all(cell is None or _is_number(cell) for cell in column)
     }
-    titles = [title.upper() if title == "id" else title.capitalize() for title in _IDENTITY[show]]
-    titles += map(clean, answer.columns or ())
-    columns = [(title, ID if place == 0 and show != "name" else "") for place, title in enumerate(titles)]
+    titles = list(map(clean, row_titles(answer, show)))
+    if answer.rows is not None:
+        titles = [title.upper() if title == "id" else title.capitalize() for title in _IDENTITY[show]]
+        titles += map(clean, answer.columns or ())
+    is_of_ids = answer.rows is not None and show != "name"
+    columns = [(title, ID if place == 0 and is_of_ids else "") for place, title in enumerate(titles)]
     return [IdTable(columns, rows, numeric=of_numbers, is_titled=True)]
 
 
@@ -403,15 +429,16 @@ def _is_number(value: Any) -> bool:
 
 def said_of_rows(answer: InRows) -> list[str]:
     """Return what is said of the rows: what each condition was taken for, and what the last of them ties with."""
+    noun = "more node" if answer.groups is None else "more group"
     return [
         *([f"Conditions: {'; '.join(answer.where)}."] if answer.where else []),
-        *([f"{counted(answer.tied, 'more node')} with the value of the last row."] if answer.tied else []),
+        *([f"{counted(answer.tied, noun)} with the value of the last row."] if answer.tied else []),
     ]
 
 
 def place_of_rows(answer: InRows, offset: int, found: int) -> str:
     """Return which rows of how many these are; empty where they are all."""
-    rows: Sequence[Any] = answer.rows or ()
+    rows: Sequence[Any] = table_of(answer) or ()
     if len(rows) >= found:
         return ""
     return f"Rows {offset + 1:,} to {offset + len(rows):,} of {found:,}." if rows else ""

@@ -39,7 +39,7 @@ def bfs(answer: BfsResult, offset: int, show: Show = "both") -> RenderableType:
     ]
     return sections(
         _head(answer, offset),
-        *(_trees(answer, offset, names) if answer.rows is None else _rows(answer, names, show)),
+        *(_trees(answer, offset, names) if render.table_of(answer) is None else _rows(answer, names, show)),
         _foot(answer, names, [("Distances", " · ".join(levels))]),
     )
 
@@ -66,7 +66,7 @@ def intersection(answer: IntersectionResult, offset: int, show: Show = "both") -
     names = _Names(answer)
     return sections(
         _head(answer, offset),
-        *(_lists(answer, names) if answer.rows is None else _rows(answer, names, show)),
+        *(_lists(answer, names) if render.table_of(answer) is None else _rows(answer, names, show)),
         _foot(answer, names, []),
     )
 
@@ -85,7 +85,7 @@ def part(answer: BfsResult | IntersectionResult, offset: int, show: Show = "both
     """Return a page of a subgraph of which all pages are shown: what is said of all stands behind the last."""
     names = _Names(answer)
     content: list[Sequence[RenderableType]]
-    if answer.rows is not None:
+    if render.table_of(answer) is not None:
         content = _rows(answer, names, show)
     elif isinstance(answer, BfsResult):
         content = _trees(answer, offset, names)
@@ -278,7 +278,7 @@ def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType
 
 def _beside_rows(answer: Subgraph) -> list[RenderableType]:
     """Return what is said of edges that columns leave out where nodes stand in rows."""
-    if answer.rows is None or not answer.edges:
+    if render.table_of(answer) is None or not answer.edges:
         return []
     return [Text(f"{counted(len(answer.edges), 'edge')} not in the columns: --text and --json show edges.")]
 
@@ -370,12 +370,15 @@ def removed(answer: Subgraph) -> list[str]:
 def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
     """Return where in the subgraph the page is."""
     parts: list[RenderableType] = []
-    if answer.rows is not None:
-        found = answer.found or 0
+    if render.table_of(answer) is not None:
+        found = render.table_count(answer)
         if text := render.place_of_rows(answer, offset, found):
             parts.append(Text(text))
-        elif not answer.rows and found:
+        elif not render.table_of(answer) and found:
             parts.append(warned(f"This page is empty: --offset {offset} is beyond the last row."))
+    elif answer.found is not None and not answer.nodes:
+        # Groups were asked for, and none is shown; a warning says why.
+        pass
     elif len(answer.nodes) < answer.node_count:
         end = offset + len(answer.nodes)
         if answer.nodes:
@@ -395,9 +398,9 @@ def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) ->
     predicates = Counter(edge.predicate for edge in answer.edges)
     found = answer.schema_summary
     # Which types the nodes in rows have is not told.
-    of_types = _tally(found.entity_types_found, types, names.types) if answer.rows is None else ""
+    of_types = _tally(found.entity_types_found, types, names.types) if render.table_of(answer) is None else ""
     # Nor are edges on other pages missing where none were asked for.
-    with_edges = answer.rows is None or bool(answer.edges)
+    with_edges = render.table_of(answer) is None or bool(answer.edges)
     of_predicates = _tally(found.predicates_found, predicates, names.predicates) if with_edges else ""
     tallies = [*totals, ("Types", of_types), ("Predicates", of_predicates)]
     parts: list[RenderableType] = [KeyValues([(title, [text]) for title, text in tallies if text])]
@@ -425,7 +428,9 @@ def _next_page(answer: Subgraph) -> list[RenderableType]:
     """Return how to see the next page, if there is one."""
     parts: list[RenderableType] = []
     if answer.next_offset is not None:
-        count, noun = (answer.node_count, "node") if answer.rows is None else (answer.found or 0, "row")
+        count, noun = (
+            (answer.node_count, "node") if render.table_of(answer) is None else (render.table_count(answer), "row")
+        )
         more = counted(count - answer.next_offset, f"more {noun}")
         if answer.edges_on_later_pages:
             more += f", and {counted(answer.edges_on_later_pages, 'edge')} from this page to them"

@@ -194,7 +194,7 @@ async def _print_pages(
                     screen.show(subgraph.part(page, offset, shown(arguments)))
                 else:
                     _print_columns(page, offset, shown(arguments), guard_formulas=guard_formulas)
-                offset += len(page.nodes if page.rows is None else page.rows)
+                offset += len(page.nodes if (table := render.table_of(page)) is None else table)
                 whole.add(page)
     return whole.shown()
 
@@ -235,7 +235,7 @@ async def pages_of_rows(ask: AskRows, most: int, limit: int | None) -> AsyncIter
                 "The graph changed while its rows were read, so the pages do not fit together.", next_step="Ask again."
             )
         found = page.found if page.complete else found
-        limit = None if limit is None else limit - len(page.rows or ())
+        limit = None if limit is None else limit - len(render.table_of(page) or ())
         is_last = page.next_offset is None or limit == 0
         # What the last row of any other page ties with stands on the next one.
         yield page if is_last else page.model_copy(update={"tied": None})
@@ -275,8 +275,8 @@ class RowNotes:
 
     def add(self, page: RowPage) -> None:
         """Note what a page says."""
-        self.count += len(page.rows or ())
-        self.found = page.found or 0
+        self.count += len(render.table_of(page) or ())
+        self.found = render.table_count(page)
         self.is_complete = self.is_complete and page.complete
         self.said |= dict.fromkeys(render.said_of_rows(page))
         if isinstance(page, SearchResult):

@@ -33,7 +33,7 @@ def columns(answer: Answer | CompactAnswer, *, show: Show = "both", guard_formul
     spreadsheet.
     """
     found = _rows(answer)
-    if isinstance(answer, render.InRows) and answer.rows is not None:
+    if isinstance(answer, render.InRows) and render.table_of(answer) is not None:
         found = chain([render.row_titles(answer, show)], render.row_texts(answer, show))
     for row in found:
         values = map(clean, row)

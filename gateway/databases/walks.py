@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,10 +16,10 @@ from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, BlankNode, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Properties, Resource
-from gateway.graph.walks import Ends, Step, Walk
+from gateway.graph.walks import Ends, Step, Walk, in_lists
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
-from gateway.terms.iri import is_skolem, not_sendable
+from gateway.terms.iri import ARRAY, is_skolem, not_sendable
 from gateway.terms.literals import Literal
 
 
@@ -49,11 +50,11 @@ class Places:
     """Where a step leads from one place, or a walk from one node.
 
     Attributes:
-        found: The places, and literals where it is the last step.
+        found: The places, and literals where it is the last step, with the number of ways to each.
         mark: Whether these are all.
     """
 
-    found: Mapping[Reached, None]
+    found: Mapping[Reached, int]
     mark: Mark = WHOLE
 
 
@@ -133,22 +134,27 @@ class WalkReader:
         """Look up again, with the next question, which properties have objects."""
         self._object_keys.forget()
 
-    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends; see `GraphStore.ends`."""
-        return {node: _ends_of(places) for node, places in (await self._reached(ids, walk, call)).items()}
+        reached = await self._reached(ids, walk, call, with_members=ways)
+        return {node: _ends_of(places) for node, places in reached.items()}
 
     async def origins(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
         """Return the nodes at which a walk begins that ends at each node."""
         steps = [replace(step, is_inverse=not step.is_inverse) for step in reversed(walk)]
         return {node: _ends_of(places) for node, places in (await self._reached(ids, steps, call)).items()}
 
-    async def _reached(self, ids: Sequence[Iri], steps: Sequence[Step], call: Call) -> Mapping[Iri, Places]:
-        """Return the places to which steps lead."""
-        reached = {node: Places({node: None}) for node in ids}
+    async def _reached(
+        self, ids: Sequence[Iri], steps: Sequence[Step], call: Call, *, with_members: bool = False
+    ) -> Mapping[Iri, Places]:
+        """Return the places to which steps lead, with the members of lists in the place of lists where asked."""
+        reached = {node: Places({node: 1}) for node in ids}
         for step in steps:
             places = list({place: None for one in reached.values() for place in one.found})
             try:
                 led = await self._led(places, step, call)
+                if with_members:
+                    led = {place: _with_members(one) for place, one in led.items()}
                 few = sum(len(led[place].found) for one in reached.values() for place in one.found) <= _FEW
                 reached = await in_thread(call, partial(_joined, reached, led), unless=few)
             except Fault as fault:
@@ -229,12 +235,12 @@ class _Found:
     """Where a step leads from each of some nodes, as it becomes known."""
 
     def __init__(self, nodes: Sequence[Iri]) -> None:
-        self._places: dict[Iri, dict[Reached, None]] = {node: {} for node in nodes}
+        self._places: dict[Iri, dict[Reached, int]] = {node: {} for node in nodes}
         self._marks: dict[Iri, list[Mark]] = {node: [] for node in nodes}
 
     def add(self, node: Iri, places: Iterable[Reached], mark: Mark = WHOLE) -> None:
         """Add places to which a step leads from a node, of which some may be missing."""
-        self._places[node].update(dict.fromkeys(places))
+        self._places[node].update(dict.fromkeys(places, 1))
         if not mark.whole:
             self._marks[node].append(mark)
 
@@ -275,21 +281,30 @@ def _from_nested(place: NestedValue, step: Step) -> Places:
     if isinstance(step.predicates, str):
         return _NOWHERE
     if step.is_inverse:
-        return Places(dict.fromkeys(owner_of(place, step)))
-    found = dict.fromkeys(values_of(place, place.content.properties, step.predicates))
+        return Places(dict.fromkeys(owner_of(place, step), 1))
+    found = dict.fromkeys(values_of(place, place.content.properties, step.predicates), 1)
     is_cut = place.content.cut
     return Places(found, Mark(QueryRefused("A nested value is deeper than is read."), len(found)) if is_cut else WHOLE)
+
+
+def _with_members(places: Places) -> Places:
+    if not any(isinstance(place, Literal) and place.datatype == ARRAY for place in places.found):
+        return places
+    nested: dict[Reached, int] = {place: 1 for place in places.found if isinstance(place, NestedValue)}
+    ends = in_lists(place for place in places.found if not isinstance(place, NestedValue))
+    return replace(places, found={**nested, **dict.fromkeys(ends, 1)})
 
 
 def _joined(reached: Mapping[Iri, Places], led: Mapping[Reached, Places], deadline: Deadline) -> dict[Iri, Places]:
     """Return where walks stand after a step, by where it leads from each place."""
     joined: dict[Iri, Places] = {}
     for node, before in deadline.checking(reached.items(), at_once=10):
-        after: dict[Reached, None] = {}
+        after = Counter[Reached]()
         marks = [] if before.mark.whole else [before.mark]
-        for place in deadline.checking(before.found):
+        for place, ways in deadline.checking(before.found.items()):
             one = led[place]
-            after.update(one.found)
+            for end, count in one.found.items():
+                after[end] += ways * count
             if not one.mark.whole:
                 marks.append(one.mark)
         joined[node] = Places(after, _mark(marks, len(after)))
@@ -300,8 +315,9 @@ def _ends_of(places: Places) -> Ends:
     """Return the places where a walk ends as the port has them."""
     ends = [place for place in places.found if not isinstance(place, NestedValue)]
     blank = len(places.found) - len(ends)
+    ways = {end: places.found[end] for end in ends if places.found[end] > 1}
     bad = {iri for iri in not_sendable(end for end in ends if isinstance(end, str)) if not is_skolem(iri)}
     if not bad:
-        return Ends(tuple(ends), blank, places.mark)
+        return Ends(tuple(ends), blank, places.mark, ways)
     sendable = tuple(end for end in ends if end not in bad)
-    return Ends(sendable, blank, places.mark if not places.mark.whole else Mark(no_id(), len(sendable)))
+    return Ends(sendable, blank, places.mark if not places.mark.whole else Mark(no_id(), len(sendable)), ways)

@@ -147,11 +147,17 @@ class GraphStore(Protocol):
         """Return the statements about each edge."""
         ...
 
-    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node.
 
         Its steps may be any predicates. No inner node states evidence; one may be a blank node. Its ends are nodes and
         literals.
+
+        Args:
+            ids: The nodes.
+            walk: The walk.
+            call: The call that asks.
+            ways: Whether the ways to each end are counted.
         """
         ...
 

@@ -6,8 +6,8 @@ contract does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 from typing import Literal as Literal_
 
@@ -15,7 +15,7 @@ import msgspec
 
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.terms.comparable import Number, Period, Text
-from gateway.terms.iri import RDF, XSD, is_shown
+from gateway.terms.iri import ARRAY, ORDER, RDF, XSD, is_shown
 from gateway.terms.literals import Literal
 
 LONGEST_WALK: Final = 4
@@ -70,6 +70,17 @@ def list_members(array: Literal) -> Iterator[End]:
                 yield Literal(text)
 
 
+def in_lists(ends: Iterable[End]) -> dict[End, None]:
+    """Return distinct ends with the members of lists in the place of lists that are values."""
+    found: dict[End, None] = {}
+    for end in ends:
+        if not isinstance(end, Literal) or end.datatype not in {ARRAY, ORDER}:
+            found[end] = None
+        elif end.datatype == ARRAY:
+            found |= dict.fromkeys(list_members(end))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Ends:
     """Where one walk ends that begins at one node.
@@ -78,11 +89,19 @@ class Ends:
         ends: Distinct ends, in no particular order.
         blank: How many further ends are blank nodes, which have no ID.
         mark: Whether these are all.
+        ways: How many ways lead to ends to which more than one does, over distinct edges; where that was asked for,
+            and then the members of lists stand in the place of lists.
     """
 
     ends: tuple[End, ...] = ()
     blank: int = 0
     mark: Mark = WHOLE
+    ways: Mapping[End, int] = field(default_factory=dict)
+
+
+def several(ways: Mapping[End, int]) -> dict[End, int]:
+    """Return those counts of ways that are more than one."""
+    return {end: count for end, count in ways.items() if count > 1}
 
 
 @dataclass(frozen=True, slots=True)

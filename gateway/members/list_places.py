@@ -9,7 +9,7 @@ from dataclasses import replace
 from gateway.graph.call import Call, together
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.graph.walks import End, Ends, Walk, list_members
+from gateway.graph.walks import End, Ends, Walk, in_lists, list_members
 from gateway.terms.iri import ARRAY, ORDER
 from gateway.terms.literals import Literal
 
@@ -26,15 +26,7 @@ def lists_in(ends: Ends) -> list[Literal]:
 
 def with_list_members(ends: Ends) -> Ends:
     """Return ends with the members of lists in the place of the lists."""
-    if not lists_in(ends):
-        return ends
-    found: dict[End, None] = {}
-    for end in ends.ends:
-        if not (isinstance(end, Literal) and end.datatype in _LISTS):
-            found[end] = None
-        elif end.datatype == ARRAY:
-            found |= dict.fromkeys(list_members(end))
-    return replace(ends, ends=tuple(found))
+    return replace(ends, ends=tuple(in_lists(ends.ends))) if lists_in(ends) else ends
 
 
 async def list_places(store: GraphStore, walk: Walk, ends: Mapping[Iri, Ends], call: Call) -> Mapping[Iri, Places]:

@@ -7,12 +7,13 @@ with the same value stand by IRI, blank nodes behind others.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from gateway.errors import counted
 from gateway.graph.values import WHOLE, Iri, Mark
@@ -35,6 +36,8 @@ Before an exact number stands the float that is next to it: floats compare ten t
 """
 
 _NO_ENDS: Final = Ends()
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,10 @@ def value_key(end: End, names: Mapping[Iri, str]) -> Key | None:
         end: The end.
         names: The names of nodes; one without a name is ordered by its IRI.
     """
-    return _placed(end, names)[0]
+    return placed(end, names)[0]
 
 
-def _placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, bool]:
+def placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, bool]:
     """Return the key of an end, and whether it is a text that is ordered as a number."""
     if not isinstance(end, Literal):
         # A blank node without a name has nothing to be ordered by.
@@ -92,16 +95,21 @@ def _placed(end: End, names: Mapping[Iri, str]) -> tuple[Key | None, bool]:
         return ((_NODE, folded(name), name) if name else None), False
     match comparable(end):
         case Number() as number:
-            return (_NUMBER, _near(number.key), number.key), False
+            return number_key(number.key), False
         case Period(start, until):
             return (_DATE, _near(start), start, until), False
         case Text(text):
             read = number_in(text)
             if read is None:
                 return (_TEXT, text, text if end.datatype == _BOOLEAN else end.value), False
-            return (_NUMBER, _near(read.key), read.key), True
+            return number_key(read.key), True
         case None:
             return None, False
+
+
+def number_key(exact: Fraction | float) -> Key:
+    """Return what orders a number among all values."""
+    return (_NUMBER, _near(exact), exact)
 
 
 def _near(exact: Fraction | float) -> float:
@@ -143,12 +151,12 @@ def in_order(
     keys: dict[Iri, Key] = {}
     from_texts = left_out = 0
     for node in nodes:
-        placed = [_placed(end, names) for end in ends.get(node, _NO_ENDS).ends]
-        found = [key for key, _ in placed if key is not None]
-        left_out += len(placed) - len(found)
-        from_texts += sum(was_text for _, was_text in placed)
+        places = [placed(end, names) for end in ends.get(node, _NO_ENDS).ends]
+        found = [key for key, _ in places if key is not None]
+        left_out += len(places) - len(found)
+        from_texts += sum(was_text for _, was_text in places)
         if found:
-            keys[node] = _first(found, descending=order.descending)
+            keys[node] = extreme(found, largest=order.descending)
     marks = {node: ends.get(node, _NO_ENDS).mark for node in nodes}
     for node in nodes if unnamed else ():
         if marks[node].whole:
@@ -164,21 +172,32 @@ def _under(ordered: Ordered, marks: Mapping[Iri, Mark]) -> Ordered:
     return replace(ordered, unsure=unsure, mark=marks[unsure[0]]) if unsure else ordered
 
 
-def _first(keys: Sequence[Key], *, descending: bool) -> Key:
+def extreme(keys: Sequence[Key], *, largest: bool) -> Key:
     """Return the smallest of the keys of the first kind, or the largest."""
-    if not descending:
+    if not largest:
         return min(keys)
     kind = min(key[0] for key in keys)
     return max(key for key in keys if key[0] == kind)
 
 
 def _sorted(nodes: Sequence[Iri], keys: Mapping[Iri, Key], order: Order) -> Ordered:
-    by_place = sorted(nodes, key=place_of)
-    with_value = sorted((node for node in by_place if node in keys), key=keys.__getitem__, reverse=order.descending)
-    # Kinds stand in one order whatever the direction.
-    with_value.sort(key=lambda node: keys[node][0])
-    without = [node for node in by_place if node not in keys]
-    return Ordered((*with_value, *without), {node: value_of(key) for node, key in keys.items()})
+    ordered = in_kinds(sorted(nodes, key=place_of), keys.get, descending=order.descending)
+    return Ordered(tuple(ordered), {node: value_of(key) for node, key in keys.items()})
+
+
+def in_kinds(items: Iterable[Item], key_of: Callable[[Item], Key | None], *, descending: bool) -> list[Item]:
+    """Return items by their keys, those without one last; equal ones stay as they stood.
+
+    Args:
+        items: The items.
+        key_of: Returns the key of one.
+        descending: Whether the largest of each kind stand first. Kinds stand in one order whatever the direction.
+    """
+    pairs = [(key_of(item), item) for item in items]
+    with_key = [(key, item) for key, item in pairs if key is not None]
+    with_key.sort(key=itemgetter(0), reverse=descending)
+    with_key.sort(key=lambda pair: pair[0][0])
+    return [item for _, item in with_key] + [item for key, item in pairs if key is None]
 
 
 # --- sentences that a model reads ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal as Literal_
 
@@ -14,6 +14,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, TYPES, Condition, Ends, Order, OtherWalk, Walk
 from gateway.members.deciding import Decider
+from gateway.members.figures import Grouped, Grouping, grouped
 from gateway.members.list_places import Places, list_places, with_list_members
 from gateway.members.ordering import Ordered, in_order, were
 
@@ -43,6 +44,7 @@ class MemberQuestion:
         written: What each condition was taken for.
         columns: What is shown of them; None for metadata.
         order: In which order they stand; None for that of the tool.
+        grouping: What is computed over them, which then stands in their place; None for nothing.
         edges: Whether edges are shown.
         show: What stands for a node in rows.
         warnings: What a reader should know about the names used.
@@ -52,6 +54,7 @@ class MemberQuestion:
     written: tuple[str, ...] = ()
     columns: tuple[Column, ...] | None = None
     order: Order | None = None
+    grouping: Grouping | None = None
     edges: bool = True
     show: Show = "both"
     warnings: tuple[str, ...] = ()
@@ -59,7 +62,7 @@ class MemberQuestion:
     @property
     def is_of_members(self) -> bool:
         """Whether the nodes that are asked about are told apart from others."""
-        return bool(self.conditions or self.order is not None or self.columns is not None)
+        return bool(self.conditions) or any(asked is not None for asked in (self.order, self.columns, self.grouping))
 
     @property
     def is_in_rows(self) -> bool:
@@ -128,10 +131,12 @@ class MemberReader:
             places[walk] = await list_places(self._store, walk, ends, call) if self._store.may_have_lists() else {}
         return _with_list_members(found), places
 
-    async def _with_lists(self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call) -> WalkEnds:
+    async def _with_lists(
+        self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call, of_ways: Collection[Walk] = ()
+    ) -> WalkEnds:
         distinct = list(dict.fromkeys(walks))
         async with together() as tasks:
-            readings = [tasks.create_task(self._of_walk(nodes, walk, call)) for walk in distinct]
+            readings = [tasks.create_task(self._of_walk(nodes, walk, call, ways=walk in of_ways)) for walk in distinct]
         return {walk: reading.result() for walk, reading in zip(distinct, readings, strict=True)}
 
     async def names(self, nodes: Iterable[Iri], call: Call) -> NodeNames:
@@ -167,9 +172,30 @@ class MemberReader:
             unless=len(nodes) <= FEW_FOR_A_THREAD,
         )
 
-    async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+    async def grouped(self, nodes: Sequence[Iri], grouping: Grouping, call: Call) -> Grouped:
+        """Return nodes in groups with what is computed over these."""
+        of_ways = {one.walk for one in grouping.figures if one.is_of_ways and one.walk is not None}
+        with call.tally.stage("metadata"):
+            found = await self._with_lists(nodes, grouping.walks, call, of_ways)
+            ends = _with_list_members(found)
+            named = {one.walk for one in grouping.figures if one.kind in {"min", "max"}} | {grouping.by}
+            targets = [
+                end
+                for walk, by_node in ends.items()
+                if walk in named
+                for one in by_node.values()
+                for end in one.ends
+                if isinstance(end, str)
+            ]
+            names = await self.names(targets, call)
+        is_little = len(nodes) * (1 + len(grouping.figures)) <= FEW_FOR_A_THREAD
+        return await in_thread(
+            call, lambda _: grouped(nodes, grouping, ends, names.found, names.unread), unless=is_little
+        )
+
+    async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         if walk != TYPES:
-            return await self._store.ends(nodes, walk, call)
+            return await self._store.ends(nodes, walk, call, **({"ways": True} if ways else {}))
         facts = await self._store.nodes(nodes, call, names=False)
         return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
 

@@ -73,6 +73,7 @@ TOOLS: Mapping[str, Text] = {
         "papers; without a query it lists the entities of these types, and chooses, shows and orders them by values: "
         'node_types=["x:Book"], where=["x:year < 1990", "x:author/x:born missing"], values=["x:year"], '
         'sort_by="-x:year", limit=5. p/^q is a walk: along p, then against q. '
+        'group_by="x:author", compute=["count", "avg x:year"] shows groups and figures instead. '
         "searched: names may have been missed.",
         'A hit reads ["id name", type, match, description], a row ["id name", a value for each of columns]; the ID '
         "ends at the first blank.",
@@ -86,7 +87,7 @@ TOOLS: Mapping[str, Text] = {
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
         "do not know the predicate, describe_entity lists those of a node. Else begin with max_hops=1 and "
         "topology_only=true; max_degree=100 does not expand hubs. "
-        'where=["x:year < 1990"] and sort_by choose by values; "x:p/^x:q" is a walk. '
+        'where=["x:year < 1990"], sort_by and group_by ask about values; "x:p/^x:q" is a walk. '
         "node_types and predicates choose what has metadata. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot.",

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, product
+from dataclasses import replace
+from itertools import chain, pairwise, product
 
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import End, Ends, Role, Walk
+from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import (
-    BlankTerm,
     IriTerm,
     LiteralTerm,
     Table,
-    TripleTerm,
+    Term,
     iri,
     literal_of,
+    optional,
     read,
     term,
 )
@@ -53,7 +54,7 @@ class WalkReader:
         self._type_predicates = profile.edges.types
         self._batch = profile.limits.facts_batch
 
-    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
         if walk[0].predicates == "any":
             return await self._literals(ids, call)
@@ -63,12 +64,12 @@ class WalkReader:
             refused = QueryRefused("The names of a walk mean too many predicates.", next_step="Give IDs of predicates.")
             return dict.fromkeys(ids, Ends(mark=Mark(refused)))
         async with together() as tasks:
-            readings = [tasks.create_task(self._along(ids, steps, call)) for steps in combinations]
+            readings = [tasks.create_task(self._along(ids, steps, call, ways=ways)) for steps in combinations]
         found = [reading.result() for reading in readings]
         ends = found[0] if len(found) == 1 else {node: _joined([one[node] for one in found]) for node in ids}
         if walk[-1].predicates != "name":
             return ends
-        return {node: Ends(tuple(_literals_of(one.ends)), mark=one.mark) for node, one in ends.items()}
+        return {node: replace(one, ends=tuple(_literals_of(one.ends)), blank=0) for node, one in ends.items()}
 
     def combinations(self, walk: Walk) -> Sequence[SinglePredicates]:
         """Return the walks of single predicates that a walk means."""
@@ -88,11 +89,13 @@ class WalkReader:
         is_edge = self._rule.allows(last) and last not in self._rule.excepted
         return self._rule.evidence_at([*inner, *(["v"] if is_edge else [])])
 
-    async def _along(self, ids: Sequence[Iri], steps: SinglePredicates, call: Call) -> Mapping[Iri, Ends]:
+    async def _along(
+        self, ids: Sequence[Iri], steps: SinglePredicates, call: Call, *, ways: bool
+    ) -> Mapping[Iri, Ends]:
         given = {"steps": patterns_of(steps), "turns": turns_of(steps), **self.unmarked(steps)}
-        query = BatchedQuery(
-            self._client, "walks/ends", self._batch, lambda batch: {"nodes": batch, **given}, read_ends
-        )
+        # One edge is the only way to its end.
+        template, reader = ("walks/ways", read_ways) if ways and len(steps) > 1 else ("walks/ends", read_ends)
+        query = BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **given}, reader)
         return await query.run(ids, call)
 
     async def _literals(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Ends]:
@@ -128,20 +131,42 @@ def read_ends(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:
     found: dict[Iri, dict[End, None]] = {node: {} for node in batch}
     blank: dict[Iri, int] = defaultdict(int)
     for node, bound in read(rows, iri("n"), term("v", "text")):
-        match bound:
-            case IriTerm() if is_sendable(bound.value):
-                found[node][bound.value] = None
-            case LiteralTerm():
-                found[node][literal_of(bound)] = None
-            case IriTerm() | BlankTerm() | TripleTerm():
-                blank[node] += node in found
+        if (end := _end_of(bound)) is not None:
+            found[node][end] = None
+        else:
+            blank[node] += node in found
     return {node: Ends(tuple(ends), blank[node], mark) for node, ends in found.items()}
 
 
-def _joined(several: Sequence[Ends]) -> Ends:
-    ends = dict.fromkeys(end for one in several for end in one.ends)
-    marks = [one.mark for one in several if not one.mark.whole]
-    return Ends(tuple(ends), sum(one.blank for one in several), marks[0] if marks else WHOLE)
+def read_ways(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:
+    """Read ends, with the number of ways to each, from rows that have the nodes between as ?a, ?b and ?c."""
+    found: dict[Iri, defaultdict[object, dict[End, None]]] = {node: defaultdict(dict) for node in batch}
+    blank: dict[Iri, int] = defaultdict(int)
+    between = read(rows, optional("a"), optional("b"), optional("c"))
+    for inner, (node, bound) in zip(between, read(rows, iri("n"), term("v", "text")), strict=True):
+        if (end := _end_of(bound)) is not None:
+            found[node][inner][end] = None
+        else:
+            blank[node] += node in found
+    ends = {node: Counter(chain.from_iterable(map(in_lists, ways.values()))) for node, ways in found.items()}
+    return {node: Ends(tuple(counts), blank[node], mark, several(counts)) for node, counts in ends.items()}
+
+
+def _end_of(bound: Term) -> End | None:
+    """Return an end; None for a blank node without an ID."""
+    match bound:
+        case IriTerm():
+            return bound.value if is_sendable(bound.value) else None
+        case LiteralTerm():
+            return literal_of(bound)
+        case _:
+            return None
+
+
+def _joined(found: Sequence[Ends]) -> Ends:
+    ends = dict.fromkeys(end for one in found for end in one.ends)
+    marks = [one.mark for one in found if not one.mark.whole]
+    return Ends(tuple(ends), sum(one.blank for one in found), marks[0] if marks else WHOLE)
 
 
 def _literals_of(ends: Iterable[End]) -> Iterable[Literal]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.answers.page import MemberHeader, PageNode, SearchPage
-from gateway.answers.rows import RowWriter, titles
+from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups, titles
 from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import SearchEntities
@@ -14,6 +14,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Condition, Order, Selected, Selection
+from gateway.members.figures import NOT_SHOWN, Grouped
 from gateway.members.ordering import Ordered, place_of
 from gateway.members.reading import ORDER_UNSURE, Chosen, MemberQuestion, MemberReader, about_values, each_alone
 from gateway.schema.view import UNTYPED
@@ -35,6 +36,7 @@ class EntitySet:
         warnings: What a reader should know about their values.
         total: How many there are, where these are the first; None where these are all that were found.
         blank: Whether blank nodes, which cannot be listed, may belong to them; None where that is not known.
+        grouped: The groups in their place; None where none were asked for.
     """
 
     nodes: Sequence[Iri]
@@ -43,6 +45,7 @@ class EntitySet:
     warnings: list[str] = field(default_factory=list)
     total: int | None = None
     blank: bool | None = None
+    grouped: Grouped | None = None
 
     @property
     def count(self) -> int:
@@ -123,6 +126,12 @@ class EntitySets:
         chosen = await self._reader.chosen(nodes, asked.conditions, call)
         warnings = [*about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable)]
         doubt = mark if not mark.whole else _doubt(chosen)
+        if asked.grouping is not None:
+            found = Grouped(mark=doubt)
+            if doubt.whole:
+                found = await self._reader.grouped(chosen.nodes, asked.grouping, call)
+            warnings += found.warnings if found.mark.whole else [NOT_SHOWN]
+            return EntitySet(chosen.nodes, found.mark, warnings=warnings, grouped=found)
         if asked.order is None or not chosen.nodes:
             return EntitySet(chosen.nodes, doubt, warnings=warnings)
         order = await self._reader.ordered(chosen.nodes, asked.order, call)
@@ -141,6 +150,9 @@ class EntitySets:
         call: Call,
     ) -> None:
         """Add to a page, which says what holds of a whole set, the rows that its arguments ask for."""
+        if found.grouped is not None:
+            await self._add_groups(page, found, found.grouped, asked, arguments, shape, call)
+            return
         limit, offset = arguments.limit or _USUAL, arguments.offset
         iris = found.nodes[offset : offset + limit]
         page.members = members = MemberHeader(asked.written, titles(asked), found.count)
@@ -151,6 +163,29 @@ class EntitySets:
         self._cut(page, found, offset, len(rows))
         while len(page.rows) > 1 and shape.size_of_part(page) > most:
             self._cut(page, found, offset, len(page.rows) * 3 // 4)
+        limit_page(page, most, shape)
+
+    async def _add_groups(
+        self,
+        page: SearchPage,
+        found: EntitySet,
+        grouped: Grouped,
+        asked: MemberQuestion,
+        arguments: SearchEntities,
+        shape: Shape,
+        call: Call,
+    ) -> None:
+        page.members = MemberHeader(asked.written, None, found.count, is_grouped=True)
+        most = max_bytes(self._profile.size, None, explain=arguments.explain)
+        if grouped.mark.whole:
+
+            def is_too_large(next_offset: int | None) -> bool:
+                page.next_offset = next_offset
+                return shape.size_of_part(page) > most
+
+            limit = arguments.limit or MOST_GROUPS
+            page.members.groups = await self._rows.groups(grouped, asked, arguments.offset, limit, call)
+            fit_groups(page.members, grouped, arguments.offset, is_too_large)
         limit_page(page, most, shape)
 
     def _cut(self, page: SearchPage, found: EntitySet, offset: int, count: int) -> None:

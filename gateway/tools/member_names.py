@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import get_args
+from dataclasses import replace
+from typing import cast, get_args
 
 from gateway import messages
 from gateway.arguments import MemberArguments
@@ -14,6 +16,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
+from gateway.members.figures import Figure, FigureKind, Grouping
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.sides import WalkReader
 from gateway.schema.cache import SchemaCache
@@ -149,7 +152,8 @@ class MemberNames:
         read = read_conditions(arguments.where or (), reader)
         entities = await self._entities(read, names, known, call)
         conditions = [resolved(one, names.kind_of_ends(one.walk), entities) for one in read]
-        order = self._order(arguments.sort_by, names)
+        grouping = self._grouping(arguments, names)
+        order = None if grouping is not None else self._order(arguments.sort_by, names)
         columns = self._columns(arguments.values, names)
         if columns is None and order is not None:
             columns = () if order.walk == NAMES else (Column(self._title(order.walk), order.walk),)
@@ -160,6 +164,7 @@ class MemberNames:
             tuple(said),
             columns,
             order,
+            grouping,
             arguments.edges,
             arguments.show,
             (*self._warnings(read), *self._about_alike(conditions)),
@@ -210,6 +215,57 @@ class MemberNames:
         bare = bare.removeprefix("-").strip()
         return Order(NAMES if bare == "name" else reader.required(bare).walk, descending)
 
+    def _grouping(self, arguments: MemberArguments, names: StepNames) -> Grouping | None:
+        if arguments.group_by is None and arguments.compute is None:
+            return None
+        if arguments.values:
+            raise columns_of_groups()
+        by, title = None, ""
+        if arguments.group_by is not None:
+            bare = arguments.group_by.strip()
+            by = TYPES if bare == "type" else WalkReader(names, "group_by", union=False).required(bare).walk
+            title = bare if by == TYPES else self._title(by)
+        reader = WalkReader(names, "compute", union=False)
+        figures = dict.fromkeys(self._figure(text, reader) for text in arguments.compute or ["count"])
+        grouping = Grouping(by, title, tuple(figures))
+        return grouping if arguments.sort_by is None else self._sorted(grouping, arguments.sort_by, arguments, reader)
+
+    def _sorted(self, grouping: Grouping, text: str, arguments: MemberArguments, reader: WalkReader) -> Grouping:
+        """Return groups in the order of one of their columns, which is named as it was asked for, or as it is titled.
+
+        Raises:
+            InputError: No column is called so.
+        """
+        bare = text.strip()
+        descending = bare.startswith("-")
+        bare = bare.removeprefix("-").strip()
+        if arguments.group_by is not None and bare in {grouping.title, arguments.group_by.strip()}:
+            return replace(grouping, place=None, descending=descending)
+        figure = self._figure(bare, reader) if _FIGURE.fullmatch(bare) else None
+        if figure not in grouping.figures:
+            titles = [*([grouping.title] if grouping.by is not None else []), *(one.title for one in grouping.figures)]
+            raise InputError(
+                f"sort_by: {quoted(bare)} is no column of the groups.",
+                valid=f"One of {', '.join(map(quoted, titles))}.",
+            )
+        return replace(grouping, place=grouping.figures.index(figure), descending=descending)
+
+    def _figure(self, text: str, reader: WalkReader) -> Figure:
+        found = _FIGURE.fullmatch(text.strip())
+        if found is None:
+            raise no_figure(quoted(text))
+        kind, rest = cast("FigureKind", found[1].lower()), found[2].strip()
+        if rest.startswith("(") and rest.endswith(")"):
+            rest = rest[1:-1].strip()
+        if kind == "count":
+            if rest not in {"", "*"}:
+                raise count_of_walk(quoted(rest))
+            return Figure(kind, None, kind)
+        if not rest:
+            raise no_figure(quoted(text))
+        walk = reader.required(rest).walk
+        return Figure(kind, walk, f"{kind} {self._title(walk)}")
+
     async def _entities(
         self, read: Sequence[ConditionText], names: StepNames, known: SchemaView, call: Call
     ) -> Mapping[str, frozenset[Iri]]:
@@ -256,6 +312,8 @@ class MemberNames:
 
 _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
 
+_FIGURE = re.compile(rf"({'|'.join(get_args(FigureKind))})\b(.*)", re.DOTALL | re.IGNORECASE)
+
 
 # --- sentences that a model reads ---
 
@@ -267,6 +325,31 @@ def values_unread(fault: Fault) -> Fault:
         f"The predicates of values could not all be read, so not every name can be looked up: {fault.wrong}",
         valid=fault.valid,
         next_step=fault.next_step or "Try again, or write IDs.",
+    )
+
+
+def columns_of_groups() -> InputError:
+    """Return the error of a call that asks for columns of nodes and for groups in their place."""
+    return InputError(
+        "values: columns are of nodes, in whose place group_by and compute show groups.",
+        valid="Leave out values, or group_by and compute.",
+    )
+
+
+_FIGURE_FORM = "count alone, or sum, avg, min, max or distinct with a walk behind it: avg pv:price/pv:amount."
+
+
+def no_figure(text: str) -> InputError:
+    """Return the error of a text that is no figure."""
+    return InputError(f"compute: {text} is no figure.", valid=_FIGURE_FORM)
+
+
+def count_of_walk(walk: str) -> InputError:
+    """Return the error of a count with a walk: it may mean nodes, or values."""
+    return InputError(
+        f"compute: count is of nodes, and {walk} stands behind it.",
+        valid="Write count alone, or distinct and the walk for how many different values there are.",
+        next_step="For nodes that have a value, add a condition: where: the walk, and exists.",
     )
 
 

@@ -38,11 +38,12 @@ _OF_PAGES = ("limit", "offset", "edge_offset", "snapshot", "max_tokens", "explai
 VALUES_INCOMPLETE = "Some values are shortened, left out, or could not be read."
 
 _OF_ROWS = ("values", "sort_by", "show")
+_OF_GROUPS = ("group_by", "compute")
 
 
 def asks_for_rows(arguments: Mapping[str, Any]) -> bool:
-    """Return whether a call shows nodes in rows."""
-    return bool(arguments.get("values") or arguments.get("sort_by"))
+    """Return whether a call shows rows, of nodes or of groups."""
+    return any(arguments.get(name) for name in ("values", "sort_by", *_OF_GROUPS))
 
 
 def _without_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,6 +92,8 @@ class WholeSubgraphs:
             if not asks_for_rows(arguments):
                 return await subgraph_of(self.pages(tool, arguments, progress), self._prefixes, tool, arguments)
             _check_arguments(arguments)
+            if given := [name for name in _OF_GROUPS if arguments.get(name)]:
+                raise groups_of_subgraph(given)
             all_pages = self.pages(tool, _without_rows(arguments), progress)
             subgraph = await subgraph_of(all_pages, self._prefixes, tool, arguments)
             return await with_rows(subgraph, self.pages(tool, only_rows(arguments), progress, _ROWS_AND_NODES))
@@ -114,6 +117,14 @@ class WholeSubgraphs:
             if page.next_offset is None:
                 return
             place = {"offset": page.next_offset, "edge_offset": page.next_edge or 0, "snapshot": page.snapshot}
+
+
+def groups_of_subgraph(given: Sequence[str]) -> InputError:
+    """Return the error of a whole subgraph with groups, which stand in the place of nodes."""
+    return InputError(
+        f"A whole subgraph has nodes and edges, so it takes no {' and no '.join(given)}.",
+        next_step="Ask for groups page by page, or for a table of them: --format csv.",
+    )
 
 
 def _changed() -> EndpointFault:

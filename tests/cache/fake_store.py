@@ -248,9 +248,9 @@ class FakeStore:
         fetch = await self._ask(("search", tuple(types)), terms.words, call)
         return Hits((Hit(f"urn:seen:{fetch.number}", terms.text, is_synonym=False),), truncated=False, how="fake")
 
-    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Ends]:
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Lead from each node to one literal."""
-        fetch = await self._ask(("ends", walk), ids, call)
+        fetch = await self._ask(("ends", walk, ways), ids, call)
         return {node: Ends((Literal(f"{node} {fetch.number}"),), mark=fetch.marks.get(node, WHOLE)) for node in ids}
 
     async def select(self, selection: Selection, call: Call) -> Selected:

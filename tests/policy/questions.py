@@ -51,8 +51,10 @@ class _ValueArguments:
         self._names_hidden = self._dice.random() < 0.3
 
     def draw(self) -> dict[str, Any]:
-        """Return some of `where`, `values`, `sort_by`, `show` and `edges`, at least one."""
+        """Return some of `where`, `values`, `sort_by`, `group_by`, `compute`, `show` and `edges`, at least one."""
         dice, drawn = self._dice, dict[str, Any]()
+        if dice.random() < 0.25:
+            return self._of_groups()
         if dice.random() < 0.7:
             drawn["where"] = [self.condition() for _ in range(dice.choice((1, 1, 1, 2, 3)))]
         if dice.random() < 0.5:
@@ -61,6 +63,19 @@ class _ValueArguments:
             drawn["sort_by"] = dice.choice(("", "-")) + dice.choice((self._to_values(), self._to_values(), "name"))
         if dice.random() < 0.2:
             drawn["show"] = dice.choice(("id", "name"))
+        return drawn
+
+    def _of_groups(self) -> dict[str, Any]:
+        """Return arguments about groups and figures."""
+        dice, drawn = self._dice, dict[str, Any]()
+        if dice.random() < 0.3:
+            drawn["where"] = [self.condition()]
+        if dice.random() < 0.7:
+            drawn["group_by"] = dice.choice((self._to_values(), self._walk(1), self._walk(2), "type"))
+        kinds = [dice.choice(("count", "sum", "avg", "min", "max", "distinct")) for _ in range(dice.randint(1, 2))]
+        drawn["compute"] = [kind if kind == "count" else f"{kind} {self._to_values()}" for kind in kinds]
+        if dice.random() < 0.3:
+            drawn["sort_by"] = dice.choice(("", "-")) + drawn["compute"][-1]
         return drawn
 
     def nodes_only(self) -> dict[str, Any]:

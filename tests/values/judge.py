@@ -135,7 +135,7 @@ def _counted(pattern: re.Pattern[str], warnings: Sequence[str]) -> int:
 FLOAT = XSD + "float"
 _ID = re.compile(r"[A-Za-z][\w.-]*:")
 
-_Form: TypeAlias = tuple[str, Any]
+Form: TypeAlias = tuple[str, Any]
 
 
 def judge(question: Question, expected: Expected, answer: Told, expand: Expand) -> Judgement:
@@ -234,29 +234,29 @@ def _of_cells(expected: Expected, answer: Told, expand: Expand) -> Iterator[str]
 
 
 def _differing(items: Sequence[Any], ends: frozenset[End], expand: Expand, *, is_whole: bool) -> str:
-    told = [(item, _forms_of_item(item, expand)) for item in items]
-    right = [(end, _forms_of_end(end)) for end in ends]
-    if strange := [item for item, forms in told if not any(_is_one(forms, other) for _, other in right)]:
+    told = [(item, forms_of_item(item, expand)) for item in items]
+    right = [(end, forms_of_end(end)) for end in ends]
+    if strange := [item for item, forms in told if not any(is_one(forms, other) for _, other in right)]:
         return f"{strange[:2]} is none of {_some(ends)}"
     # Of texts in several languages the best may be shown.
     missing = [
         end
         for end, forms in right
-        if not any(_is_one(other, forms) for _, other in told) and not (isinstance(end, Literal) and end.language)
+        if not any(is_one(other, forms) for _, other in told) and not (isinstance(end, Literal) and end.language)
     ]
     if is_whole and (missing or (ends and not items)):
         return f"{_some(missing or list(ends))} is missing"
     return ""
 
 
-def _is_one(told: set[_Form], right: set[_Form]) -> bool:
+def is_one(told: set[Form], right: set[Form]) -> bool:
     if told & right:
         return True
     cut = [form[1][:-1] for form in told if form[0] == "text" and form[1].endswith("\u2026")]
     return any(form[0] == "text" and form[1].startswith(beginning) for beginning in cut for form in right)
 
 
-def _forms_of_item(item: Any, expand: Expand) -> set[_Form]:
+def forms_of_item(item: Any, expand: Expand) -> set[Form]:
     """Return all that a value of a cell may mean."""
     if isinstance(item, bool):
         return {("text", str(item).lower())}
@@ -265,7 +265,7 @@ def _forms_of_item(item: Any, expand: Expand) -> set[_Form]:
     if isinstance(item, dict):
         # A text with its language, or the content of a blank node.
         return {("text", str(value)) for value in item.values()} | {("blank", "")}
-    forms: set[_Form] = {("text", str(item)), *_of_number(read_number(str(item), infinite=True))}
+    forms: set[Form] = {("text", str(item)), *_of_number(read_number(str(item), infinite=True))}
     period = read_period(str(item))
     forms |= _of_period(period)
     identifier = str(item).partition(" ")[0]
@@ -276,13 +276,13 @@ def _forms_of_item(item: Any, expand: Expand) -> set[_Form]:
     return forms
 
 
-def _forms_of_end(end: End) -> set[_Form]:
+def forms_of_end(end: End) -> set[Form]:
     if isinstance(end, str):
         return {("blank", "")} if is_blank(end) else {("node", end)}
     if is_nan(end):
         return {("text", "NaN")}
     # A number beyond the doubles may be written as its text, and a float by the digits that tell it from others.
-    forms: set[_Form] = {("text", end.text), *_of_number(number_of(end)), *_of_period(period_of(end))}
+    forms: set[Form] = {("text", end.text), *_of_number(number_of(end)), *_of_period(period_of(end))}
     if end.datatype == FLOAT and (number := number_of(end)) is not None:
         forms.add(("number", float(f"{float(number):.7g}")))
     if (value := text_of(end)) is not None:
@@ -290,7 +290,7 @@ def _forms_of_end(end: End) -> set[_Form]:
     return forms
 
 
-def _of_number(number: Fraction | float | None) -> set[_Form]:
+def _of_number(number: Fraction | float | None) -> set[Form]:
     if number is None:
         return set()
     try:
@@ -299,7 +299,7 @@ def _of_number(number: Fraction | float | None) -> set[_Form]:
         return {("number", float("inf") if number > 0 else float("-inf"))}
 
 
-def _of_period(period: Period | None) -> set[_Form]:
+def _of_period(period: Period | None) -> set[Form]:
     return set() if period is None else {("period", (period.start, period.end))}
 
 

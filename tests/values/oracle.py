@@ -127,7 +127,7 @@ def order_key(graph: Graph, node: str, by: str, *, descending: bool) -> Key | No
     if by == "name":
         name = graph.display_name(node)
         return (Kind.TEXT, (fold(name), name)) if name else None
-    values = [key for end in graph.ends(node, graph.walk(by)) if (key := _value_key(graph, end)) is not None]
+    values = [key for end in graph.ends(node, graph.walk(by)) if (key := value_key(graph, end)) is not None]
     if not values:
         return None
     first = min(kind for kind, _ in values)
@@ -135,7 +135,7 @@ def order_key(graph: Graph, node: str, by: str, *, descending: bool) -> Key | No
     return max(of_kind) if descending else min(of_kind)
 
 
-def _value_key(graph: Graph, end: End) -> Key | None:
+def value_key(graph: Graph, end: End) -> Key | None:
     """Return what a value is ordered by; a text that reads as a number is ordered as one."""
     if isinstance(end, str):
         # A blank node without a name has nothing to be ordered by.
@@ -170,11 +170,11 @@ def _arranged(
     tied, limit = 0, question.get("limit")
     if limit and limit < len(ordered):
         last = keys[ordered[limit - 1]]
-        tied = sum(last is not None and _are_tied(keys[node], last) for node in ordered[limit:])
+        tied = sum(last is not None and are_tied(keys[node], last) for node in ordered[limit:])
     return tuple(ordered), keys, tied
 
 
-def _are_tied(key: Key | None, last: Key) -> bool:
+def are_tied(key: Key | None, last: Key) -> bool:
     """Return whether two nodes are ordered by the same value: texts that differ in case alone are the same."""
     if key is None or key[0] is not Kind.TEXT or last[0] is not Kind.TEXT:
         return key == last

@@ -10,7 +10,7 @@ from tests.values.comparing import is_nan, number_of, period_of, read_number, re
 from tests.values.graphs import PREFIXES, DrawnGraph
 from tests.values.oracle import Expected, answer
 from tests.values.terms import Literal, is_blank
-from tests.values.walks import OPERATORS, Graph
+from tests.values.walks import OPERATORS, Graph, Walk
 
 Question: TypeAlias = dict[str, Any]
 
@@ -90,6 +90,9 @@ _JOINS: Final[Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]] = (
 
 _IN_TEXT: Final = re.compile(rf"\s(?:{'|'.join(map(re.escape, OPERATORS))})(?:\s|$)")
 _OF_MEMBERS: Final = ("where", "values", "sort_by")
+_GROUPED: Final = 0.3
+"""The share of questions about groups and figures."""
+
 _COMPARING: Final = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -131,6 +134,8 @@ class _Drawing:
         dice = self._dice
         question = make()
         members = answer(self._graph, question).members
+        if dice.random() < _GROUPED:
+            return self._grouped(question, members)
         if conditions := [self._condition(members) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3)))]:
             question["where"] = conditions
         if columns := self._columns(members):
@@ -147,6 +152,38 @@ class _Drawing:
             # Without rows there are no pages.
             question["limit"] = 100
         return question, answer(self._graph, question)
+
+    def _grouped(self, question: Question, members: Sequence[str]) -> tuple[Question, Expected]:
+        """Make a question one about groups or figures."""
+        dice = self._dice
+        if conditions := [self._condition(members) for _ in range(dice.choice((0, 0, 0, 1)))]:
+            question["where"] = conditions
+        if dice.random() < 0.75:
+            walks = [*self._values, *self._ends, *self._ends]
+            question["group_by"] = "type" if dice.random() < 0.1 else self._walk_of(members, walks)
+        if "group_by" not in question or dice.random() < 0.85:
+            figures = [self._figure(members) for _ in range(dice.choice((1, 2, 3)))]
+            # Two names of one walk are one figure.
+            question["compute"] = list({self._meaning(figure): figure for figure in figures}.values())
+        if "group_by" in question:
+            if dice.random() < 0.4:
+                columns = [question["group_by"], *question.get("compute", ["count"])]
+                question["sort_by"] = dice.choice(("", "-")) + dice.choice(columns)
+            if dice.random() < 0.4:
+                question["limit"] = dice.choice((1, 2, 3, 5))
+        plain = {name: value for name, value in question.items() if name not in {"sort_by", "limit"}}
+        return question, answer(self._graph, plain)
+
+    def _figure(self, members: Sequence[str]) -> str:
+        kind = self._dice.choice(("count", "count", "sum", "sum", "avg", "min", "max", "distinct"))
+        if kind == "count":
+            return kind
+        walks = [*self._values, *self._values, *self._ends] if kind == "distinct" else list(self._values)
+        return f"{kind} {self._walk_of(members, walks)}"
+
+    def _meaning(self, figure: str) -> tuple[str, Walk]:
+        kind, _, walk = figure.partition(" ")
+        return kind, self._graph.walk(walk) if walk else ()
 
     def _before_ties(self, question: Question) -> list[int]:
         """Return limits that end among equal values, for some questions."""

@@ -1,7 +1,7 @@
 """A graph whose walks are followed one by one, and what walks and conditions are written as."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -123,6 +123,18 @@ class Graph:
         places: set[End] = {node}
         for step in walk:
             places = {end for place in places if isinstance(place, str) for end in self.step(place, step)}
+        return places
+
+    def ways(self, node: str, walk: Walk) -> Counter[End]:
+        """Return how many ways over distinct triples lead to each end of a walk."""
+        places: Counter[End] = Counter([node])
+        for step in walk:
+            after: Counter[End] = Counter()
+            for place, count in places.items():
+                if isinstance(place, str):
+                    for end in self.step(place, step):
+                        after[end] += count
+            places = after
         return places
 
     def edge_ends(self, node: str, direction: str = "both", predicates: frozenset[str] | None = None) -> set[str]:
