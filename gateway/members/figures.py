@@ -105,11 +105,13 @@ class Grouped:
         groups: The groups; none where some value could not be read, because each figure might be another one.
         mark: Whether all values were read.
         warnings: What a reader should know about the values.
+        is_shown: Whether no node is missing either, as far as is known.
     """
 
     groups: tuple[Group, ...] = ()
     mark: Mark = WHOLE
     warnings: list[str] = field(default_factory=list)
+    is_shown: bool = True
 
     def tied(self, until: int) -> int:
         """Return how many groups behind the first so many have the same value as the last of these."""

@@ -14,7 +14,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Condition, Order, Selected, Selection
-from gateway.members.figures import NOT_SHOWN, Grouped
+from gateway.members.figures import Grouped
 from gateway.members.ordering import Ordered, place_of
 from gateway.members.reading import ORDER_UNSURE, Chosen, MemberQuestion, MemberReader, about_values, each_alone
 from gateway.schema.view import UNTYPED
@@ -130,7 +130,7 @@ class EntitySets:
             found = Grouped(mark=doubt)
             if doubt.whole:
                 found = await self._reader.grouped(chosen.nodes, asked.grouping, call)
-            warnings += found.warnings if found.mark.whole else [NOT_SHOWN]
+            warnings += found.warnings
             return EntitySet(chosen.nodes, found.mark, warnings=warnings, grouped=found)
         if asked.order is None or not chosen.nodes:
             return EntitySet(chosen.nodes, doubt, warnings=warnings)
@@ -177,7 +177,7 @@ class EntitySets:
     ) -> None:
         page.members = MemberHeader(asked.written, None, found.count, is_grouped=True)
         most = max_bytes(self._profile.size, None, explain=arguments.explain)
-        if grouped.mark.whole:
+        if grouped.mark.whole and grouped.is_shown:
 
             def is_too_large(next_offset: int | None) -> bool:
                 page.next_offset = next_offset

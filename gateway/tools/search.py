@@ -20,6 +20,7 @@ from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
+from gateway.members.figures import NOT_SHOWN
 from gateway.members.reading import MemberQuestion
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, names_in_doubt
@@ -203,11 +204,15 @@ class EntitySearcher:
         is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.are_types_whole
         if is_whole and not doubts and found.blank is None and not question.view.schema.blank.are_all:
             doubts += await self._about_unknown_blank_nodes(question, call)
+        is_complete = is_whole and not doubts and not advice
+        if found.grouped is not None and not is_complete:
+            found = replace(found, grouped=replace(found.grouped, is_shown=False))
+            doubts += [NOT_SHOWN]
         page = SearchPage(
             [],
             guesses=[],
             next_steps=advice,
-            complete=is_whole and not doubts and not advice,
+            complete=is_complete,
             how=hits.how,
             labels={},
             found=found.count,

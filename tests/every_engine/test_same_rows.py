@@ -409,12 +409,14 @@ def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
         {"equal": [[target]]},
         {"since": ["1950"], "before": ["2000"]},
     ]
+    followed: list[Values] = [
+        {**values, "steps": steps, "turns": turns, "unmarked": unmarked, "unassociated": ()}
+        for values, steps in zip(about, itertools.cycle(walks), strict=False)
+        for turns, unmarked in (((), ()), (["n"], (("v", RDF_SUBJECT),)))
+    ]
     return {
-        "walks/ends": [
-            {**values, "steps": steps, "turns": turns, "unmarked": unmarked, "unassociated": ()}
-            for values, steps in zip(about, itertools.cycle(walks), strict=False)
-            for turns, unmarked in (((), ()), (["n"], (("v", RDF_SUBJECT),)))
-        ],
+        "walks/ends": followed,
+        "walks/ways": followed,
         "walks/selected": [
             {**chosen, **one, **types, **marks, "steps": steps}
             for one in filters
