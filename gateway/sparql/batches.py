@@ -16,7 +16,7 @@ from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.values import WHOLE, Mark, Marked
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.learned import has_escape, refused_iri
+from gateway.sparql.learned import has_escape, is_doubtful, refused_iri
 from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Table, UnexpectedRows
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import are_ordinary, is_iri, is_plain_iri
@@ -117,9 +117,9 @@ class _Run(Generic[Key, Answer]):
             legal, doubtful = await in_thread(
                 self.call, lambda _: _checked(keys, doubts_escapes=doubts_escapes), unless=len(keys) <= _FEW_KEYS
             )
+            answers = await self._rewritten(legal, doubtful)
         except DeadlinePassed as late:
             return self._failed(keys, late)
-        answers = await self._rewritten(legal, doubtful)
         waiting = deque(filterfalse(answers.__contains__, legal))
         at_once = self.query.client.flow.at_once
         part = self.size.part(len(waiting), at_once)
@@ -161,7 +161,10 @@ class _Run(Generic[Key, Answer]):
 
         Args:
             keys: All keys.
-            doubtful: Those of them, or more, that may have such an IRI.
+            doubtful: Those of them that may have such an IRI.
+
+        Raises:
+            DeadlinePassed: The time was not enough to look at them.
         """
         if not keys:
             return {}
@@ -285,11 +288,11 @@ class _Run(Generic[Key, Answer]):
 
 
 def _checked(keys: Sequence[Key], *, doubts_escapes: bool) -> tuple[Sequence[Key], Sequence[Key]]:
-    """Return the legal ones of some keys, and those that an engine may read as others, or more."""
+    """Return the legal ones of some keys, and those of them that an engine may read as others."""
     if are_ordinary(_iris_of(keys)) and not (doubts_escapes and has_escape(_iris_of(keys))):
         return keys, ()
     legal = [key for key in keys if _is_legal(key)]
-    return legal, legal
+    return legal, [key for key in legal if any(is_doubtful(iri, doubts_escapes=doubts_escapes) for iri in _iris(key))]
 
 
 def _is_legal(key: str | tuple[str, ...]) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from sys import getsizeof
 from typing import Literal, Protocol
 
 from gateway.errors import Fault, QueryRefused, quoted
 from gateway.graph.call import Call
-from gateway.graph.computing import in_thread
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.settings.endpoint import EndpointSettings, EngineName
 from gateway.sparql import table
 from gateway.sparql.engines import TRAITS
@@ -130,12 +130,16 @@ class RewrittenIris:
         self._is_unchanged: BoundedMap[str, bool] = BoundedMap(_KNOWN_BYTES)
 
     async def faults(self, iris: Iterable[str], call: Call) -> Mapping[str, Fault]:
-        """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why."""
+        """Return those of the IRIs that the endpoint reads as others, or could not be asked about, and why.
+
+        Raises:
+            DeadlinePassed: The time was not enough to look at them.
+        """
         distinct = dict.fromkeys(iris)
-        doubtful = [] if are_ordinary(distinct) else list(filter(may_be_rewritten, distinct))
-        if self._client.doubts_escapes:
-            # A server that decodes a form twice reads `a%3Ab` as `a:b`.
-            doubtful += [iri for iri in distinct if "%" in iri and not may_be_rewritten(iri)]
+        doubts_escapes = self._client.doubts_escapes
+        doubtful = await in_thread(
+            call, lambda _: _doubtful(distinct, doubts_escapes=doubts_escapes), unless=len(distinct) <= FEW_FOR_A_THREAD
+        )
         known = self._is_unchanged.known
         is_unchanged = {iri: known[iri] for iri in doubtful if iri in known}
         new = [iri for iri in doubtful if iri not in is_unchanged]
@@ -174,9 +178,21 @@ class RewrittenIris:
         return {}
 
 
+def is_doubtful(iri: str, *, doubts_escapes: bool) -> bool:
+    """Return whether an engine may read an IRI as another one; `doubts_escapes` if it may be one that is not known."""
+    # A server that decodes a form twice reads `a%3Ab` as `a:b`.
+    return (doubts_escapes and has_escape((iri,))) or may_be_rewritten(iri)
+
+
 def has_escape(iris: Iterable[str]) -> bool:
     """Return whether some IRI has an escaped character."""
     return any("%" in iri for iri in iris)
+
+
+def _doubtful(distinct: Collection[str], *, doubts_escapes: bool) -> list[str]:
+    if are_ordinary(distinct) and not (doubts_escapes and has_escape(distinct)):
+        return []
+    return [iri for iri in distinct if is_doubtful(iri, doubts_escapes=doubts_escapes)]
 
 
 def _rewritten(iri: str) -> QueryRefused:

@@ -129,8 +129,15 @@ def batched(
     clock: Clock = time.monotonic,
 ) -> BatchedQuery[Key, Answer]:
     """Return a query about keys that something answers."""
-    client = cast("SparqlClient", Client(ask, Flow(size, at_once, clock)))
-    return BatchedQuery(client, "any", size.now, lambda batch: {"keys": batch}, read)
+    return batched_by(Client(ask, Flow(size, at_once, clock)), read)
+
+
+def batched_by(
+    client: Client, read: Callable[[Sequence[Key], Table, Mark], dict[Key, Answer]]
+) -> BatchedQuery[Key, Answer]:
+    """Return a query about keys that a client sends."""
+    first = client.flow.size.now
+    return BatchedQuery(cast("SparqlClient", client), "any", first, lambda batch: {"keys": batch}, read)
 
 
 async def run(
@@ -256,6 +263,39 @@ async def test_many_rows_are_read_beside_the_event_loop(how: str) -> None:
     assert len(answers[key].values) == 5_000
     assert answers[key].mark.whole == (how == "whole")
     assert threading.current_thread() not in threads
+
+
+KEPT, REWRITTEN = "http://e.org/./kept", "http://e.org/a/../b"
+
+
+class Doubting(Client):
+    """An engine that is asked how it reads IRIs, and reads one as another, or says nothing in time."""
+
+    asked: list[str]
+
+    async def rewritten(self, iris: Iterable[str], _call: Call) -> Mapping[str, Fault]:
+        """Say how it reads the IRIs."""
+        self.asked = list(iris)
+        if not self.asked:
+            raise DeadlinePassed("Over.")
+        return {REWRITTEN: QueryRefused("The endpoint reads it as another IRI.")}
+
+
+async def test_the_engine_is_asked_only_about_iris_that_it_may_read_as_others() -> None:
+    keys = ["urn:x:a", KEPT, REWRITTEN, *plain(3)]
+    client = Doubting(Endpoint().ask, Flow(BatchSize(8, 8), 1, time.monotonic))
+    answers = await batched_by(client, read).run(keys, call())
+    assert client.asked == [KEPT, REWRITTEN]
+    assert isinstance(answers.pop(REWRITTEN).mark.fault, QueryRefused)
+    assert answers == {key: whole() for key in keys if key != REWRITTEN}
+
+
+async def test_all_keys_fail_where_the_time_ends_while_their_iris_are_looked_at() -> None:
+    keys = plain(3)
+    client = Doubting(Endpoint().ask, Flow(BatchSize(8, 8), 1, time.monotonic))
+    answers = await batched_by(client, read).run(keys, call())
+    assert answers.keys() == {*keys}
+    assert all(isinstance(answer.mark.fault, DeadlinePassed) for answer in answers.values())
 
 
 @pytest.mark.parametrize("fault", [DeadlinePassed("Over, and nobody answered."), Throttled("Too many. Again in 5 s.")])

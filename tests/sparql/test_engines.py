@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import json
 import re
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import ClassVar, cast
 from urllib.parse import unquote
 
 import pyoxigraph
@@ -408,6 +409,29 @@ async def test_a_refused_iri_does_not_hide_one_that_is_rewritten(query_rows: int
     sent = call.sent
     assert (await client.rewritten([KEPT, REWRITTEN], call)).keys() == {REWRITTEN}
     assert call.sent == sent
+
+
+class Noting(str):
+    """An IRI that notes which threads look at its characters."""
+
+    __slots__ = ()
+    threads: ClassVar[set[threading.Thread]] = set()
+
+    def isascii(self) -> bool:
+        """Note the thread."""
+        self.threads.add(threading.current_thread())
+        return super().isascii()
+
+
+async def test_many_iris_are_looked_at_beside_the_event_loop() -> None:
+    Noting.threads.clear()
+    client = SparqlClient(Rewriting(), Profile(), FlowControl(RequestSettings()))
+    call = Call(Deadline.after(60), 100, 1_000, 1_000)
+    many = [Noting(f"urn:x:{number}") for number in range(5_000)]
+    assert (await client.rewritten([*many, KEPT, REWRITTEN], call)).keys() == {REWRITTEN}
+    assert call.sent == 1
+    assert Noting.threads
+    assert threading.current_thread() not in Noting.threads
 
 
 ESCAPED = ["http://ex.org/odd/a%3Ab", "http://ex.org/plain"]
