@@ -157,14 +157,13 @@ def grouped(
 
 def _doubt(nodes: Sequence[Iri], grouping: Grouping, ends: _WalkEnds, unnamed: Mapping[Iri, Mark]) -> Mark:
     """Return why some figure might be another one."""
-    told_apart = {one.walk for one in grouping.figures if one.kind == "distinct"} | {grouping.by}
     ordered = {one.walk for one in grouping.figures if one.kind in {"min", "max"}}
     for walk, by_node in ends.items():
         for node in nodes:
             one = by_node.get(node, _NO_ENDS)
             if not one.mark.whole:
                 return one.mark
-            if one.blank and walk in told_apart:
+            if one.blank:
                 return Mark(EndpointFault(_BLANK))
             if unnamed and walk in ordered:
                 mark = next((unnamed[end] for end in one.ends if isinstance(end, str) and end in unnamed), WHOLE)
@@ -362,7 +361,7 @@ def _text_of(end: End | None) -> tuple[bool, str, str, str]:
 
 # --- sentences that a model reads ---
 
-_BLANK = "Blank nodes have no ID here, so it cannot be told which of them are the same."
+_BLANK = "A walk ends at blank nodes, which have no ID here: it cannot be told which are the same, or what lists hold."
 
 NOT_SHOWN = "No group and no figure is shown: each might be another one with what is missing."
 

@@ -26,10 +26,10 @@ _PLAIN_IRI = re.compile(
 
 _DOT_SEGMENT = re.compile(r"(?:^|/)\.\.?(?:[/?#]|$)")
 
-_ORDINARY = re.compile(r"https?://[^/A-Z]+(?:/|$)")
+_ORDINARY = re.compile(r"https?://[^/A-Z]+(?:/|$)|urn:[a-z]")
 """The beginning of almost all IRIs; engines rewrite none of these, unless a segment starts with a dot."""
 
-_ORDINARY_LINES = re.compile(r"(?:https?://[^/A-Z\n]++(?:/.*+)?\n)*+")
+_ORDINARY_LINES = re.compile(r"(?:(?:https?://[^/A-Z\n]++(?:/.*+)?|urn:[a-z].*+)\n)*+")
 """Texts that begin like `_ORDINARY`, one a line; what was matched is not looked at again."""
 
 _WITH_HOST = re.compile(r"https?://[^/A-Z]+/")

@@ -167,7 +167,7 @@ class MemberNames:
             grouping,
             arguments.edges,
             arguments.show,
-            (*self._warnings(read), *self._about_alike(conditions)),
+            (*self._warnings(read), *self._about_alike(conditions), *self._about_figures(conditions, grouping)),
         )
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
@@ -184,6 +184,14 @@ class MemberNames:
             if count > 1 and not isinstance(step.predicates, str):
                 listed = self._prefixes.listed(step.predicates)
                 yield alike_walks(f"{'^' * step.is_inverse}{listed}")
+
+    def _about_figures(self, conditions: Sequence[Condition], grouping: Grouping | None) -> Iterable[str]:
+        """Yield a warning of figures whose walks begin like those of conditions: the values of both are not paired."""
+        chosen = {one.walk[0] for one in conditions if len(one.walk) > 1}
+        asked = [] if grouping is None else [walk for walk in grouping.walks if len(walk) > 1]
+        for step in dict.fromkeys(walk[0] for walk in asked if walk[0] in chosen):
+            if not isinstance(step.predicates, str):
+                yield unpaired_figures(f"{'^' * step.is_inverse}{self._prefixes.listed(step.predicates)}")
 
     def _columns(self, texts: Sequence[str] | None, names: StepNames) -> tuple[Column, ...] | None:
         if texts is None:
@@ -376,6 +384,14 @@ def alike_walks(step: str) -> str:
     return (
         f"where: walks that begin with {step} need not lead over the same node. For one that fulfils all, ask for the "
         f"nodes on the way (node_types: theirs, or untyped), and walk back from these."
+    )
+
+
+def unpaired_figures(step: str) -> str:
+    """Return a warning: figures are not only about the nodes on the way that fulfil conditions."""
+    return (
+        f"compute: figures and groups are about all values of a node behind {step}, not only those that fulfil where. "
+        f"For these alone, ask for the nodes on the way (node_types: theirs, or untyped) with where, and walk back."
     )
 
 

@@ -1,0 +1,145 @@
+"""Groups and figures, as a caller sees them (docs/values.md, "Groups and figures")."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.api import open_gateway
+from gateway.errors import EndpointFault, InputError
+from gateway.settings.profile import Profile
+from tests.small import ROOM, Watched, engine, over
+from tests.tools.test_values import SHOP, answer_of, asked, tools
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_groups_stand_by_the_first_figure_and_pages_go_on_with_ties_told() -> None:
+    first = await tools(group_by="x:weight", compute=["count", "sum x:price/x:amount"], limit=1)
+    assert first["group_columns"] == ["x:weight", "count", "sum x:price/x:amount"]
+    assert first["groups"] == [[2.5, 2, 42]]
+    assert (first["group_count"], first["found"], first["next_offset"]) == (4, 5, 1)
+    assert "tied" not in first
+    second = await tools(group_by="x:weight", compute=["count", "sum x:price/x:amount"], limit=1, offset=1)
+    assert (second["groups"], second["tied"], second["next_offset"]) == ([["0.1", 1, 1]], 2, 2)
+
+
+async def test_groups_are_counted_where_no_figure_is_asked_for() -> None:
+    answer = await tools(group_by="madeBy")
+    assert (answer["group_columns"], answer["groups"]) == (
+        ["x:madeBy", "count"],
+        [["x:bob Bob", 3], ["x:ann Ann", 2]],
+    )
+    assert answer["complete"]
+
+
+async def test_nodes_without_an_end_are_the_group_null() -> None:
+    answer = await tools(group_by="x:price/x:amount", sort_by="x:price/x:amount", show="id")
+    assert answer["groups"] == [[1, 1], [12, 1], [30, 1], [None, 2]]
+
+
+@pytest.mark.parametrize(
+    ("compute", "figures"),
+    [
+        (["count", "avg x:price/x:amount"], {"count": 5, "avg x:price/x:amount": 14.333333333333334}),
+        (["SUM(x:weight)", "count(*)"], {"sum x:weight": 8.1, "count": 5}),
+        (["min x:made", "max weight in grams"], {"min x:made": "1990-05-01", "max x:weight": 3}),
+        (["distinct x:madeBy", "distinct x:weight"], {"distinct x:madeBy": 2, "distinct x:weight": 4}),
+        (["avg x:nowhere"], None),
+    ],
+)
+async def test_figures_over_all_nodes_are_one_object(compute: list[str], figures: dict[str, Any] | None) -> None:
+    if figures is None:
+        with pytest.raises(InputError, match="nowhere"):
+            await tools(compute=compute)
+    else:
+        assert (await tools(compute=compute))["computed"] == figures
+
+
+async def test_an_end_counts_once_for_each_way_to_it() -> None:
+    answer = await asked("search_entities", node_types=["Person"], compute=["sum ^x:madeBy/x:price/x:amount", "count"])
+    assert answer["computed"] == {"sum ^x:madeBy/x:price/x:amount": 43, "count": 2}
+    twice = SHOP + "x:pen a x:Tool ; x:madeBy x:bob ; x:price x:p3 ."
+    answer = await asked("search_entities", twice, node_types=["Person"], compute=["sum ^x:madeBy/x:price/x:amount"])
+    assert answer["computed"] == {"sum ^x:madeBy/x:price/x:amount": 44}
+
+
+LISTS = SHOP + "x:set a x:Set ; x:sizes (1 2 2 3) ; x:holds x:box . x:box x:sizes (1 2 2) ."
+OF_LISTS: dict[str, Any] = {"node_types": ["Set"], "compute": ["sum x:sizes", "sum x:holds/x:sizes"]}
+
+
+async def test_members_of_a_list_are_ends_of_distinct_edges(tmp_path: Path) -> None:
+    file = tmp_path / "lists.ttl"
+    file.write_text(LISTS, encoding="utf-8")
+    async with open_gateway(file) as gateway:
+        answer = await answer_of(gateway, "search_entities", **OF_LISTS)
+    assert answer["computed"] == {"sum x:sizes": 6, "sum x:holds/x:sizes": 3}
+
+
+async def test_there_is_no_figure_over_lists_that_an_endpoint_has_as_blank_nodes() -> None:
+    answer = await asked("search_entities", LISTS, **OF_LISTS)
+    assert (answer["complete"], "computed" in answer) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "groups"),
+    [
+        ("bfs_query", {"seeds": ["x:ann"], "max_hops": 1, "only_predicates": ["^madeBy"]}, [["x:Tool", 2]]),
+        ("intersect_subgraphs", {"seeds": ["x:saw", "x:axe"], "k": 1}, [["x:Person", 1]]),
+        ("search_entities", {"query": "an"}, [["x:Person", 1]]),
+    ],
+)  # fmt: skip
+async def test_every_set_has_groups(tool: str, arguments: dict[str, Any], groups: list[list[Any]]) -> None:
+    answer = await asked(tool, **arguments, group_by="type")
+    assert (answer["groups"], answer["complete"]) == (groups, True)
+    assert not any(answer.get(key) for key in ("nodes", "edges", "rows", "result"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"compute": ["median x:weight"]}, "no figure"),
+        ({"compute": ["avg"]}, "no figure"),
+        ({"compute": ["count x:weight"]}, "count is of nodes"),
+        ({"group_by": "x:wight"}, "wight"),
+        ({"group_by": "madeBy", "values": ["x:weight"]}, "columns are of nodes"),
+        ({"group_by": "madeBy", "sort_by": "x:weight"}, "no column of the groups"),
+    ],
+)
+async def test_what_is_no_figure_or_group_is_an_error_that_says_what_is_valid(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        await tools(**arguments)
+    assert caught.value.valid or caught.value.next_step
+
+
+async def test_figures_behind_the_step_of_a_condition_are_told_to_be_over_all_values() -> None:
+    answer = await tools(where=["x:price/x:amount > 10"], compute=["avg x:price/x:amount"])
+    (warning,) = answer["warnings"]
+    assert warning.startswith("compute: figures and groups are about all values of a node behind x:price, not only")
+
+
+NOT_SHOWN = "No group and no figure is shown: each might be another one with what is missing."
+
+
+async def test_there_is_no_figure_over_a_traversal_that_was_cut() -> None:
+    answer = await asked("bfs_query", seeds=["x:bob"], max_hops=1, max_edges_per_node=1, compute=["count"])
+    assert not answer["complete"]
+    assert answer.keys().isdisjoint({"computed", "groups", "group_count"})
+    assert NOT_SHOWN in answer["warnings"]
+
+
+async def test_there_is_no_figure_where_a_value_could_not_be_read() -> None:
+    async def fail(query: str) -> None:
+        if "?text" in query:
+            raise EndpointFault("It does not answer.")
+
+    async with over(Watched(engine(SHOP), fail), Profile(size=ROOM)) as gateway:
+        found = await answer_of(gateway, "bfs_query", seeds=["x:bob"], max_hops=1, group_by="x:weight")
+        listed = await answer_of(gateway, "search_entities", node_types=["Tool"], compute=["sum x:weight"])
+    for answer in (found, listed):
+        assert not answer["complete"]
+        assert answer.keys().isdisjoint({"computed", "groups", "group_count"})
+        assert NOT_SHOWN in answer["warnings"]
+    assert [gap["cause"] for gap in found["incomplete"]] == ["endpoint_failed"]
