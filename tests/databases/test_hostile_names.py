@@ -1,24 +1,37 @@
-"""Names that try to become a part of a statement, in a ring of nodes, and every question that sends them.
+"""IDs, names, types and predicates that try to become a part of a statement stay values, in every question.
 
 `HOSTILE_NAMES=10000` tries more.
 """
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from hypothesis import HealthCheck, settings
+import asyncpg
+import neo4j
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.databases.terms import IriMapping
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Edge, EdgeSelection
-from gateway.settings.databases import PostgresSettings
+from gateway.neo4j.connection import Address
+from gateway.neo4j.store import Neo4jStore
+from gateway.postgres.store import PostgresStore
+from gateway.settings.databases import Neo4jSettings, NodesInNeo4j, PostgresSettings
+from gateway.settings.limits import CacheSettings
+from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Tally
 from tests.examples import examples
+from tests.postgres.database import Database
+from tests.servers.neo4j import PASSWORD, USER
+
+pytestmark = pytest.mark.server
 
 _TOGETHER: Final = 10
 _EXAMPLES: Final = examples(int(os.environ.get("HOSTILE_NAMES", "300"))) // _TOGETHER
@@ -68,10 +81,10 @@ _FRAGMENTS: Final = st.sampled_from(
 _CHARACTERS: Final = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
 _NAME: Final = st.lists(st.one_of(_FRAGMENTS, _CHARACTERS), min_size=1, max_size=5).map("".join).filter(bool)
 
-NAMES: Final = st.lists(_NAME, min_size=_TOGETHER, max_size=_TOGETHER, unique=True)
+_NAMES: Final = st.lists(_NAME, min_size=_TOGETHER, max_size=_TOGETHER, unique=True)
 """The names of one ring."""
 
-often = settings(
+_often = settings(
     max_examples=max(_EXAMPLES, 1),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -80,7 +93,7 @@ often = settings(
 
 
 @dataclass(repr=False)
-class World:
+class _World:
     """A database that each example fills, and the statements that were sent.
 
     Attributes:
@@ -115,7 +128,7 @@ class World:
             self.statements.setdefault(sent.template, set()).add(sent.sparql)
 
 
-async def _asked(world: World, names: list[str]) -> None:
+async def _asked(world: _World, names: list[str]) -> None:
     """Ask every question whose parameters are texts of a caller, and compare each answer."""
     await world.fill(names)
     store, call = world.store, world.call()
@@ -141,3 +154,68 @@ async def _asked(world: World, names: list[str]) -> None:
     is_typed = names[0].isascii() and names[0].isprintable() and names[0] == " ".join(names[0].split())
     assert not is_typed or nodes[0] in {hit.iri for hit in named.hits}
     world.note(call)
+
+
+_TABLES: Final = """
+CREATE TABLE entity (entity_id text PRIMARY KEY, entity_type text, name text);
+CREATE TABLE relationship (subject_id text, predicate text, object_id text);
+"""
+
+
+@contextmanager
+def _rows(request: pytest.FixtureRequest, runner: asyncio.Runner) -> Iterator[_World]:
+    database: Database = request.getfixturevalue("database")
+    database.make_database("hostile", _TABLES)
+    address = database.address_of("hostile")
+    connection = runner.run(asyncpg.connect(**address.arguments))
+
+    async def fill(names: list[str]) -> None:
+        await connection.execute("TRUNCATE entity, relationship")
+        await connection.executemany("INSERT INTO entity VALUES ($1, $1, $1)", [(name,) for name in names])
+        rows = [(name, name, other) for name, other in zip(names, [*names[1:], names[0]], strict=True)]
+        await connection.executemany("INSERT INTO relationship VALUES ($1, $2, $3)", rows)
+
+    store = PostgresStore(address, PostgresSettings(), Profile(cache=CacheSettings(megabytes=0)), {})
+    yield _World(runner, fill, store)
+    runner.run(store.close())
+    runner.run(connection.close())
+
+
+_FILL: Final = """
+MATCH (old:Hostile) DETACH DELETE old
+WITH count(*) AS deleted
+UNWIND range(0, size($names) - 1) AS i
+CREATE (n:Hostile:$($names[i]) {id: $names[i], name: $names[i]})
+WITH collect(n) AS nodes
+UNWIND range(0, size($names) - 1) AS i
+WITH nodes, i, nodes[i] AS n, nodes[(i + 1) % size($names)] AS o
+CREATE (n)-[:$($names[i])]->(o)
+"""
+
+
+@contextmanager
+def _nodes(request: pytest.FixtureRequest, runner: asyncio.Runner) -> Iterator[_World]:
+    address: Address = request.getfixturevalue("address")
+    driver = neo4j.AsyncGraphDatabase.driver(address.url, auth=(USER, PASSWORD))
+
+    async def fill(names: list[str]) -> None:
+        await driver.execute_query(_FILL, names=names)
+
+    how = Neo4jSettings(nodes=NodesInNeo4j(labels=("Hostile",), no_types=("Hostile",)))
+    store = Neo4jStore(address, how, Profile(cache=CacheSettings(megabytes=0)), {})
+    yield _World(runner, fill, store)
+    runner.run(store.close())
+    runner.run(driver.execute_query("MATCH (n:Hostile) DETACH DELETE n"))
+    runner.run(driver.close())
+
+
+@pytest.fixture(scope="module", params=[_rows, _nodes], ids=["postgresql", "neo4j"])
+def world(request: pytest.FixtureRequest) -> Iterator[_World]:
+    with asyncio.Runner() as runner, request.param(request, runner) as world:
+        yield world
+
+
+@_often
+@given(names=_NAMES)
+def test_hostile_texts_are_answered_right_by_statements_of_one_shape(world: _World, names: list[str]) -> None:
+    world.check(names)
