@@ -42,6 +42,7 @@ _SHARED_ASSERTED: Final = {**_SHARED, "medlit": "medlit-rdf11.ttl.gz", "movies":
 
 _FORMATS: Final = {".ttl": pyoxigraph.RdfFormat.TURTLE, ".nt": pyoxigraph.RdfFormat.N_TRIPLES}
 _REIFIES: Final = pyoxigraph.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
+_OF_EVIDENCE: Final = {_REIFIES, pyoxigraph.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#subject")}
 _BOOLEAN: Final = pyoxigraph.NamedNode("http://www.w3.org/2001/XMLSchema#boolean")
 
 _Statement = tuple[object, object, object]
@@ -117,6 +118,25 @@ def asserted(path: Path) -> Iterator[str]:
             numbers.setdefault(term, f"_:b{len(numbers)}") if isinstance(term, pyoxigraph.BlankNode) else str(term)
             for term in statement
         )
+
+
+def linked(source: Path, target: Path) -> Path:
+    """Write the triples of a file that a database can hold, as N-Triples; return the new file.
+
+    A row has no blank node, and a node that states evidence is no node.
+    """
+    triples = [quad.triple for quad in read(source)]
+    left_out = {triple.subject for triple in triples if triple.predicate in _OF_EVIDENCE}
+    kept = dict.fromkeys(triple for triple in triples if not _has_one_of(triple, left_out))
+    pyoxigraph.serialize(kept, str(target), format=pyoxigraph.RdfFormat.N_TRIPLES)
+    return target
+
+
+def _has_one_of(term: object, left_out: set[pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Triple]) -> bool:
+    """Return whether a triple has one of some terms, or a blank node."""
+    if isinstance(term, pyoxigraph.Triple):
+        return _has_one_of(term.subject, left_out) or _has_one_of(term.object, left_out)
+    return isinstance(term, pyoxigraph.BlankNode) or term in left_out
 
 
 def _without_direction(term: object) -> object:

@@ -27,12 +27,10 @@ from gateway.settings.limits import CacheSettings
 from gateway.settings.load import load_profile
 from gateway.tools.gateway import Gateway
 from tests.databases.chain import outcome
-from tests.neo4j.database import own_database
-from tests.neo4j.opening import access
-from tests.neo4j.opening import opened as opened_neo4j
-from tests.postgres.database import running_database
-from tests.postgres.test_faults import CHAIN
-from tests.postgres.test_faults import opened as opened_postgres
+from tests.neo4j.database import access, own_database
+from tests.neo4j.database import opened as opened_neo4j
+from tests.postgres.database import CHAIN, running_database
+from tests.postgres.database import opened as opened_postgres
 from tests.servers.fuseki import running_fuseki
 from tests.servers.loopback import HOST, free_port
 from tests.servers.neo4j import running_neo4j

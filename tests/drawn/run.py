@@ -19,13 +19,12 @@ from gateway.tools.gateway import Gateway
 from tests.columns import Column, ColumnName, Files, files_for
 from tests.drawn.judging import Truth, judge
 from tests.drawn.questions import WIKIDATA_RULE, Question, draw, is_wikidata, profile_for
-from tests.graphs import asserted_files
+from tests.graphs import asserted_files, linked
 from tests.harness.asking import all_pages, at_once, judged
 from tests.harness.kind import Kind, Say
 from tests.harness.report import Judgement, Report, Verdict
 from tests.harness.stores import STORES, StoreName, store_with
 from tests.oracle import DEFAULT_RULE, RDFS, SCHEMA, SKOS, OracleGraph, Term, read_triples
-from tests.postgres.linked_files import linked
 
 _IN_DATABASES: Final = ("names", "random", "medical", "films", "movies", "medlit")
 """Graphs that a database can hold: of another shape than Wikidata's, and with what states evidence left out."""

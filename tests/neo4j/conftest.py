@@ -7,9 +7,8 @@ import pytest
 
 from gateway.neo4j.connection import Address
 from tests.columns import Column
-from tests.graphs import graph_files
+from tests.graphs import graph_files, linked
 from tests.neo4j.database import Neo4jColumn, shared_database
-from tests.postgres.linked_files import linked
 from tests.servers.cache import locked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

@@ -1,4 +1,4 @@
-"""A Neo4j for tests with all their graphs; `python -m tests.neo4j.database` is its keeper."""
+"""A Neo4j for tests with all their graphs, opened by URL as a user opens it; this is its keeper's program, too."""
 
 import hashlib
 import json
@@ -10,11 +10,16 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from gateway.api import open_gateway
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore
 from gateway.graph.values import Schema
 from gateway.neo4j.connection import Address
 from gateway.neo4j.store import Neo4jStore
+from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
+from gateway.settings.endpoint import AccessSettings, RequestSettings
+from gateway.settings.limits import CacheSettings, OrientationSettings
+from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap, merge
 from gateway.tools.gateway import Gateway
@@ -27,6 +32,9 @@ from tests.servers.cache import fingerprint, private_copy
 from tests.servers.loopback import HOST
 from tests.servers.neo4j import PASSWORD, USER, Neo4jServer, loaded_home, running_neo4j
 from tests.servers.shared import keep, shared
+
+MESH = "http://id.nlm.nih.gov/mesh/"
+RXNORM = "http://purl.bioontology.org/ontology/RXNORM/"
 
 
 def address_at(port: int) -> Address:
@@ -66,6 +74,41 @@ def own_database(folder: Path, files: Files) -> Iterator[Neo4jServer]:
 def _server(folder: Path, files: Files) -> Iterator[int]:
     with own_database(folder, files) as server:
         yield server.port
+
+
+def access(folder: Path, password: str = PASSWORD) -> AccessSettings:
+    """Return the settings that say where the password is."""
+    file = folder / "password"
+    file.write_text(password, encoding="utf-8")
+    return AccessSettings(user=USER, password=f"file:{file}")
+
+
+def opened(
+    port: int,
+    access: AccessSettings,
+    nodes: NodesInNeo4j | None = None,
+    *,
+    database: str = "neo4j",
+    seconds: float = 30,
+    concurrency: int = 4,
+) -> Gateway:
+    """Open a gateway without a cache, with the profile that comes with it."""
+    profile = load_profile("bfsql-neo4j")
+    endpoint = profile.endpoint.model_copy(
+        update={"access": access, "requests": RequestSettings(concurrency=concurrency)}
+    )
+    update = {
+        "endpoint": endpoint,
+        "limits": profile.limits.model_copy(update={"deadline_seconds": seconds}),
+        "cache": CacheSettings(megabytes=0),
+        # What a test asks must not depend on whether the schema was read in full within a second.
+        "orientation": OrientationSettings(patience_seconds=120),
+        "neo4j": Neo4jSettings(nodes=nodes or NodesInNeo4j()),
+    }
+    prefixes = {"MeSH": MESH, "RxNorm": RXNORM}
+    return open_gateway(
+        f"neo4j://{HOST}:{port}/{database}", profile=profile.model_copy(update=update), prefixes=prefixes
+    )
 
 
 class _ReadInFull(DelegatingStore):

@@ -17,8 +17,7 @@ from gateway.settings.databases import NodesInNeo4j
 from gateway.settings.endpoint import AccessSettings
 from gateway.tools.gateway import Gateway
 from tests.databases.faulted import FaultName, Report, faulted, main
-from tests.neo4j.database import address_at, own_database
-from tests.neo4j.opening import access, opened
+from tests.neo4j.database import access, address_at, opened, own_database
 from tests.neo4j.proxy import Proxy, running_proxy
 from tests.servers.neo4j import PASSWORD, USER
 

@@ -21,8 +21,7 @@ from gateway.terms.literals import Literal
 from tests.calls import asked, connected
 from tests.cases import await_each
 from tests.databases.drawn_names import check_nothing_is_lost, drawn_nodes
-from tests.neo4j.database import address_at
-from tests.neo4j.opening import access, opened
+from tests.neo4j.database import access, address_at, opened
 from tests.servers.neo4j import PASSWORD, USER, running_neo4j
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

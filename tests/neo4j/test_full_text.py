@@ -15,7 +15,7 @@ from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
 from gateway.settings.profile import Profile
 from gateway.terms.names import words_of
 from tests.calls import asked, connected
-from tests.neo4j.opening import access, opened
+from tests.neo4j.database import access, opened
 
 LABELS = ("Disease", "Drug")
 LARGE = NodesInNeo4j(labels=LABELS, full_text_above=0)

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.columns import Column
-from tests.graphs import graph_files
+from tests.graphs import graph_files, linked
 from tests.postgres.database import Database, PostgresColumn, running_database
-from tests.postgres.linked_files import linked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 

@@ -11,14 +11,16 @@ from typing import Any, TypeVar
 import asyncpg
 from pydantic import SecretStr
 
+from gateway.api import open_gateway
 from gateway.files.loading import load_files
 from gateway.postgres.connection import Address
 from gateway.postgres.loading import Loaded, Loader, NewTables, nodes_of
 from gateway.postgres.store import PostgresStore
 from gateway.postgres.tables import BlankEnds
 from gateway.settings.databases import PostgresSettings
-from gateway.settings.endpoint import AccessSettings
-from gateway.settings.limits import OrientationSettings
+from gateway.settings.endpoint import AccessSettings, RequestSettings
+from gateway.settings.limits import CacheSettings, OrientationSettings
+from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap, merge
@@ -30,6 +32,16 @@ from tests.servers.loopback import HOST
 from tests.servers.postgres import PASSWORD, USER, PostgresServer, running_postgres
 
 Result = TypeVar("Result")
+
+CHAIN = """
+CREATE TABLE entity (entity_id text PRIMARY KEY, entity_type text, name text);
+CREATE TABLE relationship (subject_id text, predicate text, object_id text);
+INSERT INTO entity SELECT 'urn:n:' || i, 'Node', 'node ' || i FROM generate_series(0, 60) AS i;
+INSERT INTO relationship SELECT 'urn:n:' || i, 'next', 'urn:n:' || i + 1 FROM generate_series(0, 59) AS i;
+CREATE INDEX ON relationship (subject_id);
+CREATE INDEX ON relationship (object_id);
+"""
+"""61 nodes; `tests.databases.chain` says what is right about them."""
 
 
 @dataclass
@@ -133,6 +145,16 @@ def running_database(workdir: Path, port: int | None = None) -> Iterator[Databas
     """Run a server, with what an earlier one of the same folder had."""
     with running_postgres(workdir, port) as server:
         yield Database(server)
+
+
+def opened(url: str, access: AccessSettings, *, seconds: float = 30, concurrency: int = 4) -> Gateway:
+    """Open a gateway without a cache."""
+    profile = load_profile("bfsql-postgres")
+    requests = RequestSettings(concurrency=concurrency)
+    endpoint = profile.endpoint.model_copy(update={"access": access, "requests": requests})
+    limits = profile.limits.model_copy(update={"deadline_seconds": seconds})
+    update = {"endpoint": endpoint, "limits": limits, "cache": CacheSettings(megabytes=0)}
+    return open_gateway(url, profile=profile.model_copy(update=update))
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ import asyncpg
 from gateway.tools.gateway import Gateway
 from tests.databases.faulted import FaultName, Report, faulted, main
 from tests.neo4j.proxy import Proxy, running_proxy
-from tests.postgres.database import Database, running_database
-from tests.postgres.test_faults import CHAIN, opened
+from tests.postgres.database import CHAIN, Database, opened, running_database
 from tests.servers.loopback import HOST
 from tests.servers.postgres import USER
 

@@ -23,37 +23,16 @@ from gateway.errors import (
 )
 from gateway.graph.call import Deadline
 from gateway.postgres.connection import Address, Pool
-from gateway.settings.endpoint import AccessSettings, RequestSettings
-from gateway.settings.limits import CacheSettings
+from gateway.settings.endpoint import AccessSettings
 from gateway.settings.load import load_profile
-from gateway.tools.gateway import Gateway
 from tests.databases.chain import STOPPED_SECONDS, around, check_stopped, near
 from tests.neo4j.proxy import PostgresMessages, running_proxy
-from tests.postgres.database import Database, running_database
+from tests.postgres.database import CHAIN, Database, opened, running_database
 from tests.servers.loopback import HOST, free_port
 from tests.servers.postgres import PASSWORD, USER
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = [pytest.mark.anyio, pytest.mark.server]
-
-CHAIN = """
-CREATE TABLE entity (entity_id text PRIMARY KEY, entity_type text, name text);
-CREATE TABLE relationship (subject_id text, predicate text, object_id text);
-INSERT INTO entity SELECT 'urn:n:' || i, 'Node', 'node ' || i FROM generate_series(0, 60) AS i;
-INSERT INTO relationship SELECT 'urn:n:' || i, 'next', 'urn:n:' || i + 1 FROM generate_series(0, 59) AS i;
-CREATE INDEX ON relationship (subject_id);
-CREATE INDEX ON relationship (object_id);
-"""
-
-
-def opened(url: str, access: AccessSettings, *, seconds: float = 30, concurrency: int = 4) -> Gateway:
-    """Open a gateway without a cache."""
-    profile = load_profile("bfsql-postgres")
-    requests = RequestSettings(concurrency=concurrency)
-    endpoint = profile.endpoint.model_copy(update={"access": access, "requests": requests})
-    limits = profile.limits.model_copy(update={"deadline_seconds": seconds})
-    update = {"endpoint": endpoint, "limits": limits, "cache": CacheSettings(megabytes=0)}
-    return open_gateway(url, profile=profile.model_copy(update=update))
 
 
 @pytest.fixture
