@@ -1,4 +1,4 @@
-"""Both databases, one after the other, with graphs of the fixtures."""
+"""Both databases, one after the other: with graphs of the fixtures, and as engines that tests of all engines run on."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,12 +8,29 @@ import pytest
 
 from gateway.neo4j.connection import Address
 from tests.databases.served import GRAPHS, ServedDatabase, load
+from tests.graphs import graph_files, linked
 from tests.neo4j.conftest import address, files  # noqa: F401 - fixtures
+from tests.neo4j.database import Neo4jColumn
 from tests.postgres.conftest import database  # noqa: F401 - a fixture
-from tests.postgres.database import Database
+from tests.postgres.database import Database, PostgresColumn
 from tests.servers import neo4j as neo4j_server
 from tests.servers import postgres as postgres_server
 from tests.servers.loopback import HOST
+
+
+@pytest.fixture(scope="session")
+def postgresql_engine(database: Database, tmp_path_factory: pytest.TempPathFactory) -> PostgresColumn:  # noqa: F811
+    """PostgreSQL. A table has no blank nodes, so the random graphs are without them."""
+    folder: Path = tmp_path_factory.mktemp("files")
+    graphs = graph_files(folder)
+    graphs["random"] = [linked(graphs["random"][0], folder / "linked.nt")]
+    return PostgresColumn("in-process", graphs, annotated=True, database=database)
+
+
+@pytest.fixture(scope="session")
+def neo4j_engine(address: Address, files: dict[str, list[Path]]) -> Neo4jColumn:  # noqa: F811 - the fixtures
+    """Neo4j, with the graphs that are loaded into it."""
+    return Neo4jColumn("in-process", files, annotated=True, address=address)
 
 
 @pytest.fixture(scope="session", params=["postgresql", "neo4j"])

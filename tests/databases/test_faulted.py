@@ -1,12 +1,16 @@
-"""The runs with failing databases are worth as much as their judgement of an answer."""
+"""Calls while a database fails: none is answered wrongly, or with a part that is called complete; and their judge."""
 
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway.api import open_gateway
-from tests.databases.faulted import Report, count_call
+from tests.databases.faulted import Report, calls_to_neo4j, calls_to_postgres, check, count_call
 from tests.databases.stopped import calls_while_stopping
+from tests.neo4j.database import UNCLOSED
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.anyio
@@ -39,6 +43,23 @@ async def test_a_chain_that_differs_is_a_wrong_answer(
     report = await reports_on(tmp_path, links)
     assert report.outcomes == {("cut", "complete"): 1}
     assert len(report.wrong) == is_wrong
+
+
+@pytest.fixture(
+    params=[(calls_to_postgres, "database"), pytest.param((calls_to_neo4j, "address"), marks=UNCLOSED)],
+    ids=["postgresql", "neo4j"],
+)
+def calls_while_failing(request: pytest.FixtureRequest) -> Callable[[int, int], Coroutine[Any, Any, Report]]:
+    """What makes so many calls to a database that fails, drawn by a seed."""
+    make_calls, server = request.param
+    return partial(make_calls, request.getfixturevalue(server))
+
+
+@pytest.mark.server
+async def test_no_faulted_call_is_answered_wrongly(
+    calls_while_failing: Callable[[int, int], Coroutine[Any, Any, Report]],
+) -> None:
+    check(await calls_while_failing(96, 2026), 96)
 
 
 @pytest.mark.server

@@ -394,6 +394,6 @@ UNDETECTABLE: Final[Sequence[InjectedFault]] = tuple(fault for fault in CATALOGU
 BY_SENTINEL: Final[Sequence[InjectedFault]] = tuple(fault for fault in UNDETECTABLE if fault.by_sentinel)
 """Those of them that show where the query asks for a last row that proves the end: cuts between two rows."""
 OF_DATABASES: Final = ("rows-and-their-number", "changed-value")
-"""What cannot be known of the answers of databases (`tests/databases/cut_answers.py`)."""
+"""What cannot be known of the answers of databases (`tests/databases/test_changed_answers.py`)."""
 TOLD: Final[Sequence[InjectedFault]] = (*DETECTABLE, *BY_SENTINEL)
 """What is reported at an engine with a sentinel."""

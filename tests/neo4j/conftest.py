@@ -1,4 +1,4 @@
-"""Neo4j as the engine that tests of all engines run on."""
+"""A Neo4j for the tests of a run, with their graphs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.neo4j.connection import Address
-from tests.columns import Column
 from tests.graphs import graph_files, linked
-from tests.neo4j.database import Neo4jColumn, shared_database
+from tests.neo4j.database import shared_database
 from tests.servers.cache import locked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
@@ -33,15 +32,3 @@ def address(files: dict[str, list[Path]], run_folder: Path) -> Iterator[Address]
             yield shared
     except ServerUnavailable as error:
         skip_or_fail(error)
-
-
-@pytest.fixture(scope="session")
-def engine(address: Address, files: dict[str, list[Path]]) -> Column:
-    """Run the test on Neo4j."""
-    return Neo4jColumn("in-process", files, annotated=True, address=address)
-
-
-@pytest.fixture(scope="session")
-def reference(engine: Column) -> Column:
-    """The engine in this process, over the same files."""
-    return engine.in_process()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 
 from gateway.api import open_gateway
@@ -35,6 +36,12 @@ from tests.servers.shared import keep, shared
 
 MESH = "http://id.nlm.nih.gov/mesh/"
 RXNORM = "http://purl.bioontology.org/ontology/RXNORM/"
+
+UNCLOSED = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+"""Where the time of a call ends while the driver connects, it leaves the socket to be closed by the interpreter.
+
+neo4j 6.4: `AsyncBoltSocketBase._connect_secure` closes it for an `Exception`, which a cancellation is not.
+"""
 
 
 def address_at(port: int) -> Address:

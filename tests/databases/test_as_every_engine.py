@@ -1,7 +1,9 @@
-"""What every engine is asked, of PostgreSQL: known answers, drawn questions, search words, and what a store promises.
+"""What every engine is asked, of both databases: known answers, drawn questions, search words, and a store's promises.
 
 The random graphs are without their blank nodes.
 """
+
+from typing import cast
 
 import pytest
 
@@ -47,6 +49,32 @@ from tests.every_engine.test_store_port import (  # noqa: F401 - pytest collects
 )
 
 pytestmark = [pytest.mark.anyio, pytest.mark.data, pytest.mark.server]
+
+_LARGE_GRAPH = (
+    "test_answers_about_a_large_graph_are_the_same_to_the_byte",
+    "test_two_hops_that_reach_half_of_a_graph_through_its_hubs",
+    "test_two_hops_that_stop_at_hubs_name_every_hub_with_its_degree",
+)
+"""Tests of a graph that is loaded into PostgreSQL alone."""
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> Column:
+    """Run the test on a database."""
+    return cast("Column", request.getfixturevalue(f"{request.param}_engine"))
+
+
+@pytest.fixture(scope="session")
+def reference(engine: Column) -> Column:
+    """The engine in this process, over the same files."""
+    return engine.in_process()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test on the databases that have its graph."""
+    if "engine" in metafunc.fixturenames:
+        databases = ["postgresql"] if metafunc.function.__name__ in _LARGE_GRAPH else ["postgresql", "neo4j"]
+        metafunc.parametrize("engine", databases, indirect=True, scope="session")
 
 
 LARGE: tuple[tuple[str, Json], ...] = (
