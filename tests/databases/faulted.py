@@ -26,8 +26,8 @@ from gateway.settings.databases import NodesInNeo4j
 from gateway.settings.endpoint import AccessSettings
 from gateway.tools.gateway import Gateway
 from tests.databases.chain import around, near
+from tests.databases.proxy import Proxy, running_proxy
 from tests.neo4j import database as neo4j_database
-from tests.neo4j.proxy import Proxy, running_proxy
 from tests.postgres import database as postgres_database
 from tests.postgres.database import Database
 from tests.servers import neo4j as neo4j_server

@@ -19,8 +19,8 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from gateway.tools.schema import VALUES_UNREAD
+from tests.databases.proxy import BoltMessages, Messages, PostgresMessages, Proxy, running_proxy
 from tests.neo4j.database import UNCLOSED, Neo4jColumn, address_at
-from tests.neo4j.proxy import BoltMessages, Messages, PostgresMessages, Proxy, running_proxy
 from tests.postgres.database import Database, PostgresColumn
 from tests.random_graphs import corpus
 

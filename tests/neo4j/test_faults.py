@@ -14,8 +14,8 @@ from gateway.neo4j.connection import Address, DriverPool, fault_of
 from gateway.settings.databases import NodesInNeo4j
 from gateway.settings.load import load_profile
 from tests.databases.chain import STOPPED_SECONDS, around, check_stopped, near, outcome
+from tests.databases.proxy import running_proxy
 from tests.neo4j.database import access, opened, own_database
-from tests.neo4j.proxy import running_proxy
 from tests.servers.loopback import free_port
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 

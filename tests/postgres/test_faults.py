@@ -26,7 +26,7 @@ from gateway.postgres.connection import Address, Pool
 from gateway.settings.endpoint import AccessSettings
 from gateway.settings.load import load_profile
 from tests.databases.chain import STOPPED_SECONDS, around, check_stopped, near
-from tests.neo4j.proxy import PostgresMessages, running_proxy
+from tests.databases.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import CHAIN, Database, opened, running_database
 from tests.servers.loopback import HOST, free_port
 from tests.servers.postgres import PASSWORD, USER

@@ -14,7 +14,7 @@ from tests.calls import Json, asked, connected
 from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
 from tests.clocks import fixed_wall_clock
 from tests.columns import declared_prefixes
-from tests.neo4j.proxy import PostgresMessages, running_proxy
+from tests.databases.proxy import PostgresMessages, running_proxy
 from tests.postgres.database import Database
 from tests.servers.loopback import HOST
 from tests.servers.postgres import USER
