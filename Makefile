@@ -92,8 +92,8 @@ engines: $(STAMP) ## Drawn questions on all engines, some of them fetched for it
 policy: $(STAMP) ## 2,000 drawn questions under a policy, by a token, compared with the graph without what is hidden; a minute
 	$(RUN) -m tests.harness policy $(if $(ENGINE),--engine $(ENGINE),--http) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(SEED),--seed $(SEED))
 
-values: $(STAMP) ## 400 drawn questions about values, compared with an oracle; STORE="files oxigraph", FAULTS=1 by the fault proxy
-	$(RUN) -m tests.harness values $(addprefix --store ,$(STORE)) $(if $(FAULTS),--faults) $(if $(QUESTIONS),--questions $(QUESTIONS)) \
+values: $(STAMP) ## 400 drawn questions about values, compared with an oracle; STORE="files oxigraph", FAULTS=1 by the fault proxy, FIGURES=1
+	$(RUN) -m tests.harness values $(addprefix --store ,$(STORE)) $(if $(FAULTS),--faults) $(if $(FIGURES),--figures) $(if $(QUESTIONS),--questions $(QUESTIONS)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(REPORT),--json $(REPORT))
 
 mutants: $(STAMP) ## Small changes of the code, and which of them no test notices; hours, MUTANTS=30 for less

@@ -90,13 +90,15 @@ _JOINS: Final[Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]] = (
 
 _IN_TEXT: Final = re.compile(rf"\s(?:{'|'.join(map(re.escape, OPERATORS))})(?:\s|$)")
 _OF_MEMBERS: Final = ("where", "values", "sort_by")
-_GROUPED: Final = 0.3
-"""The share of questions about groups and figures."""
+GROUPED: Final = 0.3
+"""The share of questions about groups and figures, unless they are asked for alone."""
 
 _COMPARING: Final = ("=", "!=", "<", "<=", ">", ">=")
 
 
-def draw(graph: DrawnGraph, dice: random.Random, count: int, *, blank_nodes: bool = True) -> list[Question]:
+def draw(
+    graph: DrawnGraph, dice: random.Random, count: int, *, blank_nodes: bool = True, grouped: float = GROUPED
+) -> list[Question]:
     """Draw questions about a graph, most of them with an answer that is neither empty nor everything.
 
     Args:
@@ -104,17 +106,19 @@ def draw(graph: DrawnGraph, dice: random.Random, count: int, *, blank_nodes: boo
         dice: Draws.
         count: How many.
         blank_nodes: Whether blank nodes are nodes where it is asked.
+        grouped: The share of questions about groups and figures.
     """
-    drawing = _Drawing(Graph(graph.triples, PREFIXES, blank_nodes=blank_nodes), dice)
+    drawing = _Drawing(Graph(graph.triples, PREFIXES, blank_nodes=blank_nodes), dice, grouped)
     return [drawing.question() for _ in range(count)]
 
 
 class _Drawing:
     """Draws questions about one graph."""
 
-    def __init__(self, graph: Graph, dice: random.Random) -> None:
+    def __init__(self, graph: Graph, dice: random.Random, grouped: float) -> None:
         self._graph = graph
         self._dice = dice
+        self._share_grouped = grouped
         self._seeds = self._nodes_by_kind()
         self._values = {walk: self._literals(walk) for walk in _TO_VALUES if self._is_known(walk)}
         self._ends = {walk: self._nodes(walk) for walk in _TO_NODES if self._is_known(walk)}
@@ -134,7 +138,7 @@ class _Drawing:
         dice = self._dice
         question = make()
         members = answer(self._graph, question).members
-        if dice.random() < _GROUPED:
+        if dice.random() < self._share_grouped:
             return self._grouped(question, members)
         if conditions := [self._condition(members) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3)))]:
             question["where"] = conditions

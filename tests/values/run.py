@@ -27,7 +27,7 @@ from tests.values.figures import groups_of, is_grouped, judge_groups
 from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn
 from tests.values.judge import Json, judge, next_page, told
 from tests.values.oracle import answer
-from tests.values.questions import Question, draw
+from tests.values.questions import GROUPED, Question, draw
 from tests.values.stores import Store, holding, name_of
 from tests.values.walks import Graph
 
@@ -50,13 +50,16 @@ def report_without_faults() -> Report:
     return Report(BAD, _LACKING)
 
 
-async def ask_all(store: Store, graphs: Sequence[DrawnGraph], seed: int, count: int, report: Report) -> None:
+async def ask_all(
+    store: Store, graphs: Sequence[DrawnGraph], seed: int, count: int, report: Report, grouped: float = GROUPED
+) -> None:
     """Ask so many questions about each graph of a store, and judge the answers."""
     for graph in graphs:
         dice = random.Random(f"{seed} {_called(graph)}")  # noqa: S311 - not for security
         # A store that cannot hold blank nodes has not every predicate.
         known = replace(graph, triples=store.held(graph)) if store.lacks_blank_nodes else graph
-        await ask(store, graph, draw(known, dice, count, blank_nodes=store.blank_nodes), report)
+        drawn_questions = draw(known, dice, count, blank_nodes=store.blank_nodes, grouped=grouped)
+        await ask(store, graph, drawn_questions, report)
 
 
 async def ask(store: Store, graph: DrawnGraph, questions: Sequence[Question], report: Report) -> None:
@@ -94,7 +97,9 @@ async def asked(gateway: Gateway, graph: Graph, question: Question) -> Judgement
     return await judged(all_pages(call, lambda page: None if "limit" in question else next_page(page)), judge_all)
 
 
-async def ask_through_faults(store: Store, graphs: Sequence[DrawnGraph], seed: int, count: int, report: Report) -> None:
+async def ask_through_faults(
+    store: Store, graphs: Sequence[DrawnGraph], seed: int, count: int, report: Report, grouped: float = GROUPED
+) -> None:
     """Ask about graphs while their endpoint fails, and judge the answers.
 
     Args:
@@ -103,20 +108,24 @@ async def ask_through_faults(store: Store, graphs: Sequence[DrawnGraph], seed: i
         seed: What everything is drawn from.
         count: Questions about each graph.
         report: Counts the answers, and the faults.
+        grouped: The share of questions about groups and figures.
     """
 
     async def one(placed: tuple[int, DrawnGraph]) -> None:
         place, graph = placed
-        await _ask_about(store, graph, Deck(f"{seed}", place / len(graphs)), seed, count, report)
+        await _ask_about(store, graph, Deck(f"{seed}", place / len(graphs)), seed, count, report, grouped)
 
     with short_rests():
         await at_once(enumerate(graphs), one)
 
 
-async def _ask_about(store: Store, graph: DrawnGraph, deck: Deck, seed: int, count: int, report: Report) -> None:
+async def _ask_about(
+    store: Store, graph: DrawnGraph, deck: Deck, seed: int, count: int, report: Report, grouped: float
+) -> None:
     dice = random.Random(f"{seed} {_called(graph)} faults")  # noqa: S311 - not for security
     held = Graph(store.held(graph), PREFIXES, blank_nodes=store.blank_nodes)
-    questions = [_on_one_page(one) for one in draw(graph, dice, count, blank_nodes=store.blank_nodes)]
+    drawn_questions = draw(graph, dice, count, blank_nodes=store.blank_nodes, grouped=grouped)
+    questions = [_on_one_page(one) for one in drawn_questions]
     async with fault_proxy(store.column.url(name_of(graph))) as proxy:
         profile = _failing(store, graph)
         async with await opened(store.column, name_of(graph), profile, through=proxy.url()) as gateway:
@@ -153,6 +162,7 @@ def _failing(store: Store, graph: DrawnGraph) -> Profile:
 
 def _options(parser: ArgumentParser) -> None:
     parser.add_argument("--graphs", type=int, default=2 * len(KINDS), help="drawn graphs")
+    parser.add_argument("--figures", action="store_true", help="about groups and figures alone")
     parser.add_argument("--faults", action="store_true", help="through a proxy that injects the faults of the soak")
 
 
@@ -165,7 +175,8 @@ def _run(options: Namespace, say: Say) -> Report:
     for name in names:
         with tempfile.TemporaryDirectory(prefix="values-") as folder, holding(name, Path(folder), graphs) as store:
             ask_store = ask_through_faults if options.faults else ask_all
-            asyncio.run(ask_store(store, graphs, options.seed, of_each, report))
+            grouped = 1.0 if options.figures else GROUPED
+            asyncio.run(ask_store(store, graphs, options.seed, of_each, report, grouped))
         say(f"{name}: {report.count(*Verdict, engine=name)} answers")
     return report
 
