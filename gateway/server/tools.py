@@ -76,7 +76,7 @@ TOOLS: Mapping[str, Text] = {
         'group_by="x:author", compute=["count", "avg x:year"] shows groups and figures instead. '
         "searched: names may have been missed.",
         'A hit reads ["id name", type, match, description], a row ["id name", a value for each of columns]; the ID '
-        "ends at the first blank.",
+        "ends at the first blank. groups are rows of group_columns, null those without a value.",
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
