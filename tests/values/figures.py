@@ -38,11 +38,6 @@ class Group:
     key: Key | None
 
 
-def is_grouped(question: Arguments) -> bool:
-    """Return whether a question asks for groups or figures."""
-    return "group_by" in question or "compute" in question
-
-
 def groups_of(graph: Graph, members: Iterable[str], question: Arguments) -> list[Group]:
     """Return the groups of some members in their order; one where they are all together."""
     compute = question.get("compute") or ["count"]

@@ -111,8 +111,15 @@ def answer(graph: Graph, question: Arguments) -> Expected:
     )
 
 
+def is_grouped(question: Arguments) -> bool:
+    """Return whether a question asks for groups or figures, which have an order and pages of their own."""
+    return "group_by" in question or "compute" in question
+
+
 def _columns(question: Arguments) -> Sequence[str]:
     """Return the columns of the rows: no name beside names, and what is sorted by where no column is asked for."""
+    if is_grouped(question):
+        return []
     by = question.get("sort_by", "").removeprefix("-")
     columns = question.get("values") or ([by] if by else [])
     return [column for column in columns if column != "name" or question.get("show") == "id"]
@@ -157,7 +164,7 @@ def _arranged(
 ) -> tuple[tuple[str, ...], dict[str, Key | None], int | None]:
     """Return members in order, what they are ordered by, and how many are tied with the last of the first."""
     members = sorted(kept, key=lambda node: (is_blank(node), node))
-    if not (by := question.get("sort_by")):
+    if is_grouped(question) or not (by := question.get("sort_by")):
         return tuple(members), {}, None
     descending = by.startswith("-")
     keys = {node: order_key(graph, node, by.removeprefix("-"), descending=descending) for node in members}

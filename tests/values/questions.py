@@ -175,8 +175,7 @@ class _Drawing:
                 question["sort_by"] = dice.choice(("", "-")) + dice.choice(columns)
             if dice.random() < 0.4:
                 question["limit"] = dice.choice((1, 2, 3, 5))
-        plain = {name: value for name, value in question.items() if name not in {"sort_by", "limit"}}
-        return question, answer(self._graph, plain)
+        return question, answer(self._graph, question)
 
     def _figure(self, members: Sequence[str]) -> str:
         kind = self._dice.choice(("count", "count", "sum", "sum", "avg", "min", "max", "distinct"))

@@ -23,10 +23,10 @@ from tests.harness.kind import Kind, Say, UsageError
 from tests.harness.report import BAD, Judgement, Report, Verdict
 from tests.harness.stores import OVER_HTTP, STORES
 from tests.soak.slot import FAULTS_A_CALL, Deck, opened, short_rests
-from tests.values.figures import groups_of, is_grouped, judge_groups
+from tests.values.figures import groups_of, judge_groups
 from tests.values.graphs import KINDS, PREFIXES, DrawnGraph, drawn
 from tests.values.judge import Json, judge, next_page, told
-from tests.values.oracle import answer
+from tests.values.oracle import answer, is_grouped
 from tests.values.questions import GROUPED, Question, draw
 from tests.values.stores import Store, holding, name_of
 from tests.values.walks import Graph
@@ -89,8 +89,7 @@ async def asked(gateway: Gateway, graph: Graph, question: Question) -> Judgement
             return Verdict.ERROR, f"{type(pages).__name__}: {pages.wrong}"
         expand = gateway.prefixes.expand
         if is_grouped(question):
-            plain = {name: value for name, value in question.items() if name not in {"sort_by", "limit"}}
-            members = answer(graph, plain).members
+            members = answer(graph, question).members
             return judge_groups(question, groups_of(graph, members, question), len(members), pages, expand)
         return judge(question, answer(graph, question), told(pages, expand), expand)
 
