@@ -235,8 +235,8 @@ class Presenter:
 
         if grouped is not None and header.members is not None:
             limit = arguments.limit or MOST_GROUPS
-            header.members.groups = await self._rows.groups(grouped, question.members, offset, limit, call)
-            if offset or (header.members.groups.count or 0) > len(header.members.groups.rows):
+            groups = await self._rows.add_groups(header.members, grouped, question.members, offset, limit, call)
+            if offset or (groups.count or 0) > len(groups.rows):
                 # Each page of several says what it is a page of.
                 await in_thread(call, lambda _: left.content, unless=len(left.nodes) <= FEW_FOR_A_THREAD)
             fit_groups(header.members, grouped, offset, is_too_large)

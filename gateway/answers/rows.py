@@ -122,8 +122,10 @@ class RowWriter:
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
 
-    async def groups(self, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call) -> PageGroups:
-        """Return some groups as rows, or the figures over all nodes."""
+    async def add_groups(
+        self, header: MemberHeader, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call
+    ) -> PageGroups:
+        """Add some groups as rows to a header, or the figures over all nodes, and return them."""
         grouping = question.grouping
         if grouping is None:
             raise ValueError("no groups were asked for")
@@ -135,9 +137,13 @@ class RowWriter:
         figures = [[cells.of_group(end) for end in group.figures] for group in shown]
         columns = [figure.title for figure in grouping.figures]
         if grouping.by is None:
-            return PageGroups(columns, figures, None)
-        rows = [[cells.of_group(group.end), *row] for group, row in zip(shown, figures, strict=True)]
-        return PageGroups([grouping.title, *columns], rows, len(found.groups))
+            groups = PageGroups(columns, figures, None)
+        else:
+            rows = [[cells.of_group(group.end), *row] for group, row in zip(shown, figures, strict=True)]
+            groups = PageGroups([grouping.title, *columns], rows, len(found.groups))
+        header.groups = groups
+        header.are_values_complete = not (cells.left_out or names.unread)
+        return groups
 
 
 class _Cells:

@@ -253,9 +253,10 @@ def _members(
     without: list[Iri] = []
     for node in nodes:
         found = [values.of(end) for end in ends[grouping.by].get(node, _NO_ENDS).ends]
-        for same, value in {one.same: one for one in found}.items():
+        for one in found:
+            shown[one.same] = min(shown.get(one.same, one.end), one.end, key=_length)
+        for same in dict.fromkeys(one.same for one in found):
             inside[same].append(node)
-            shown[same] = min(shown.get(same, value.end), *(one.end for one in found if one.same == same), key=_length)
         if not found:
             without.append(node)
     groups: list[tuple[End | None, list[Iri]]] = [(shown[same], members) for same, members in inside.items()]
@@ -382,6 +383,6 @@ def _about(figure: Figure, read: Mapping[Walk, Mapping[Iri, _OfNode]]) -> Iterat
         texts = counted(said["text"], "text")
         yield f"compute: {texts} that read as a number {were(said['text'])} taken for one in {title}."
     if said["other"]:
-        what = "that is no number" if figure.is_of_ways else "without a place in an order"
-        what = what if said["other"] == 1 else what.replace("that is no number", "that are no numbers")
+        no_number = "that is no number" if said["other"] == 1 else "that are no numbers"
+        what = no_number if figure.is_of_ways else "without a place in an order"
         yield f"compute: {counted(said['other'], 'value')} {what} left out of {title}."

@@ -195,7 +195,7 @@ class MemberReader:
 
     async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         if walk != TYPES:
-            return await self._store.ends(nodes, walk, call, **({"ways": True} if ways else {}))
+            return await self._store.ends(nodes, walk, call, ways=ways)
         facts = await self._store.nodes(nodes, call, names=False)
         return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
 

@@ -184,7 +184,7 @@ class EntitySets:
                 return shape.size_of_part(page) > most
 
             limit = arguments.limit or MOST_GROUPS
-            page.members.groups = await self._rows.groups(grouped, asked, arguments.offset, limit, call)
+            await self._rows.add_groups(page.members, grouped, asked, arguments.offset, limit, call)
             fit_groups(page.members, grouped, arguments.offset, is_too_large)
         limit_page(page, most, shape)
 

@@ -33,6 +33,13 @@ async def test_groups_are_counted_where_no_figure_is_asked_for() -> None:
     assert answer["complete"]
 
 
+async def test_a_text_that_is_cut_in_a_group_is_told() -> None:
+    text = SHOP + f'x:tub a x:Tub ; x:note "{"n" * 400}" .'
+    answer = await asked("search_entities", text, node_types=["Tub"], group_by="x:note")
+    assert answer["groups"][0][0].endswith("…")
+    assert (answer["complete"], answer["values_complete"]) == (True, False)
+
+
 async def test_nodes_without_an_end_are_the_group_null() -> None:
     answer = await tools(group_by="x:price/x:amount", sort_by="x:price/x:amount", show="id")
     assert answer["groups"] == [[1, 1], [12, 1], [30, 1], [None, 2]]
