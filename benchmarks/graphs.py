@@ -22,6 +22,7 @@ SIZES: Final = (100_000, 1_000_000, 10_000_000)
 PLANTED_SEED: Final = f"{BASE}planted/seed"
 ITEM: Final = f"{BASE}class/Item"
 PRICE: Final = f"{BASE}property/price"
+CATEGORY: Final = f"{BASE}property/category"
 PLANTED_NODES: Final = 197
 PLANTED_EDGES: Final = 210
 """Edges within two hops of the planted seed."""
@@ -58,7 +59,7 @@ def triples(count: int) -> Iterator[str]:
 def items(count: int) -> Iterator[str]:
     """Generate so many items, each with a type, a name, and but for one in twenty a price in steps of 0.50.
 
-    Some ten have the same price, and none has one above 50,000.
+    Some ten have the same price, and none has one above 50,000. Each is of one of 50 categories.
     """
     # As above: the same every time.
     uniform = random.Random(count).random  # noqa: S311
@@ -67,6 +68,7 @@ def items(count: int) -> Iterator[str]:
         item = f"<{BASE}item/{index}>"
         yield f"{item} {_TYPE} <{ITEM}> .\n"
         yield f'{item} {_LABEL} "Item {index}"@en .\n'
+        yield f"{item} <{CATEGORY}> <{BASE}category/{index * 7 % 50}> .\n"
         if index % 20:
             price = f"{int(uniform() * steps) / 2:.2f}"
             yield f'{item} <{PRICE}> "{price}"^^<http://www.w3.org/2001/XMLSchema#decimal> .\n'

@@ -152,8 +152,32 @@ def _shared(names: Mapping[str, str]) -> dict[str, list[Path]]:
 
 def _made(folder: Path) -> dict[str, list[Path]]:
     """Write the graphs that are lines of code here."""
-    made = {"odd": ODD_TRIPLES, "names": names_graph()}
+    made = {"odd": ODD_TRIPLES, "names": names_graph(), "priced": priced_items()}
     return {name: [_write(folder / f"{name}.nt", _lines(lines))] for name, lines in made.items()}
+
+
+RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+XSD: Final = "http://www.w3.org/2001/XMLSchema#"
+PRICED: Final = "https://example.org/priced/"
+
+
+def priced_items() -> Iterator[str]:
+    """Yield the triples of 60 items: types, and of most of them a category, a price, a maker and a text."""
+    for number in range(60):
+        item = f"<{PRICED}item{number}>"
+        yield f"{item} <{RDF}type> <{PRICED}Item>"
+        yield f'{item} <{PRICED}note> "note {number}"'
+        yield f"{item} <{PRICED}madeBy> <{PRICED}maker{number % 3}>"
+        if number % 4 == 0:
+            yield f"{item} <{RDF}type> <{PRICED}Sample>"
+        if number % 7:
+            yield f"{item} <{PRICED}category> <{PRICED}category{number % 5}>"
+        if number % 11 == 1 and number % 5:
+            yield f"{item} <{PRICED}category> <{PRICED}category0>"
+        if number % 6:
+            yield f'{item} <{PRICED}price> "{number}.25"^^<{XSD}decimal>'
+    for number in range(3):
+        yield f'<{PRICED}maker{number}> <{PRICED}worth> "{10**number}"^^<{XSD}integer>'
 
 
 def _random(folder: Path, *, triple_terms: bool = True) -> Path:

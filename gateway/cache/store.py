@@ -16,6 +16,7 @@ from typing import Any, cast
 from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
 from gateway.errors import EdgesCapped, Fault
+from gateway.graph.aggregates import Aggregated
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers, PortMethod
@@ -173,6 +174,7 @@ class CachedStore(DelegatingStore):
     node_metadata = _stored(GraphStore.node_metadata, Description, lambda answer: answer.refined)
     edge_metadata = _stored(GraphStore.edge_metadata, Evidence, lambda answer: answer.refined)
     ends = _stored(GraphStore.ends, Ends)
+    aggregates = _stored(GraphStore.aggregates, Aggregated)
 
     async def edges(
         self,

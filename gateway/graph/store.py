@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 from gateway.errors import QueryRefused
+from gateway.graph.aggregates import Aggregate, Aggregated
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.shapes import ValuePredicates
@@ -167,6 +168,10 @@ class GraphStore(Protocol):
         Raises:
             Fault: The graph could not be asked.
         """
+        ...
+
+    async def aggregates(self, asked: Sequence[Aggregate], call: Call) -> Mapping[Aggregate, Aggregated]:
+        """Return what the engine computes over nodes of some types, where its answer proves that it is right."""
         ...
 
     async def quick_schema(self, call: Call) -> Schema:
@@ -432,6 +437,7 @@ class DelegatingStore:
     edge_metadata = _delegated(GraphStore.edge_metadata)
     ends = _delegated(GraphStore.ends)
     select = _delegated(GraphStore.select)
+    aggregates = _delegated(GraphStore.aggregates)
     quick_schema = _delegated(GraphStore.quick_schema)
     schema = _delegated(GraphStore.schema)
     search = _delegated(GraphStore.search)

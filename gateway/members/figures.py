@@ -15,6 +15,7 @@ from typing import Final
 from typing import Literal as Literal_
 
 from gateway.errors import EndpointFault, counted, quoted
+from gateway.graph.aggregates import Aggregated, Totals
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import End, Ends, Walk
 from gateway.members.ordering import Key, extreme, in_kinds, number_key, placed, value_of, were
@@ -121,6 +122,53 @@ class Grouped:
         return next((place for place, group in enumerate(behind) if group.rank != rank), len(behind))
 
 
+def may_be_aggregated(grouping: Grouping) -> bool:
+    """Return whether an engine may compute figures itself.
+
+    How many different values there are is for us to say: engines count 1 and 1.0 as two.
+    """
+    return len(grouping.by or ()) <= 1 and all(one.kind != "distinct" for one in grouping.figures)
+
+
+def of_aggregates(
+    grouping: Grouping, members: Aggregated, totals: Mapping[Walk, Aggregated], names: Mapping[Iri, str]
+) -> Grouped | None:
+    """Return groups of what an engine computed; None where two of them have the same value, and so are one.
+
+    Args:
+        grouping: What is computed.
+        members: How many nodes there are in each group.
+        totals: What was computed over the ends of each walk.
+        names: The names of ends that are nodes.
+    """
+    values = _Values(names)
+    ends = {end: None if end is None else values.of(end) for end in members.groups}
+    if len({None if one is None else one.same for one in ends.values()}) < len(ends):
+        return None
+    found = []
+    for end, value in ends.items():
+        none = Totals(0)
+        computed = [
+            _of_totals(one.kind, members.groups[end] if one.walk is None else totals[one.walk].groups.get(end, none))
+            for one in grouping.figures
+        ]
+        found.append(_placed_group(grouping, end, None if value is None else value.key, computed))
+    return Grouped(tuple(_in_order(found, grouping)))
+
+
+def _of_totals(kind: FigureKind, totals: Totals) -> _Computed:
+    match kind:
+        case "sum":
+            return _number(totals.sum)
+        case "avg":
+            return _number(totals.sum / totals.count) if totals.count else _Computed()
+        case "min" | "max":
+            end = totals.least if kind == "min" else totals.most
+            return _Computed() if end is None else _Computed(end, placed(end, {})[0])
+        case _:
+            return _number(Fraction(totals.count))
+
+
 _NO_ENDS: Final = Ends()
 _WalkEnds = Mapping[Walk, Mapping[Iri, Ends]]
 
@@ -147,12 +195,18 @@ def grouped(
     found = []
     for end, inside in members:
         figures = [_figure(one, inside, read) for one in grouping.figures]
-        of_end = None if end is None else values.of(end).key
-        key = of_end if grouping.place is None else figures[grouping.place].key
-        rank = None if key is None else value_of(key)
-        found.append((of_end, key, Group(end, tuple(one.end for one in figures), rank)))
+        found.append(_placed_group(grouping, end, None if end is None else values.of(end).key, figures))
     warnings = [warning for one in grouping.figures for warning in _about(one, read)]
     return Grouped(tuple(_in_order(found, grouping)), WHOLE, list(dict.fromkeys(warnings)))
+
+
+def _placed_group(
+    grouping: Grouping, end: End | None, of_end: Key | None, figures: Sequence[_Computed]
+) -> tuple[Key | None, Key | None, Group]:
+    """Return a group behind what orders it: its own value, and the value by which groups are sorted."""
+    key = of_end if grouping.place is None else figures[grouping.place].key
+    rank = None if key is None else value_of(key)
+    return of_end, key, Group(end, tuple(one.end for one in figures), rank)
 
 
 def _doubt(nodes: Sequence[Iri], grouping: Grouping, ends: _WalkEnds, unnamed: Mapping[Iri, Mark]) -> Mark:

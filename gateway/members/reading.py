@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal as Literal_
 
 from gateway.errors import counted, quoted
+from gateway.graph.aggregates import NOTHING_AGGREGATED, Aggregate, Aggregated
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, TYPES, Condition, Ends, Order, OtherWalk, Walk
 from gateway.members.deciding import Decider
-from gateway.members.figures import Grouped, Grouping, grouped
+from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
 from gateway.members.list_places import Places, list_places, with_list_members
 from gateway.members.ordering import Ordered, in_order, were
 
@@ -192,6 +193,37 @@ class MemberReader:
         return await in_thread(
             call, lambda _: grouped(nodes, grouping, ends, names.found, names.unread), unless=is_little
         )
+
+    async def aggregated(self, types: Iterable[Iri], grouping: Grouping, call: Call) -> tuple[Grouped, int] | None:
+        """Return what the engine itself computes over all nodes of some types, and how many these are.
+
+        None where its answers do not prove it, or do not come: then the nodes are to be read.
+        """
+        if not may_be_aggregated(grouping):
+            return None
+        nodes = Aggregate(tuple(sorted(types)))
+        members = nodes if grouping.by is None else replace(nodes, by=grouping.by[0])
+        walks = dict.fromkeys(one.walk for one in grouping.figures if one.walk is not None)
+        sums = {walk: replace(members, walk=walk) for walk in walks}
+        with call.reserving(requests=0.5, time=0.3), call.tally.stage("metadata"):
+            found = await self._proven([nodes, members, *sums.values()], call)
+            has_rest = grouping.by is not None and None in found.get(members, NOTHING_AGGREGATED).groups
+            rests = {walk: replace(one, is_of_rest=True) for walk, one in sums.items() if has_rest}
+            of_rests = await self._proven(list(rests.values()), call) if found else {}
+            if not found or len(of_rests) < len(rests):
+                return None
+            names = await self.names((end for end in found[members].groups if isinstance(end, str)), call)
+        totals = {
+            walk: Aggregated({**found[one].groups, **(of_rests[rests[walk]].groups if rests else {})})
+            for walk, one in sums.items()
+        }
+        grouped = of_aggregates(grouping, found[members], totals, names.found)
+        return None if grouped is None else (grouped, found[nodes].groups[None].count)
+
+    async def _proven(self, asked: Sequence[Aggregate], call: Call) -> Mapping[Aggregate, Aggregated]:
+        """Return what the engine computes; nothing where some of it is not proven."""
+        found = await self._store.aggregates(list(dict.fromkeys(asked)), call) if asked else {}
+        return found if all(one.mark.whole for one in found.values()) else {}
 
     async def _of_walk(self, nodes: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         if walk != TYPES:

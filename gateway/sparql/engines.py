@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from typing import Literal
 
 from gateway.errors import Banned, BudgetSpent, Fault, NetworkFault, QuotaSpent, Throttled
 from gateway.flow.control import FlowControl
@@ -42,6 +43,9 @@ class EngineTraits:
         writes_tsv: Whether it writes TSV several times faster than JSON.
         keeps_policy: Whether tests have shown that it evaluates the conditions of a policy as the standard says.
         compares_infinite: Whether tests have shown that a comparison with a number misses no infinite one.
+        figures: How what it computes itself may be used, if that shows that it is right: as it comes, or over distinct
+            rows where there are named graphs, because a triple of several may come several times; None where tests have
+            not shown that.
     """
 
     name: str
@@ -53,6 +57,7 @@ class EngineTraits:
     writes_tsv: bool = False
     keeps_policy: bool = False
     compares_infinite: bool = False
+    figures: Literal["plain", "distinct"] | None = None
 
 
 TRAITS: Mapping[EngineName, EngineTraits] = {
@@ -63,9 +68,12 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
         writes_tsv=True,
         keeps_policy=True,
         compares_infinite=True,
+        figures="plain",
     ),
     # It evaluates the branches of a UNION in the order of their hashes.
-    "oxigraph": EngineTraits("Oxigraph", sentinel="sorted", keeps_policy=True, compares_infinite=True),
+    "oxigraph": EngineTraits(
+        "Oxigraph", sentinel="sorted", keeps_policy=True, compares_infinite=True, figures="distinct"
+    ),
     "virtuoso": EngineTraits(
         "Virtuoso",
         rows=9_000,
@@ -84,7 +92,7 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
     "qlever": EngineTraits("QLever", counts_at_once=True),
     "graphdb": EngineTraits("GraphDB"),
     "stardog": EngineTraits("Stardog"),
-    "rdf4j": EngineTraits("RDF4J", sentinel="united"),
+    "rdf4j": EngineTraits("RDF4J", sentinel="united", figures="distinct"),
     "unknown": EngineTraits("an engine that is not recognised"),
 }
 

@@ -8,6 +8,7 @@ from functools import partial
 from gateway.flow.control import FlowControl
 from gateway.graph.store import NameReader, OnProgress
 from gateway.settings.profile import Profile
+from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
@@ -79,6 +80,7 @@ class SparqlStore:
         walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
         self.ends = walks.ends
         self.select = SelectionReader(self._client, rule, walks, lister, profile.edges.types).select
+        self.aggregates = AggregateReader(self._client, rule, walks, profile.edges.types).aggregates
         self.quick_schema = schema.quick_schema
         self.schema = schema.read
         self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates

@@ -81,7 +81,7 @@ _OPTIONAL_FIELDS = frozenset({"iris", "reads"})
 
 _MARKUP = ("#each ", "#if ", "#unless ", "#end", "#include ", "#visible ")
 _VARIABLE = re.compile(r"\?([a-z]\w*)")
-_AGGREGATE = re.compile(r"\b(?:COUNT|MIN|MAX)\([^)]*\)")
+_AGGREGATE = re.compile(r"\b(?:COUNT|SUM|MIN|MAX)\([^)]*\)")
 _GROUPED = re.compile(r"\bGROUP BY((?:\s+\?\w+)+)")
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)

@@ -10,6 +10,8 @@ from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups, titles
 from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import SearchEntities
+from gateway.errors import AnswerCut, BudgetSpent
+from gateway.graph.aggregates import FigureUnproven
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
@@ -75,9 +77,17 @@ class EntitySets:
         Raises:
             Fault: The graph could not be asked.
         """
+        if asked.grouping is not None and not asked.conditions and UNTYPED not in types:
+            computed = await self._reader.aggregated(types, asked.grouping, call)
+            if computed is not None:
+                grouped, count = computed
+                return EntitySet((), total=count, blank=False, grouped=grouped)
         with call.tally.stage("search"):
             found = await self._selected(types, asked.conditions, call, asked.order, limit)
         chosen = await self.under(sorted(found.nodes, key=place_of), asked, call, found.mark)
+        if asked.grouping is not None and isinstance(chosen.mark.fault, AnswerCut | BudgetSpent):
+            unproven = FigureUnproven()
+            chosen = replace(chosen, mark=Mark(unproven), warnings=[*chosen.warnings, str(unproven)])
         chosen = replace(chosen, total=found.total, blank=found.blank)
         if not chosen.nodes and len(asked.conditions) > 1:
             chosen.warnings.append(await self._each_alone(types, asked, call))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.errors import EdgesCapped, Fault
+from gateway.graph.aggregates import Aggregate, Aggregated, Totals
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCount, EdgeCounts
 from gateway.graph.shapes import NO_VALUES, ValuePredicates
@@ -257,6 +258,11 @@ class FakeStore:
         """Select one node."""
         fetch = await self._ask(("select", selection), (), call)
         return Selected((f"urn:seen:{fetch.number}",))
+
+    async def aggregates(self, asked: Sequence[Aggregate], call: Call) -> Mapping[Aggregate, Aggregated]:
+        """Count the questions so far."""
+        fetch = await self._ask(("aggregates",), asked, call)
+        return {one: Aggregated({None: Totals(fetch.number)}, fetch.marks.get(one, WHOLE)) for one in asked}
 
     async def value_predicates(self, schema: Schema, call: Call) -> ValuePredicates:
         """Know none."""
