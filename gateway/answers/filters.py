@@ -381,7 +381,7 @@ class TopologyFilter:
         for node in found:
             if node not in kept and topology.nodes[node]:
                 removed.setdefault(node, "where")
-        warnings.extend(about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable))
+        warnings.extend(about_values(asked.written, chosen))
         nodes = [node for node in found if node in kept]
         if len(asked.conditions) > 1 and not nodes and found:
             warnings.append(each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))

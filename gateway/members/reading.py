@@ -89,6 +89,8 @@ class Chosen:
         alone: For how many nodes each condition holds by itself.
         read_as_numbers: For each condition, how many texts were compared as the numbers that they read as.
         not_comparable: For each condition, how many values could not be compared, and fulfil nothing.
+        without_value: For each condition with `!=`, how many nodes fail it alone, or with others of that kind, because
+            they have no value.
     """
 
     nodes: tuple[Iri, ...]
@@ -97,6 +99,7 @@ class Chosen:
     alone: tuple[int, ...] = ()
     read_as_numbers: tuple[int, ...] = ()
     not_comparable: tuple[int, ...] = ()
+    without_value: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +248,7 @@ def _walks_of(conditions: Iterable[Condition]) -> Iterable[Walk]:
 
 def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEnds) -> Chosen:
     deciders = [Decider(condition) for condition in conditions]
-    alone, as_numbers, left_out = Counter[int](), Counter[int](), Counter[int]()
+    alone, as_numbers, left_out, without = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
     kept: list[Iri] = []
     unsure: dict[Iri, Mark] = {}
     for node in nodes:
@@ -260,13 +263,22 @@ def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEn
             kept.append(node)
         elif False not in verdicts:
             unsure[node] = _mark_of(node, conditions, ends)
+        else:
+            failed = [place for place, holds in enumerate(verdicts) if holds is False]
+            if None not in verdicts and all(_is_without_value(conditions[place], node, ends) for place in failed):
+                without.update(failed)
     places = range(len(conditions))
     return Chosen(
         tuple(kept),
         len(nodes) - len(kept) - len(unsure),
         unsure,
-        *(tuple(counts[place] for place in places) for counts in (alone, as_numbers, left_out)),
+        *(tuple(counts[place] for place in places) for counts in (alone, as_numbers, left_out, without)),
     )
+
+
+def _is_without_value(condition: Condition, node: Iri, ends: WalkEnds) -> bool:
+    """Return whether a node fails a condition that values are not equal because it has none."""
+    return condition.operator == "!=" and not ends[condition.walk].get(node, _NO_ENDS).ends
 
 
 def _ends_of(condition: Condition, node: Iri, ends: WalkEnds) -> tuple[Ends, Ends]:
@@ -286,16 +298,18 @@ def _mark_of(node: Iri, conditions: Sequence[Condition], ends: WalkEnds) -> Mark
 ORDER_UNSURE = "Not all values could be read by which nodes are ordered, so these may stand elsewhere."
 
 
-def about_values(
-    conditions: Sequence[str], read_as_numbers: Sequence[int], not_comparable: Sequence[int]
-) -> Iterator[str]:
+def about_values(conditions: Sequence[str], chosen: Chosen) -> Iterator[str]:
     """Yield warnings about the values that conditions were decided by."""
-    for condition, from_texts, left_out in zip(conditions, read_as_numbers, not_comparable, strict=False):
+    counts = zip(chosen.read_as_numbers, chosen.not_comparable, chosen.without_value, strict=True)
+    for condition, (from_texts, left_out, without) in zip(conditions, counts, strict=False):
         if from_texts:
             texts = counted(from_texts, "text")
             yield f"where: {texts} that read as a number {were(from_texts)} compared as one, by {quoted(condition)}."
         if left_out:
             yield f"where: {counted(left_out, 'value')} cannot be compared, and fulfil nothing, by {quoted(condition)}."
+        if without:
+            nodes, have = counted(without, "node"), "has" if without == 1 else "have"
+            yield f"where: {nodes} that {have} no value cannot fulfil {quoted(condition)}; missing finds them."
 
 
 def each_alone(conditions: Sequence[str], counts: Sequence[tuple[int, bool]]) -> str:

@@ -134,7 +134,7 @@ class EntitySets:
             mark: Whether all entities that are meant are among them.
         """
         chosen = await self._reader.chosen(nodes, asked.conditions, call)
-        warnings = [*about_values(asked.written, chosen.read_as_numbers, chosen.not_comparable)]
+        warnings = [*about_values(asked.written, chosen)]
         doubt = mark if not mark.whole else _doubt(chosen)
         if asked.grouping is not None:
             found = Grouped(mark=doubt)

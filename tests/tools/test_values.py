@@ -136,6 +136,20 @@ async def test_texts_that_read_as_numbers_and_values_that_cannot_be_compared_are
     ]
 
 
+async def test_nodes_that_fail_unequal_only_because_they_have_no_value_are_counted() -> None:
+    def warnings(answer: dict[str, Any]) -> list[str]:
+        return [text for text in answer.get("warnings", []) if "no value" in text]
+
+    without = "that have no value cannot fulfil 'x:price/x:amount != 12 (number)'; missing finds them."
+    answer = await tools(where=["x:price/x:amount != 12"])
+    assert answer["complete"]
+    assert warnings(answer) == [f"where: 2 nodes {without}"]
+    assert (await tools(where=["x:price missing"]))["found"] == 2
+    # Of the two, another condition leaves none.
+    assert not warnings(await tools(where=["x:price/x:amount != 12", "x:price exists"]))
+    assert not warnings(await tools(where=["x:price/x:amount > 12"]))
+
+
 async def test_entities_without_a_type_are_a_set() -> None:
     answer = await asked("search_entities", node_types=["untyped"], where=["x:amount exists"])
     assert [one for (one,) in rows(answer)] == ["x:p1", "x:p2", "x:p3"]
