@@ -39,7 +39,7 @@ from gateway.transport.http import Http
 WITHOUT_EVIDENCE = 'edges.evidence_nodes = false, evidence.ways = "refused"'
 """The settings of a graph without statements about edges: queries then have no NOT EXISTS and no IN over them."""
 
-_NOT_BY_TOOLS = ("check/", "policy/", "search/letter_classes", "search/folded")
+_NOT_BY_TOOLS = ("check/", "policy/", "figures/", "search/letter_classes", "search/folded")
 """What tools do not need: probes, what only a profile that hides something asks, and what has another way beside it."""
 
 _EXAMPLES = "http://example.org/"
