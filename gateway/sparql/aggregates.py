@@ -5,7 +5,7 @@ Sources of what engines do, and of the proof: docs/notes/endpoints.md, "Values i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from gateway.errors import Fault
@@ -25,6 +25,7 @@ from gateway.terms.literals import Literal
 
 _EXACT = frozenset({f"{XSD}integer", f"{XSD}decimal"})
 _LISTS = frozenset({ARRAY, ORDER})
+_Groups = Mapping[End | None, Totals]
 
 
 class AggregateReader:
@@ -48,8 +49,8 @@ class AggregateReader:
         return {one: reading.result() for one, reading in zip(asked, readings, strict=True)}
 
     async def _may_have_named_graphs(self, asked: Sequence[Aggregate], call: Call) -> bool:
-        """Return whether triples may be in several graphs, which sums alone have to know."""
-        if all(one.walk is None for one in asked):
+        """Return whether triples may be in several graphs; the number of all nodes is that of distinct ones anyway."""
+        if all(one.by is None and one.walk is None for one in asked):
             return True
         try:
             return len((await self._client.rows("evidence/graphs_in_use", call, {})).whole()) > 0
@@ -63,7 +64,7 @@ class AggregateReader:
             return Aggregated(mark=Mark(fault))
         return UNPROVEN if groups is None else Aggregated(groups)
 
-    async def _groups(self, asked: Aggregate, call: Call, *, is_distinct: bool) -> Mapping[End | None, Totals] | None:
+    async def _groups(self, asked: Aggregate, call: Call, *, is_distinct: bool) -> _Groups | None:
         """Return what was computed over each group; None where it is not proven."""
         given: dict[str, Parameter] = {"types": self._type_predicates}
         by = None if asked.by is None else self._single((asked.by,))
@@ -78,30 +79,42 @@ class AggregateReader:
                 "steps": patterns_of(along),
                 "turns": turns_of(along),
             }
-            return await self._sums(asked, given, call, is_distinct=is_distinct)
-        given |= {"wanted": asked.types}
+            return await self._by_group("figures/sums", _sums, asked, given, call, is_distinct=is_distinct)
         if by is not None:
-            return _counts((await self._client.rows("figures/members", call, given | {"by": _to_group(by)})).whole())
+            given |= {"by": _to_group(by)}
+            return await self._by_group("figures/members", _counts, asked, given, call, is_distinct=is_distinct)
         # Whatever states evidence is hidden by a policy.
         evidence = self._rule.evidence_of_nodes
         given |= dict.fromkeys(evidence, ()) if self._client.hides_evidence else evidence
+        given |= {"wanted": asked.types}
         rows = (await self._client.rows("figures/all", call, given)).whole()
         counts = {kind.value: count for kind, count in read(rows, literal("kind"), integer("count"))}
         return None if counts.keys() - {"all"} else {None: Totals(counts.get("all", 0))}
 
-    async def _sums(
-        self, asked: Aggregate, given: dict[str, Parameter], call: Call, *, is_distinct: bool
-    ) -> Mapping[End | None, Totals] | None:
+    async def _by_group(
+        self,
+        name: str,
+        reader: Callable[[Table], _Groups | None],
+        asked: Aggregate,
+        given: dict[str, Parameter],
+        call: Call,
+        *,
+        is_distinct: bool,
+    ) -> _Groups | None:
+        wanted = self._wanted(asked, is_distinct=is_distinct)
+        found = reader((await self._client.rows(name, call, given | wanted)).whole())
+        if wanted["wanted"] and any(isinstance(end, Literal) and end.language for end in found or ()):
+            # To some engines @en and @EN are one group, into which a node with both came twice.
+            return await self._by_group(name, reader, asked, given, call, is_distinct=True)
+        return found
+
+    def _wanted(self, asked: Aggregate, *, is_distinct: bool) -> dict[str, Parameter]:
+        """Return the types as template parameters: with distinct rows also where a node may have several of them."""
         is_distinct |= len(asked.types) > 1 or len(self._type_predicates) > 1
-        given |= {
+        return {
             "wanted": [] if is_distinct else [asked.types],
             "wanted_distinct": [asked.types] if is_distinct else [],
         }
-        found = _sums((await self._client.rows("figures/sums", call, given)).whole())
-        if not is_distinct and any(isinstance(end, Literal) and end.language for end in found or ()):
-            # To some engines @en and @EN are one group, into which a node with both came twice.
-            return await self._sums(asked, given, call, is_distinct=True)
-        return found
 
     def _single(self, walk: Sequence[Step]) -> SinglePredicates | None:
         """Return a walk of one predicate a step; None for one that means several, or a role."""
@@ -115,7 +128,7 @@ def _to_group(by: SinglePredicates) -> list[tuple[str, Iri, str]]:
     return [(*pattern[:2], "g") if pattern[2] == "v" else ("g", *pattern[1:]) for pattern in patterns_of(by)]
 
 
-def _counts(rows: Table) -> Mapping[End | None, Totals] | None:
+def _counts(rows: Table) -> _Groups | None:
     found: dict[End | None, Totals] = {}
     for group, count in read(rows, optional("g"), integer("count")):
         end = _end_of(group)
@@ -125,7 +138,7 @@ def _counts(rows: Table) -> Mapping[End | None, Totals] | None:
     return found
 
 
-def _sums(rows: Table) -> Mapping[End | None, Totals] | None:
+def _sums(rows: Table) -> _Groups | None:
     found: dict[End | None, Totals] = {}
     counts = read(rows, optional("g"), integer("count"), integer("plain"))
     for (group, count, plain), bound in zip(
