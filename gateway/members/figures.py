@@ -133,7 +133,10 @@ def may_be_aggregated(grouping: Grouping) -> bool:
 def of_aggregates(
     grouping: Grouping, members: Aggregated, totals: Mapping[Walk, Aggregated], names: Mapping[Iri, str]
 ) -> Grouped | None:
-    """Return groups of what an engine computed; None where two of them have the same value, and so are one.
+    """Return groups of what an engine computed; None where these are not the groups that there are.
+
+    Two have the same value, and so are one; or something was computed over a group without members, because the graph
+    has changed, or the engine chose another of two equal terms.
 
     Args:
         grouping: What is computed.
@@ -144,6 +147,8 @@ def of_aggregates(
     values = _Values(names)
     ends = {end: None if end is None else values.of(end) for end in members.groups}
     if len({None if one is None else one.same for one in ends.values()}) < len(ends):
+        return None
+    if any(not one.groups.keys() <= members.groups.keys() for one in totals.values()):
         return None
     found = []
     for end, value in ends.items():

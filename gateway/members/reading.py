@@ -220,7 +220,11 @@ class MemberReader:
             walk: Aggregated({**found[one].groups, **(of_rests[rests[walk]].groups if rests else {})})
             for walk, one in sums.items()
         }
-        grouped = of_aggregates(grouping, found[members], totals, names.found)
+        grouped = await in_thread(
+            call,
+            lambda _: of_aggregates(grouping, found[members], totals, names.found),
+            unless=len(found[members].groups) * (1 + len(grouping.figures)) <= FEW_FOR_A_THREAD,
+        )
         return None if grouped is None else (grouped, found[nodes].groups[None].count)
 
     async def _proven(self, asked: Sequence[Aggregate], call: Call) -> Mapping[Aggregate, Aggregated]:
@@ -278,7 +282,8 @@ def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEn
 
 def _is_without_value(condition: Condition, node: Iri, ends: WalkEnds) -> bool:
     """Return whether a node fails a condition that values are not equal because it has none."""
-    return condition.operator == "!=" and not ends[condition.walk].get(node, _NO_ENDS).ends
+    found = ends[condition.walk].get(node, _NO_ENDS)
+    return condition.operator == "!=" and not (found.ends or found.blank)
 
 
 def _ends_of(condition: Condition, node: Iri, ends: WalkEnds) -> tuple[Ends, Ends]:

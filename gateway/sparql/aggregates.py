@@ -11,6 +11,7 @@ from fractions import Fraction
 from gateway.errors import Fault
 from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated, Totals
 from gateway.graph.call import Call, together
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Iri, Mark
 from gateway.graph.walks import End, Step
 from gateway.sparql.client import SparqlClient
@@ -102,7 +103,8 @@ class AggregateReader:
         is_distinct: bool,
     ) -> _Groups | None:
         wanted = self._wanted(asked, is_distinct=is_distinct)
-        found = reader((await self._client.rows(name, call, given | wanted)).whole())
+        rows = (await self._client.rows(name, call, given | wanted)).whole()
+        found = await in_thread(call, lambda _: reader(rows), unless=len(rows) <= FEW_FOR_A_THREAD)
         if wanted["wanted"] and any(isinstance(end, Literal) and end.language for end in found or ()):
             # To some engines @en and @EN are one group, into which a node with both came twice.
             return await self._by_group(name, reader, asked, given, call, is_distinct=True)

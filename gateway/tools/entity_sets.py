@@ -77,7 +77,7 @@ class EntitySets:
         Raises:
             Fault: The graph could not be asked.
         """
-        if asked.grouping is not None and not asked.conditions and UNTYPED not in types:
+        if asked.grouping is not None and types and not asked.conditions and UNTYPED not in types:
             computed = await self._reader.aggregated(types, asked.grouping, call)
             if computed is not None:
                 grouped, count = computed
@@ -85,7 +85,7 @@ class EntitySets:
         with call.tally.stage("search"):
             found = await self._selected(types, asked.conditions, call, asked.order, limit)
         chosen = await self.under(sorted(found.nodes, key=place_of), asked, call, found.mark)
-        if asked.grouping is not None and isinstance(chosen.mark.fault, AnswerCut | BudgetSpent):
+        if asked.grouping is not None and isinstance(found.mark.fault, AnswerCut | BudgetSpent):
             unproven = FigureUnproven()
             chosen = replace(chosen, mark=Mark(unproven), warnings=[*chosen.warnings, str(unproven)])
         chosen = replace(chosen, total=found.total, blank=found.blank)

@@ -198,7 +198,11 @@ class EntitySearcher:
             found = EntitySet(())
         # Whatever is doubted so far, and no warning about a value, may mean that an entity is missing.
         doubts = list(question.warnings)
-        doubts += _about_blank_nodes(question) if found.blank is None else []
+        if found.blank is False and UNKNOWN in question.wanted:
+            # Blank nodes were looked for among those with a type alone.
+            found = replace(found, blank=None)
+        # What a graph left out when it was read, its engine does not know.
+        doubts += _about_blank_nodes(question) if found.blank is None or found.grouped is not None else []
         doubts += [messages.BLANK_NODES_OF_TYPES] if found.blank else []
         doubts += self._doubts(question.view, of_names=bool(question.terms.text))
         is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.are_types_whole
