@@ -65,7 +65,7 @@ NOTHING_AGGREGATED = Aggregated()
 class FigureUnproven(EndpointFault):
     """What an engine computed does not show that it is right, or nothing could show it."""
 
-    cause = "engine_figure"
+    cause = "budget"
 
     def __init__(self) -> None:
         super().__init__(

@@ -3,7 +3,9 @@
 import asyncio
 import errno
 import http.client
+import os
 import socket
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedIOBase
@@ -11,6 +13,8 @@ from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 HOST: Final = "127.0.0.1"
+KEPT_PORTS: Final = 64
+_KEPT: Final[deque[int]] = deque()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,26 @@ class Answer:
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens on now."""
-    with socket.socket() as listener:
-        listener.bind((HOST, 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """Return a port of the loopback interface that nobody listens on, and that no other test is about to use.
+
+    Tests of other processes draw ports too before a server of this one listens. A name among the abstract sockets of
+    Linux keeps each of the last ones: nobody else can have the name, and it ends with the process.
+    """
+    while True:
+        with socket.socket() as listener:
+            listener.bind((HOST, 0))
+            port: int = listener.getsockname()[1]
+        with socket.socket(socket.AF_UNIX) as name:
+            try:
+                name.bind(f"\0port-of-a-test-{port}")
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                continue
+            if len(_KEPT) == KEPT_PORTS:
+                os.close(_KEPT.popleft())
+            _KEPT.append(name.detach())
+            return port
 
 
 async def listening(port: int, seconds: float = 60) -> None:
