@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any, Final, TypeAlias
 
 from tests.harness.report import Judgement, Verdict
@@ -202,8 +203,15 @@ def _is_same_place(key: Key | None, other: Key | None) -> bool:
 
 
 def _matched(rows: Sequence[Sequence[Any]], expected: Sequence[Group], expand: Expand) -> list[int | None]:
-    """Return for each row the group that it is, each group once; None for a row that is none."""
-    fits = [[place for place, group in enumerate(expected) if _is_group(row, group, expand)] for row in rows]
+    """Return for each row the group that it is, each group once; None for a row that is none.
+
+    Two groups may be shown alike, as decimals that are one double: then the row is the one that belongs at its place.
+    """
+    fits = []
+    for row, own in zip_longest(rows, expected[: len(rows)]):
+        places = [place for place, group in enumerate(expected) if _is_group(row, group, expand)]
+        elsewhere = {place for place in places if own is None or not _is_same_place(expected[place].key, own.key)}
+        fits.append(sorted(places, key=elsewhere.__contains__))
     of_group: dict[int, int] = {}
 
     def placed(row: int, seen: set[int]) -> bool:

@@ -19,6 +19,7 @@ Expand: TypeAlias = Callable[[str], str]
 """Returns the whole IRI of an ID."""
 
 _READ_AS_NUMBERS: Final = re.compile(r"where: (?P<count>\d[\d,]*) texts? that reads?")
+_NO_PART: Final = re.compile(r"\.0+(?=Z|[+-]|$)")
 _UNCOMPARABLE: Final = re.compile(r"where: (?P<count>\d[\d,]*) values? cannot be compared")
 
 
@@ -287,6 +288,9 @@ def forms_of_end(end: End) -> set[Form]:
         forms.add(("number", float(f"{float(number):.7g}")))
     if (value := text_of(end)) is not None:
         forms.add(("text", value))
+    if end.datatype == XSD + "time":
+        # Blazegraph adds milliseconds in `STR()` alone.
+        forms.add(("text", _NO_PART.sub("", end.text)))
     return forms
 
 

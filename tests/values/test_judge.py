@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.harness.report import Verdict
+from tests.values.figures import groups_of, judge_groups
 from tests.values.graphs import EX, PREFIXES, drawn
 from tests.values.judge import Told, judge, told
 from tests.values.oracle import Expected, answer
@@ -127,6 +128,36 @@ def test_pages_are_read_as_one_answer() -> None:
     pages = [{**_RIGHT, "rows": [row]} for row in _RIGHT["rows"]]
     assert told(pages, _expand).nodes == (EX + "a", EX + "b")
     assert isinstance(told(pages, _expand), Told)
+
+
+def test_groups_that_are_shown_alike_have_the_order_of_their_exact_values() -> None:
+    near = [typed("1234567890123456789", "decimal"), typed("1234567890123456789.5", "decimal")]
+    triples = [(f"{EX}{name}", EX + "weight", value) for name, value in zip("abc", (*near, near[1]), strict=True)]
+    question = {"group_by": "ex:weight", "compute": ["count"], "sort_by": "-ex:weight"}
+    right = groups_of(Graph(triples, PREFIXES), [EX + "a", EX + "b", EX + "c"], question)
+
+    def verdict(*counts: int) -> Verdict:
+        page = {
+            "complete": True,
+            "found": 3,
+            "group_count": 2,
+            "groups": [[float(near[0].text), one] for one in counts],
+        }
+        return judge_groups(question, right, 3, [page], _expand)[0]
+
+    assert (verdict(2, 1), verdict(1, 2)) == (Verdict.RIGHT, Verdict.WRONG)
+    alike = groups_of(Graph(triples[:2], PREFIXES), [EX + "a", EX + "b"], question)
+    page = {"complete": True, "found": 2, "group_count": 2, "groups": [[float(near[0].text), 1]] * 2}
+    assert judge_groups(question, alike, 2, [page], _expand)[0] is Verdict.RIGHT
+
+
+def test_a_time_may_lack_the_milliseconds_that_an_engine_adds() -> None:
+    question = {"group_by": "ex:released", "compute": ["count"]}
+    triples = [(EX + "a", EX + "released", typed("12:30:00.000Z", "time"))]
+    right = groups_of(Graph(triples, PREFIXES), [EX + "a"], question)
+    for shown, expected in (("12:30:00Z", Verdict.RIGHT), ("12:30:00.5Z", Verdict.WRONG)):
+        page = {"complete": True, "found": 1, "group_count": 1, "groups": [[shown, 1]]}
+        assert judge_groups(question, right, 1, [page], _expand)[0] is expected
 
 
 def _dice(seed: int) -> random.Random:
