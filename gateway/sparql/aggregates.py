@@ -87,10 +87,11 @@ class AggregateReader:
         # Whatever states evidence is hidden by a policy.
         evidence = self._rule.evidence_of_nodes
         given |= dict.fromkeys(evidence, ()) if self._client.hides_evidence else evidence
-        given |= {"wanted": asked.types}
+        given |= self._wanted(asked, is_distinct=is_distinct)
         rows = (await self._client.rows("figures/all", call, given)).whole()
-        counts = {kind.value: count for kind, count in read(rows, literal("kind"), integer("count"))}
-        return None if counts.keys() - {"all"} else {None: Totals(counts.get("all", 0))}
+        found = {kind.value: found for kind, *found in read(rows, literal("kind"), integer("count"), integer("blank"))}
+        count, blank = found.pop("all", [0, 0])
+        return None if found or blank else {None: Totals(count)}
 
     async def _by_group(
         self,
