@@ -36,6 +36,9 @@ from gateway.files.ntriples import (
 from gateway.terms.iri import (
     BLANK_NODE,
     EVIDENCE_MARKERS,
+    EXPRESSION_PREDICATES,
+    HAS_VALUE,
+    INTO_EXPRESSIONS,
     MAX_IRI,
     OWL,
     OWN,
@@ -44,6 +47,7 @@ from gateway.terms.iri import (
     RDF_REIFIES,
     RDF_TYPE,
     REACHED_BY,
+    RESTRICTION,
     XSD,
 )
 
@@ -55,7 +59,6 @@ BY_RDF_TYPE: BlankTypes = (RDF_TYPE,)
 _CHUNK = 1 << 18
 """Bytes read at once."""
 
-_SHACL = "http://www.w3.org/ns/shacl#"
 _TYPE, _REIFIES, _POSITION = node(RDF_TYPE), node(RDF_REIFIES), node(POSITION)
 _EVIDENCE = frozenset(map(node, EVIDENCE_MARKERS))
 
@@ -65,25 +68,9 @@ _STATEMENTS = {
 }
 """Predicates of an annotation of OWL 2 (Mapping to RDF Graphs, 2.2), and those of a statement that mean the same."""
 
-_EXPRESSIONS = frozenset(
-    node(f"{OWL}{name}")
-    for name in (
-        *("onProperty", "onProperties", "intersectionOf", "unionOf", "complementOf", "oneOf"),
-        *("onDatatype", "datatypeComplementOf", "inverseOf"),
-    )
-)
-"""Predicates by which a blank node is a class expression, a data range or the inverse of a property."""
-
-_INTO_EXPRESSIONS = frozenset(
-    [node(f"{OWL}{name}") for name in ("intersectionOf", "unionOf", "oneOf", "disjointUnionOf", "hasKey")]
-    + [node(f"{OWL}propertyChainAxiom"), node(f"{_SHACL}path")]
-)
-"""Predicates to a blank node that is a part of an expression, or a path, whatever has them."""
-
-_RESTRICTION = node(f"{OWL}Restriction")
-
-_VALUE = node(f"{OWL}hasValue")
-"""From an expression to an individual."""
+_EXPRESSIONS = frozenset(map(node, EXPRESSION_PREDICATES))
+_INTO_EXPRESSIONS = frozenset(map(node, INTO_EXPRESSIONS))
+_RESTRICTION, _VALUE = node(RESTRICTION), node(HAS_VALUE)
 
 
 class BlankNodes:

@@ -68,6 +68,7 @@ class BatchedQuery(Generic[Key, Answer]):
         split: Takes a batch apart whose answer has too many rows.
         beside: IRIs that stand in every query beside the keys, one for each time that it stands there.
         beside_each_key: Whether they stand there once for each key.
+        bindings: Returns the blank nodes that are bound beside the query of a batch, by variable.
     """
 
     client: SparqlClient
@@ -78,6 +79,7 @@ class BatchedQuery(Generic[Key, Answer]):
     split: Splitter[Key] = in_halves
     beside: Sequence[str] = ()
     beside_each_key: bool = False
+    bindings: Callable[[Sequence[Key]], Mapping[str, str]] | None = None
 
     @property
     def most_keys(self) -> int:
@@ -194,7 +196,12 @@ class _Run(Generic[Key, Answer]):
         query, clock = self.query, self.query.client.flow.clock
         begun = clock()
         try:
-            answer = await query.client.rows(query.template, self.call, query.parameters(batch))
+            parameters = query.parameters(batch)
+            if query.bindings is None:
+                answer = await query.client.rows(query.template, self.call, parameters)
+            else:
+                bindings = query.bindings(batch)
+                answer = await query.client.rows(query.template, self.call, parameters, bindings=bindings)
             rows, is_cut = answer.part()
             answers = None
             if not is_cut:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -37,7 +37,7 @@ from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Rows,
 from gateway.sparql.template import Parameter
 from gateway.sparql.tsv_rows import decode_tsv
 from gateway.telemetry.tally import QueryTimer
-from gateway.transport.base import Beside, Format, InFormats, InWays, OverGraphs, Remote, Transport
+from gateway.transport.base import Beside, Format, InFormats, InWays, OverGraphs, Remote, Transport, WithBindings
 
 _log = logging.getLogger(__name__)
 
@@ -84,6 +84,7 @@ class _Asked:
         at_most: The rows that it has at most.
         marker: The value of the row that proves the end; None where it does not ask for one.
         is_proven: Whether it is proven that all rows came; a format need not show it.
+        bindings: The labels of the blank nodes that are bound beside it, by variable.
     """
 
     text: template.Template
@@ -93,6 +94,7 @@ class _Asked:
     at_most: int
     marker: str | None = None
     is_proven: bool = True
+    bindings: Mapping[str, str] = field(default_factory=dict)
 
     def with_sentinel(self, *, is_sorted: bool) -> _Asked:
         """Return the query that asks for the row that proves the end."""
@@ -171,6 +173,11 @@ class SparqlClient:
         return self._policy is not None
 
     @property
+    def has_policy(self) -> bool:
+        """Whether something is hidden of what the engine has."""
+        return self._policy is not None
+
+    @property
     def is_remote(self) -> bool:
         """Whether the engine is reached over a network; its graph may be of any size."""
         return self._is_remote
@@ -198,7 +205,13 @@ class SparqlClient:
         return self._detector.recognised.engine
 
     async def rows(
-        self, name: str, call: Call, parameters: Mapping[str, Parameter], *, at_most: int | None = None
+        self,
+        name: str,
+        call: Call,
+        parameters: Mapping[str, Parameter],
+        *,
+        at_most: int | None = None,
+        bindings: Mapping[str, str] | None = None,
     ) -> Rows:
         """Ask one question and return the rows of its answer.
 
@@ -207,6 +220,7 @@ class SparqlClient:
             call: The call, which pays for it.
             parameters: The template's parameters without `rows`.
             at_most: Rows that may come; the profile's `query_rows` where not given.
+            bindings: The labels of blank nodes that are bound beside the query, by variable.
 
         Raises:
             Fault: The endpoint did not give a whole answer.
@@ -221,7 +235,7 @@ class SparqlClient:
             if text.reads == "graph":
                 await self._policy.find_hidden(call, self)
         try:
-            return await self._below_row_cap(name, call, parameters, at_most)
+            return await self._below_row_cap(name, call, parameters, at_most, bindings)
         except DeadlinePassed as error:
             if not self.is_remote or self.flow.has_answered or self.flow.quota.is_limited:
                 raise
@@ -232,7 +246,12 @@ class SparqlClient:
             ) from error
 
     async def _below_row_cap(
-        self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None
+        self,
+        name: str,
+        call: Call,
+        parameters: Mapping[str, Parameter],
+        at_most: int | None,
+        bindings: Mapping[str, str] | None,
     ) -> Rows:
         """Ask again where the endpoint says at how many rows it cut the answer, for fewer if it says so twice.
 
@@ -243,20 +262,27 @@ class SparqlClient:
         for _ in range(_CUTS_BY_ROWS):
             asked = self.query_rows
             try:
-                return await self._rows(name, call, parameters, at_most)
+                return await self._rows(name, call, parameters, at_most, bindings)
             except AnswerCut as cut:
                 if cut.row_cap is None or _rows_below(cut.row_cap) >= asked:
                     raise
                 if cut.row_cap == said:
                     self._learn_row_cap(said)
                 said = cut.row_cap
-        return await self._rows(name, call, parameters, at_most)
+        return await self._rows(name, call, parameters, at_most, bindings)
 
-    async def _rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], at_most: int | None) -> Rows:
+    async def _rows(
+        self,
+        name: str,
+        call: Call,
+        parameters: Mapping[str, Parameter],
+        at_most: int | None,
+        bindings: Mapping[str, str] | None = None,
+    ) -> Rows:
         limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         asked = self._asked(text, {**parameters, "rows": limit + 1}, limit + 1, call)
-        rows, missing = await self._proven(asked, call)
+        rows, missing = await self._proven(replace(asked, bindings=bindings) if bindings else asked, call)
         call.spend_rows(len(rows))
         if len(rows) > limit:
             self._row_cap.saw_whole(len(rows))
@@ -268,7 +294,7 @@ class SparqlClient:
         _log.info("an answer to %s ended after %d rows, without a proof of its end", name, len(rows))
         cap = self._row_cap.saw_cut(len(rows), asked.query)
         if cap is not None and self._learn_row_cap(cap):
-            return await self._rows(name, call, parameters, at_most)
+            return await self._rows(name, call, parameters, at_most, bindings)
         return Rows(rows, missing)
 
     def _asked(self, text: template.Template, parameters: Mapping[str, Parameter], at_most: int, call: Call) -> _Asked:
@@ -424,6 +450,10 @@ class SparqlClient:
 
     async def _answer(self, transport: Transport, asked: _Asked, call: Call, timer: QueryTimer) -> _Came:
         """Send a query once and decode its answer; once more, for JSON, if the TSV that came cannot be read."""
+        if asked.bindings:
+            if not isinstance(transport, WithBindings):
+                raise QueryRefused("Nothing can be bound beside a query in this process.")
+            return await self._decoded(partial(transport.select_bound, asked.bindings), decode, asked, call, timer)
         if self._format_for(asked) == "json" or not isinstance(transport, InFormats):
             return await self._decoded(transport.select, decode, asked, call, timer)
         with contextlib.suppress(WrongFormat):

@@ -46,6 +46,9 @@ class EngineTraits:
         figures: How what it computes itself may be used, if that shows that it is right: as it comes, or over distinct
             rows where there are named graphs, because a triple of several may come several times; None where tests have
             not shown that.
+        blank_nodes: How queries state what the engine knows a blank node by, if a probe shows that it does; None where
+            it has nothing of the kind.
+        reuses_keys: Whether one that is filled anew gives a blank node what another one had before.
     """
 
     name: str
@@ -58,6 +61,8 @@ class EngineTraits:
     keeps_policy: bool = False
     compares_infinite: bool = False
     figures: Literal["plain", "distinct"] | None = None
+    blank_nodes: Literal["iris", "labels", "fields"] | None = None
+    reuses_keys: bool = False
 
 
 TRAITS: Mapping[EngineName, EngineTraits] = {
@@ -69,10 +74,16 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
         keeps_policy=True,
         compares_infinite=True,
         figures="plain",
+        blank_nodes="iris",
     ),
     # It evaluates the branches of a UNION in the order of their hashes.
     "oxigraph": EngineTraits(
-        "Oxigraph", sentinel="sorted", keeps_policy=True, compares_infinite=True, figures="distinct"
+        "Oxigraph",
+        sentinel="sorted",
+        keeps_policy=True,
+        compares_infinite=True,
+        figures="distinct",
+        blank_nodes="labels",
     ),
     "virtuoso": EngineTraits(
         "Virtuoso",
@@ -82,6 +93,8 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
         sentinel="united",
         writes_tsv=True,
         compares_infinite=True,
+        blank_nodes="iris",
+        reuses_keys=True,
     ),
     "blazegraph": EngineTraits(
         "Blazegraph",
@@ -92,7 +105,7 @@ TRAITS: Mapping[EngineName, EngineTraits] = {
     "qlever": EngineTraits("QLever", counts_at_once=True),
     "graphdb": EngineTraits("GraphDB"),
     "stardog": EngineTraits("Stardog"),
-    "rdf4j": EngineTraits("RDF4J", sentinel="united", figures="distinct"),
+    "rdf4j": EngineTraits("RDF4J", sentinel="united", figures="distinct", blank_nodes="fields"),
     "unknown": EngineTraits("an engine that is not recognised"),
 }
 

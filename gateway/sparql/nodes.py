@@ -9,6 +9,7 @@ from dataclasses import replace
 from gateway.graph.call import Call
 from gateway.graph.reading import checked_descriptions, checked_facts
 from gateway.graph.values import (
+    WHOLE,
     BlankNode,
     Description,
     DirectSubclasses,
@@ -40,7 +41,7 @@ from gateway.sparql.table import (
 )
 from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
-from gateway.terms.iri import REIFICATION, is_sendable, is_skolem
+from gateway.terms.iri import OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text
 from gateway.terms.names import compact
 
@@ -107,6 +108,11 @@ class NodeReader:
         self._name_predicates = name_predicates
         self._batch = profile.limits.facts_batch
 
+    @property
+    def type_predicates(self) -> Sequence[Iri]:
+        """The predicates from a node to its types."""
+        return self._profile.edges.types
+
     async def existing(self, ids: Sequence[Iri], call: Call, *, as_subjects: bool = False) -> Mapping[Iri, Existence]:
         """Return which nodes exist; see `GraphStore.existing` and `GraphStore.subjects`."""
 
@@ -133,14 +139,28 @@ class NodeReader:
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return the types of each node, and its name and description on request; see `GraphStore.nodes`."""
-        types, named = self._profile.edges.types, self._name_predicates.names if names else ()
-        described = self._profile.roles.description if descriptions else ()
+        types, named, described = self._predicates_of_facts(names=names, descriptions=descriptions)
         if len(types) == 1 and not named and not described:
             query = self._query("types", _read_types, type=types[0])
         else:
             read_facts = self._facts_by(types, named, described)
             query = self._query("facts", read_facts, predicates=[*types, *named, *described])
         return await checked_facts(await query.run(ids, call), call)
+
+    def facts_in(self, ids: Sequence[Iri], said: Table, *, names: bool, descriptions: bool) -> dict[Iri, NodeFacts]:
+        """Return the same by what was read of the nodes: rows of ?n, ?p and ?v."""
+        types, named, described = self._predicates_of_facts(names=names, descriptions=descriptions)
+        return self._facts_by(types, named, described)(ids, said, WHOLE)
+
+    def _predicates_of_facts(
+        self, *, names: bool, descriptions: bool
+    ) -> tuple[Sequence[Iri], Sequence[Iri], Sequence[Iri]]:
+        """Return the predicates of types, names and descriptions, as far as they are asked for."""
+        return (
+            self._profile.edges.types,
+            self._name_predicates.names if names else (),
+            self._profile.roles.description if descriptions else (),
+        )
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
         """Return the name of each predicate: that of the entity behind it where the profile says how, or its own."""
@@ -226,16 +246,46 @@ class NodeReader:
         self, ids: Sequence[Iri], call: Call, *, blank_nodes: bool, precise: bool = True
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
-        edges = self._profile.edges
-        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
-        also = [iri for iri in listed if iri not in REIFICATION]
         others = {**self._rule.predicates, **self._rule.ends}
-        simple = await self._query("literals", _descriptions, also=also, **others).run(ids, call)
+        simple = await self._query("literals", _descriptions, also=self._values, **others).run(ids, call)
         described = await self._refined(simple, call) if precise else simple
         if blank_nodes:
             contents = await self._query("blank_content", self._read_blank).run(ids, call)
             described = {node: _together(described[node], contents[node]) for node in described}
         return await checked_descriptions(described, call)
+
+    def metadata_in(self, ids: Sequence[Iri], said: Table) -> dict[Iri, Description]:
+        """Return the literals of nodes by what was read of them: rows of ?n, ?p, ?v and ?text."""
+        also, objects = frozenset(self._values), self._rule.objects
+
+        def is_value(predicate: Iri, bound: Term) -> bool:
+            if not isinstance(bound, IriTerm):
+                return isinstance(bound, LiteralTerm)
+            if bound.value.startswith(OWN):
+                return False
+            is_no_node = bool(objects) and not bound.value.startswith(objects) and self._rule.allows(predicate)
+            return predicate in also or is_no_node
+
+        wanted = [is_value(*each) for each in read(said, iri("p"), term("v"))]
+        return _descriptions(ids, said.where(wanted), WHOLE)
+
+    def mentions_in(self, ids: Sequence[Iri], said: Table) -> dict[Iri, Description]:
+        """Return what says how often nodes are mentioned by what was read of them: rows of ?n, ?p and ?v."""
+        roles = self._profile.roles.mentions
+        exact = frozenset(role for role in roles if ":" in role)
+        endings = tuple(compact(role) for role in roles if ":" not in role)
+        wanted = [
+            isinstance(bound, LiteralTerm) and (predicate in exact or compact(predicate).endswith(endings))
+            for predicate, bound in read(said, iri("p"), term("v"))
+        ]
+        return _descriptions(ids, said.where(wanted), WHOLE)
+
+    @property
+    def _values(self) -> Sequence[Iri]:
+        """The predicates of values that are no edges, though they may be IRIs."""
+        edges = self._profile.edges
+        listed = (*edges.also_excepted, *edges.redirects, *edges.excepted)
+        return [iri for iri in listed if iri not in REIFICATION]
 
     async def _refined(self, described: Mapping[Iri, Description], call: Call) -> Mapping[Iri, Description]:
         """Return descriptions with the precisions of their dates and the units of their quantities."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
 from gateway.flow.control import FlowControl
+from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
+from gateway.graph.values import Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
+from gateway.sparql.blank_nodes import BlankNodes, Readers
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
@@ -62,27 +64,29 @@ class SparqlStore:
         lister = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(self._client, rule, nodes, self.name_predicates)
         self._names = SparqlNameReader(self._client, nodes, self.name_predicates, finder)
-        # The port, by who answers what.
-        self.edges = edges.around
-        self.degrees = degrees.degrees
-        self.edge_counts = degrees.counts
-        self.reach = ReachReader(self._client, rule, batch).reach
-        self.edges_among = edges.among
-        self.existing = nodes.existing
-        self.subjects = partial(nodes.existing, as_subjects=True)
-        self.nodes = nodes.facts
-        self.predicates = nodes.predicates
-        self.narrower = nodes.narrower
-        self.identities = nodes.identities
-        self.mentions = nodes.mentions
-        self.node_metadata = nodes.metadata
-        self.edge_metadata = EvidenceReader(self._client, ways, value_nodes, facts_batch).about
         walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
-        self.ends = walks.ends
+        reach = ReachReader(self._client, rule, batch)
+        evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
+        blank = BlankNodes(self._client, rule, profile, Readers(edges, degrees, reach, nodes, evidence, walks, ways))
+        # The port, by who answers what.
+        self.edges = blank.edges
+        self.degrees = blank.degrees
+        self.edge_counts = blank.edge_counts
+        self.reach = blank.reach
+        self.edges_among = blank.edges_among
+        self.existing = blank.existing
+        self.subjects = blank.subjects
+        self.nodes = blank.nodes
+        self.predicates = nodes.predicates
+        self.narrower = blank.narrower
+        self.identities = blank.identities
+        self.mentions = blank.mentions
+        self.node_metadata = blank.node_metadata
+        self.edge_metadata = blank.edge_metadata
+        self.ends = blank.ends
         self.select = SelectionReader(self._client, rule, walks, lister, profile.edges.types).select
         self.aggregates = AggregateReader(self._client, rule, walks, profile.edges.types).aggregates
-        self.quick_schema = schema.quick_schema
-        self.schema = schema.read
+        self._schema, self._blank = schema, blank
         self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates
         self.search = search.find
         self.of_types = lister.of_types
@@ -96,6 +100,14 @@ class SparqlStore:
     def read_by(self) -> str | None:
         """By which rules answers are read as whole or cut; None while that is not known."""
         return self._client.read_by
+
+    async def quick_schema(self, call: Call) -> Schema:
+        """Return what a short reading finds."""
+        return self._blank.noted(await self._schema.quick_schema(call))
+
+    async def schema(self, call: Call) -> Schema:
+        """Return the types and edge predicates of the graph."""
+        return self._blank.noted(await self._schema.read(call))
 
     def may_have_lists(self) -> bool:
         """Return whether lists may be values: of the graphs that the gateway reads from files."""

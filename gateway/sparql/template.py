@@ -42,6 +42,8 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "var": render.variable,
     "bool": render.boolean,
     "iris": lambda values: " ".join(map(render.iri, values)),
+    "keys": lambda values: " ".join(map(render.blank_key, values)),
+    "strings": lambda values: " ".join(map(render.string, values)),
     "path": lambda values: "|".join(map(render.iri, values)),
     "iri_list": lambda values: ", ".join(map(render.iri, tuple(values) or (NO_IRI,))),
     "literals": lambda values: " ".join(starmap(render.literal, values)),

@@ -241,6 +241,26 @@ REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
 """Predicates that only an evidence node has; its triples are not edges (docs/contract.md, "Nodes and edges")."""
 
+EXPRESSION_PREDICATES = frozenset(
+    f"{OWL}{name}"
+    for name in (
+        *("onProperty", "onProperties", "intersectionOf", "unionOf", "complementOf", "oneOf"),
+        *("onDatatype", "datatypeComplementOf", "inverseOf"),
+    )
+)
+"""Predicates by which a blank node is a class expression, a data range or the inverse of a property."""
+
+INTO_EXPRESSIONS = frozenset(
+    [f"{OWL}{name}" for name in ("intersectionOf", "unionOf", "oneOf", "disjointUnionOf", "hasKey")]
+    + [f"{OWL}propertyChainAxiom", "http://www.w3.org/ns/shacl#path"]
+)
+"""Predicates to a blank node that is a part of an expression, or a path, whatever has them."""
+
+RESTRICTION = f"{OWL}Restriction"
+
+HAS_VALUE = f"{OWL}hasValue"
+"""From an expression to an individual."""
+
 SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
 """From a singleton property to its general property (Nguyen, Bodenreider, Sheth, WWW 2014)."""
 

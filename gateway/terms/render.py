@@ -130,6 +130,25 @@ def _as_code_point(letter: re.Match[str]) -> str:
     return f"\\U{ord(letter[0]):08X}"
 
 
+_BLANK_KEY = re.compile(r"(?:_:|nodeID://)[A-Za-z0-9][A-Za-z0-9_.:\-]*")
+
+
+def is_blank_key(text: str) -> bool:
+    """Return whether a text can stand in the place of an IRI for a blank node, at the engines that take that."""
+    return _BLANK_KEY.fullmatch(text) is not None
+
+
+def blank_key(text: str) -> str:
+    """Render what an engine knows a blank node by as ``<...>``, or an IRI.
+
+    Jena takes ``<_:label>`` and Virtuoso ``<nodeID://label>`` for the node.
+
+    Raises:
+        InputError: The text is neither.
+    """
+    return f"<{text}>" if is_blank_key(text) else iri(text)
+
+
 _VARIABLE = re.compile("[a-z]+")
 
 

@@ -161,6 +161,24 @@ class InFormats(Transport, Protocol):
 
 
 @runtime_checkable
+class WithBindings(Transport, Protocol):
+    """A way to an engine that takes terms for the variables of a query beside it, as RDF4J does."""
+
+    async def select_bound(
+        self, bindings: Mapping[str, str], query: str, deadline: Deadline, spend: Spend = unpaid, /
+    ) -> bytes:
+        """Run a SELECT query with blank nodes bound to some of its variables; see `Transport.select`.
+
+        Args:
+            bindings: The label of each blank node by variable.
+            query: Rendered query text.
+            deadline: When the answer must be there.
+            spend: Called before a further request is sent for the same query.
+        """
+        ...
+
+
+@runtime_checkable
 class Beside(Transport, Protocol):
     """A way to an engine on which a query need not wait for others."""
 

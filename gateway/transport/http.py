@@ -80,12 +80,13 @@ Fields = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A query, and what `InFormats.select_in` was given with it."""
+    """A query, and what `InFormats.select_in` or `WithBindings.select_bound` was given with it."""
 
     query: str
     wanted: Format
     deadline: Deadline
     spend: Spend
+    beside: Fields = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,18 @@ class Http:
 
     async def select_in(self, wanted: Format, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Send a query for an answer in a format; see `InFormats.select_in`."""
-        question = _Question(query, wanted, deadline, spend)
+        return await self._answer_to(_Question(query, wanted, deadline, spend))
+
+    async def select_bound(
+        self, bindings: Mapping[str, str], query: str, deadline: Deadline, spend: Spend = unpaid, /
+    ) -> bytes:
+        """Send a query with what is bound beside it; see `WithBindings.select_bound`."""
+        beside = [(f"${variable}", f"_:{label}") for variable, label in bindings.items()]
+        return await self._answer_to(_Question(query, "json", deadline, spend, beside))
+
+    async def _answer_to(self, question: _Question) -> bytes:
         with self._caught_fault() as caught:
-            async with asyncio.timeout(deadline.seconds_left), self.flow.connections:
+            async with asyncio.timeout(question.deadline.seconds_left), self.flow.connections:
                 try:
                     body = await self._in_format(self._way, question)
                 except NoQueryEndpoint as refused:
@@ -260,7 +270,7 @@ class Http:
         deadline = question.deadline
         deadline.check()
         query_id = str(uuid4()) if self.timeout_policy.cancel_by_id else ""
-        message = self._message(way, question.query, self._fields(query_id, deadline))
+        message = self._message(way, question.query, [*self._fields(query_id, deadline), *question.beside])
         has_ended = False
         try:
             async with (

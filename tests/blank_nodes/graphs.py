@@ -11,8 +11,9 @@ from typing import Final, TypeAlias, cast
 import pyoxigraph
 from rdflib import BNode, Dataset, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
+from rdflib.plugins.serializers.nt import _quoteLiteral
 
-from tests.blank_nodes.oracle import FIRST, NIL, REST, Node, Triple, triples_of
+from tests.blank_nodes.oracle import FIRST, NIL, REST, Node, Term, Triple, triples_of
 
 X: Final = "https://example.org/"
 Object: TypeAlias = URIRef | BNode | Literal
@@ -422,6 +423,15 @@ KINDS: Final[dict[str, Callable[[random.Random], Iterator[Document]]]] = {
 }
 
 FORMATS: Final = ("turtle", "nt", "xml", "json-ld", "trig")
+
+
+def _as_ntriples(term: Term) -> str:
+    assert not isinstance(term, tuple)
+    if isinstance(term, Literal):
+        return str(_quoteLiteral(term))
+    return f"_:{term}" if isinstance(term, BNode) else term.n3()
+
+
 _SUFFIXES: Final = {"turtle": "ttl", "nt": "nt", "xml": "rdf", "json-ld": "jsonld", "trig": "trig"}
 
 
@@ -447,6 +457,11 @@ class DrawnGraph:
             for place, document in enumerate(self.documents)
             for triple in triples_of(_dataset(document), f"{place}-")
         ]
+
+    def as_ntriples(self) -> str:
+        """Return it as the lines of one file; it has no triple terms."""
+        lines = (" ".join(_as_ntriples(term) for term in triple) for triple in self.triples)
+        return "".join(f"{line} .\n" for line in dict.fromkeys(lines))
 
     def write(self, folder: Path) -> list[Path]:
         """Write it in the format that its number says, or where that cannot hold it as N-Triples or TriG."""

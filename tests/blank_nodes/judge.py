@@ -103,16 +103,15 @@ class Judge:
         # Labels are drawn anew whenever a file is read; questions are the same.
         self._blank.sort(key=self._name)
 
-    async def ask(self, dice: random.Random, count: int) -> None:
-        """Draw questions."""
+    async def ask(self, dice: random.Random, count: int, *, searches: bool = True) -> None:
+        """Draw questions, searches among them or not."""
         kinds = (
             self._traverse,
             self._traverse,
             self._page,
             self._intersect,
             self._describe,
-            self._of_name,
-            self._of_type,
+            *((self._of_name, self._of_type) if searches else ()),
         )
         for _ in range(count):
             await dice.choice(kinds)(dice)

@@ -72,13 +72,15 @@ LACKING = {name: {"lateral", "sparql-1.2"} for name in ("virtuoso", "blazegraph"
 ENGINES_OWN = (
     *("check/in_", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
     *("evidence/graphs", "evidence/nanopublications", "policy/terms", "walks/first", "walks/untyped", "figures/"),
+    "blank_nodes/",
     *(index.template for index in INDEXES.values()),
 )
 """Templates that find out how engines differ: what they answer is no graph's content, or any rows will do; those about
 named graphs, which this process has not, are asked in `test_evidence_ways.py`. What a policy leaves is asked of engines
 that keep one alone, in `tests/policy`: Blazegraph refuses a group without a pattern. What engines make of odd IRIs and
 of numbers is compared in `tests/values`, with what each of them holds. Figures are asked of the engines alone that are
-known to have them right, in `test_engine_figures.py`.
+known to have them right, in `test_engine_figures.py`. Blank nodes are asked for in the form of each engine, in
+`tests/blank_nodes`.
 """
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]

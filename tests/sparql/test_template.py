@@ -2,6 +2,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator
+from string import ascii_lowercase
 from typing import Any, cast
 
 import pyoxigraph
@@ -67,6 +68,7 @@ EXAMPLES: dict[str, Any] = {
     "bool": True,
     "iris": ["http://example.org/a"],
     "iri_list": ["http://example.org/a"],
+    "keys": ["nodeID://b10000"],
 }
 
 
@@ -77,8 +79,12 @@ def parameters(name: str, text: str = "text", repeated: int = 1) -> dict[str, Pa
         if kind.startswith("("):
             parts = kind.strip("()").split()
             values[parameter] = [tuple(text if part == "string" else EXAMPLES[part] for part in parts)] * repeated
-        elif kind in {"iris", "iri_list"} and not each:
-            values[parameter] = ["http://example.org/a"] * repeated
+        elif kind in {"iris", "iri_list", "keys"} and not each:
+            values[parameter] = EXAMPLES[kind] * repeated
+        elif kind == "strings":
+            values[parameter] = [text] * repeated
+        elif kind == "var" and each:
+            values[parameter] = [f"v{letter}" for letter in ascii_lowercase[:repeated]]
         elif kind == "literals":
             values[parameter] = [(text, ""), (text, "en")] * repeated
         else:
@@ -310,7 +316,7 @@ def names_no_predicate_unless_some_are_selected(name: str) -> None:
 
 
 def test_a_question_about_all_edges_names_no_predicate_and_one_about_some_names_them_by_direction() -> None:
-    assert len(SELECTING) == 10
+    assert len(SELECTING) == 12
     check_each(SELECTING, names_no_predicate_unless_some_are_selected)
 
 

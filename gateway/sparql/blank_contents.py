@@ -1,0 +1,362 @@
+"""What blank nodes of an endpoint say, read by their keys, and what follows from it: what they are, and their IDs.
+
+All that the port asks about a blank node is answered from this, so that no other query has to state a blank node.
+It is read once for a call. The next call reads it again: what was read before says nothing about a key that the engine
+may have given to another node since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b32encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from math import inf
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from gateway.errors import EndpointFault, Fault
+from gateway.graph.call import Call, Requester
+from gateway.graph.values import WHOLE, Iri, Mark
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_keys import NodeId, Way, bindings_of, by_key, is_statable, parameters_of, template_of
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri, literal
+from gateway.sparql.table import term as any_term
+from gateway.terms.iri import (
+    EVIDENCE_MARKERS,
+    EXPRESSION_PREDICATES,
+    HAS_VALUE,
+    INTO_EXPRESSIONS,
+    OWL,
+    RDF,
+    RDF_FIRST,
+    RDF_REST,
+    RDF_TYPE,
+    RESTRICTION,
+)
+
+_BATCH: Final = 200
+"""Nodes in one query: RDF4J is sent a field for each, and takes some hundreds."""
+
+_ROUNDS: Final = 12
+"""How far blank nodes are followed upwards to find out whether one belongs to an expression."""
+
+_FRESH_SECONDS: Final = 300.0
+"""How long it is believed that a graph has no expressions."""
+
+_DEEPEST: Final = 100
+"""Blank nodes in each other of which it is found out whether they belong to an expression."""
+
+_EVIDENCE = frozenset((*EVIDENCE_MARKERS, f"{OWL}annotatedSource", f"{OWL}annotatedProperty", f"{OWL}annotatedTarget"))
+_CELLS = frozenset((RDF_FIRST, RDF_REST))
+_CONTAINERS = frozenset(f"{RDF}{name}" for name in ("List", "Seq", "Bag", "Alt"))
+_NUMBERED = f"{RDF}_"
+
+Triple = tuple[Iri, Term]
+"""A predicate, and what is at the other end; of a blank node its key."""
+
+
+class Kind(Enum):
+    """What a blank node is."""
+
+    NODE = auto()
+    LIST = auto()
+    OTHER = auto()
+    UNREAD = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What one blank node says.
+
+    Attributes:
+        says: What it leads to, values too.
+        said: What leads to it.
+        outgoing: What of it is an edge, by the rule of the profile.
+        incoming: The same of what leads to it.
+        mark: Whether this is all.
+    """
+
+    says: tuple[Triple, ...] = ()
+    said: tuple[Triple, ...] = ()
+    outgoing: tuple[Triple, ...] = ()
+    incoming: tuple[Triple, ...] = ()
+    mark: Mark = WHOLE
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a node."""
+        return bool(self.says or self.said)
+
+    @property
+    def blank_ends(self) -> Iterable[Iri]:
+        """The keys of the blank nodes at the other ends of its edges."""
+        return (end.value for _, end in (*self.outgoing, *self.incoming) if isinstance(end, BlankTerm))
+
+    @property
+    def blank_neighbours(self) -> Iterable[Iri]:
+        """The keys of the blank nodes at the other ends."""
+        return (end.value for _, end in (*self.says, *self.said) if isinstance(end, BlankTerm))
+
+    @property
+    def own_kind(self) -> Kind:
+        """What it is by its own triples."""
+        if not self.mark.whole or not self.exists:
+            return Kind.UNREAD
+        predicates = {predicate for predicate, _ in self.says}
+        types = {end.value for predicate, end in self.says if predicate == RDF_TYPE and isinstance(end, IriTerm)}
+        if not _EVIDENCE.isdisjoint(predicates):
+            return Kind.OTHER
+        is_expression = not EXPRESSION_PREDICATES.isdisjoint(predicates) or RESTRICTION in types
+        if is_expression or any(predicate in INTO_EXPRESSIONS for predicate, _ in self.said):
+            return Kind.OTHER
+        is_numbered = any(predicate.startswith(_NUMBERED) for predicate in predicates)
+        if is_numbered or not _CELLS.isdisjoint(predicates) or not _CONTAINERS.isdisjoint(types):
+            return Kind.LIST
+        return Kind.NODE
+
+
+@dataclass(slots=True)
+class _Read:
+    """What one call has read."""
+
+    contents: dict[Iri, Content] = field(default_factory=dict)
+    kinds: dict[Iri, Kind] = field(default_factory=dict)
+    ids: dict[Iri, Iri] = field(default_factory=dict)
+    has_expressions: bool | None = None
+
+
+class ContentReader:
+    """Reads blank nodes by their keys.
+
+    Args:
+        client: Sends the queries.
+        rule: Says what is an edge.
+        levels: How many levels of blank neighbours the digest of a node has: none where an engine gives no key twice.
+    """
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, way: Way, levels: int) -> None:
+        self._client = client
+        self._rule = rule
+        self._way: Way = way
+        self._levels = levels
+        self._none_until = -inf
+        self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
+
+    async def read(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Content]:
+        """Return what some nodes say, with that of others which the call has read."""
+        known = self._of(call).contents
+        wanted = [key for key in dict.fromkeys(keys) if key not in known]
+        if wanted:
+            known |= await self.read_anew(wanted, call)
+        return known
+
+    async def read_anew(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Content]:
+        """Return what some nodes say now."""
+        rule = await self._rule.refreshed(call)
+        query = BatchedQuery[Iri, Content](
+            self._client,
+            template_of(self._way),
+            _BATCH,
+            lambda batch: {**parameters_of(self._way, batch), **rule},
+            _read_contents,
+            bindings=lambda batch: bindings_of(self._way, batch),
+        )
+        statable = [key for key in keys if is_statable(key)]
+        found = await query.run(statable, call)
+        refused = Content(mark=Mark(EndpointFault("The endpoint knows a blank node by what no query can state.")))
+        return found | dict.fromkeys(set(keys).difference(statable), refused)
+
+    async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
+        """Return the IDs of those blank nodes that are nodes and could be read, with others of the call."""
+        wanted = list(dict.fromkeys(keys))
+        known = self._of(call)
+        await self._read_around(wanted, call)
+        for key in wanted:
+            if key not in known.ids and self._kind(key, known) is Kind.NODE:
+                digest = self._digest(key, self._levels, known.contents)
+                if digest and (node := NodeId(key, _written(digest)).iri):
+                    known.ids[key] = node
+        return known.ids
+
+    def is_unread(self, key: Iri, call: Call) -> bool:
+        """Return whether it could not be found out what a blank node is whose ID was asked for."""
+        known = self._of(call)
+        kind = self._kind(key, known)
+        exists = known.contents[key].exists
+        return exists and (kind is Kind.UNREAD or (kind is Kind.NODE and key not in known.ids))
+
+    def contents(self, call: Call) -> Mapping[Iri, Content]:
+        """Return all that the call has read."""
+        return self._of(call).contents
+
+    def _of(self, call: Call) -> _Read:
+        return self._of_calls.setdefault(call.requester, _Read())
+
+    async def _read_around(self, keys: Sequence[Iri], call: Call) -> None:
+        """Read nodes, those of which they are parts, and those of which their digests are made."""
+        levels = dict.fromkeys(keys, self._levels)
+        level = list(keys)
+        has_expressions = await self._has_expressions(call)
+        for _ in range(_ROUNDS + self._levels):
+            if not level:
+                return
+            known = await self.read(level, call)
+            following: dict[Iri, int] = {}
+            for key in level:
+                content, left = known[key], levels[key]
+                if left:
+                    following |= {end: max(left - 1, following.get(end, 0)) for end in content.blank_neighbours}
+                if has_expressions and content.own_kind in {Kind.NODE, Kind.LIST}:
+                    following |= {end: following.get(end, 0) for end in _owners(content)}
+            level = [key for key, left in following.items() if levels.get(key, -1) < left]
+            levels |= {key: following[key] for key in level}
+
+    async def _has_expressions(self, call: Call) -> bool:
+        """Return whether the graph may have expressions of OWL: blank nodes to which they lead are parts of them."""
+        known = self._of(call)
+        if known.has_expressions is None:
+            now = self._client.flow.clock()
+            if now < self._none_until:
+                known.has_expressions = False
+                return False
+            given = {"predicates": sorted(EXPRESSION_PREDICATES | INTO_EXPRESSIONS), "restriction": [RESTRICTION]}
+            try:
+                rows, _ = (await self._client.rows("blank_nodes/expressions", call, given, at_most=1)).part()
+            except Fault:
+                return True
+            known.has_expressions = bool(len(rows))
+            if not known.has_expressions:
+                self._none_until = now + _FRESH_SECONDS
+        return known.has_expressions
+
+    def _kind(self, key: Iri, known: _Read) -> Kind:
+        if key not in known.kinds:
+            kind = self._kind_within(key, known, frozenset())
+            if kind is Kind.UNREAD:
+                # What is missing may be read later in this call.
+                return kind
+            known.kinds[key] = kind
+        return known.kinds[key]
+
+    def _kind_within(self, key: Iri, known: _Read, below: frozenset[Iri]) -> Kind:
+        """Return what a node is: a part of an expression where one leads to it, by whatever blank nodes."""
+        content = known.contents.get(key)
+        own = Kind.UNREAD if content is None else content.own_kind
+        if content is None or own not in {Kind.NODE, Kind.LIST}:
+            return own
+        if known.has_expressions is False:
+            return own
+        if len(below) > _DEEPEST:
+            return Kind.UNREAD
+        for owner in _owners(content):
+            if owner in below or owner == key:
+                continue
+            kind = known.kinds.get(owner) or self._kind_within(owner, known, below | {key})
+            owner_content = known.contents.get(owner)
+            is_evidence = owner_content is not None and _is_evidence(owner_content)
+            if kind is Kind.UNREAD or (kind is Kind.OTHER and not is_evidence):
+                return kind
+        return own
+
+    def _digest(self, key: Iri, levels: int, known: Mapping[Iri, Content]) -> bytes:
+        """Return the digest of what a node says; empty where something of it was not read."""
+        content = known.get(key)
+        if content is None or not content.mark.whole:
+            return b""
+        lines: list[bytes] = []
+        for sign, triples in ((">", content.says), ("<", content.said)):
+            for predicate, end in triples:
+                said = f"{sign}{predicate} {_as_text(end)}".encode()
+                if isinstance(end, BlankTerm) and levels:
+                    below = self._digest(end.value, levels - 1, known)
+                    if not below:
+                        return b""
+                    said += below
+                lines.append(said)
+        return hashlib.blake2b(b"\n".join(sorted(lines)), digest_size=_DIGEST_BYTES).digest()
+
+
+_DIGEST_BYTES = 15
+_DIGEST_CHARACTERS = 10
+"""Of the digest in an ID: 50 bits."""
+
+
+def _written(digest: bytes) -> str:
+    return b32encode(digest).decode().lower()[:_DIGEST_CHARACTERS]
+
+
+def _owners(content: Content) -> list[Iri]:
+    """Return the keys of the blank nodes that lead to a node as to a part of them."""
+    return [end.value for predicate, end in content.said if isinstance(end, BlankTerm) and predicate != HAS_VALUE]
+
+
+def _is_evidence(content: Content) -> bool:
+    return any(predicate in _EVIDENCE for predicate, _ in content.says)
+
+
+def _as_text(end: Term) -> str:
+    match end:
+        case IriTerm():
+            return f"<{end.value}>"
+        case LiteralTerm():
+            return repr((end.value, end.datatype or "", (end.language or "").lower()))
+        case _:
+            return "_"
+
+
+def _read_contents(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Content]:
+    """Read the rows of a template of contents."""
+    kinds = ("says", "said", "out", "in")
+    found: dict[Iri, dict[str, dict[Triple, None]]] = {key: {kind: {} for kind in kinds} for key in batch}
+    nodes, ends = by_key(rows, "n"), by_key(rows, "v")
+    table = Table(len(rows), {"n": nodes, "v": ends, "text": rows.terms("text")})
+    columns = zip(
+        any_term("n")(table), literal("kind")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True
+    )
+    for node, kind, predicate, end in columns:
+        if not isinstance(node, BlankTerm) or kind.value not in kinds:
+            raise UnexpectedRows
+        found[node.value][kind.value][predicate, end] = None
+    return {
+        key: Content(tuple(said["says"]), tuple(said["said"]), tuple(said["out"]), tuple(said["in"]), mark)
+        for key, said in found.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class BlankEnd:
+    """The blank end of an edge of another node.
+
+    Attributes:
+        predicate: The predicate of the edge.
+        key: The key of the blank node.
+        is_incoming: Whether the blank node is the subject.
+    """
+
+    predicate: Iri
+    key: Iri
+    is_incoming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlankEnds:
+    """The blank ends of all edges of a node, as far as its mark says."""
+
+    ends: tuple[BlankEnd, ...] = ()
+    mark: Mark = WHOLE
+
+
+def read_beside(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, BlankEnds]:
+    """Read the rows of `blank_nodes/beside`."""
+    found: dict[Iri, dict[BlankEnd, None]] = {node: {} for node in batch}
+    for node, kind, predicate, end in zip(
+        iri("n")(rows), literal("kind")(rows), iri("p")(rows), by_key(rows, "v"), strict=True
+    ):
+        if not isinstance(end, BlankTerm):
+            raise UnexpectedRows
+        found[node][BlankEnd(predicate, end.value, kind.value == "in")] = None
+    return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}

@@ -1,0 +1,195 @@
+"""What an engine knows a blank node by in another request, where it has such a key, and how queries state it.
+
+A label in an answer holds for that answer only. Four engines have a key beside it (docs/notes/endpoints.md, "Blank
+nodes"): Jena and Virtuoso take it as an IRI, Oxigraph as the argument of BNODE(), and RDF4J beside the query. No other
+text about an engine's labels is here, and no key leaves the gateway but in the ID of its node.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, islice, product
+from string import ascii_lowercase
+from typing import Literal
+from urllib.parse import quote, unquote
+
+from gateway.graph.values import Iri
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm, TypedLiteralTerm
+from gateway.sparql.template import NO_IRI, Parameter
+from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN
+
+Way = Literal["iris", "labels", "fields"]
+"""How queries state keys: as IRIs, as arguments of BNODE(), or as variables that are bound beside the query."""
+
+_TEMPLATES: Mapping[Way, str] = {
+    "iris": "blank_nodes/contents",
+    "labels": "blank_nodes/contents_by_label",
+    "fields": "blank_nodes/contents_by_field",
+}
+
+KEY = f"{OWN}key:"
+"""Begins the IRI that stands for a key inside this package: a blank node of which the ID is not known yet."""
+
+_JENA, _VIRTUOSO = "_:", "nodeID://"
+"""How STR() of a blank node begins, where it is the key."""
+
+_DIGEST = "~"
+"""Between the key and the digest in an ID."""
+
+_HEX = re.compile("[1-9a-f][0-9a-f]{0,31}")
+_SIXTEEN_BYTES = re.compile("[0-9a-f]{32}")
+_FORMS = "jkvxl"
+"""How the text of a key begins: Jena's labels of 16 bytes, and others of Jena; Virtuoso's; hexadecimal, and others."""
+
+
+def template_of(way: Way) -> str:
+    """Return the template that reads what blank nodes say by their keys."""
+    return _TEMPLATES[way]
+
+
+def parameters_of(way: Way, keys: Sequence[Iri]) -> dict[str, Parameter]:
+    """Return how a query states some keys."""
+    stated = [*map(_stated, keys)]
+    match way:
+        case "iris":
+            # Virtuoso loses the only row of VALUES if that is a blank node.
+            return {"keys": [*stated, NO_IRI]}
+        case "labels":
+            return {"keys": stated}
+        case "fields":
+            return {"keys": [*islice(_variables(), len(stated))]}
+
+
+def bindings_of(way: Way, keys: Sequence[Iri]) -> Mapping[str, str]:
+    """Return what is bound beside a query that states some keys: blank nodes by variable."""
+    return dict(zip(_variables(), map(_stated, keys), strict=False)) if way == "fields" else {}
+
+
+def _variables() -> Iterator[str]:
+    for length in count(1):
+        for letters in product(ascii_lowercase, repeat=length):
+            yield f"k{''.join(letters)}"
+
+
+def key_of(text: str) -> Iri:
+    """Return the IRI that stands for a key, as an engine writes it."""
+    return KEY + _written(text)
+
+
+def _written(text: str) -> str:
+    """Return a key as it stands in an ID: short, and without what an IRI or an ID cannot have."""
+    if text.startswith(_JENA):
+        label = text.removeprefix(_JENA)
+        return f"j{_base32(bytes.fromhex(label))}" if _SIXTEEN_BYTES.fullmatch(label) else f"k{_quoted(label)}"
+    if text.startswith(_VIRTUOSO):
+        return f"v{_quoted(text.removeprefix(_VIRTUOSO))}"
+    if _HEX.fullmatch(text):
+        number = int(text, 16)
+        return f"x{_base32(number.to_bytes((number.bit_length() + 7) // 8))}"
+    return f"l{_quoted(text)}"
+
+
+def _stated(key: Iri) -> str:
+    """Return what an engine knows a node by, from the IRI that stands for its key."""
+    form, text = key[len(KEY)], key[len(KEY) + 1 :]
+    match form:
+        case "j":
+            return _JENA + _bytes_of(text).hex()
+        case "k":
+            return _JENA + unquote(text)
+        case "v":
+            return _VIRTUOSO + unquote(text)
+        case "x":
+            return f"{int.from_bytes(_bytes_of(text)):x}"
+        case _:
+            return unquote(text)
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="").replace(_DIGEST, "%7E")
+
+
+def _base32(content: bytes) -> str:
+    return base64.b32encode(content).decode().rstrip("=").lower()
+
+
+def _bytes_of(text: str) -> bytes:
+    return base64.b32decode(text.upper() + "=" * (-len(text) % 8))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeId:
+    """What the ID of a blank node of an endpoint is made of.
+
+    Attributes:
+        key: Its key.
+        digest: The digest of what it says.
+    """
+
+    key: Iri
+    digest: str
+
+    @classmethod
+    def of(cls, node: Iri) -> NodeId | None:
+        """Return the parts of an ID; None where it is none of a blank node of an endpoint."""
+        text, mark, digest = node.removeprefix(BLANK_NODE).partition(_DIGEST)
+        if not mark or not text or text[0] not in _FORMS:
+            return None
+        key = KEY + text
+        return cls(key, digest) if is_statable(key) else None
+
+    @property
+    def iri(self) -> Iri:
+        """The node, as it crosses the port; empty where it would be too long to be sent back."""
+        iri = f"{BLANK_NODE}{self.key[len(KEY) :]}{_DIGEST}{self.digest}"
+        return iri if len(iri) <= MAX_IRI else ""
+
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:\-]*")
+
+
+def is_statable(key: Iri) -> bool:
+    """Return whether a query can state a key, and an ID has it as it is written here."""
+    try:
+        stated = _stated(key)
+    except ValueError:
+        return False
+    label = stated.removeprefix(_JENA).removeprefix(_VIRTUOSO)
+    return _LABEL.fullmatch(label) is not None and key_of(stated) == key
+
+
+def made_up(key: Iri) -> Iri:
+    """Return a key like another one that no node has."""
+    stated = _stated(key)
+    begun = next((begin for begin in (_JENA, _VIRTUOSO) if stated.startswith(begin)), "")
+    return key_of(begun + ("b999999999" if begun == _VIRTUOSO else "f" * len(stated.removeprefix(begun))))
+
+
+TRIPLE = IriTerm(f"{OWN}triple")
+"""Stands for any triple term: the labels of blank nodes in one mean nothing in another answer."""
+
+_AS_THEY_ARE = frozenset[type]({IriTerm, LiteralTerm, TypedLiteralTerm, type(None)})
+
+
+def by_key(rows: Table, variable: str) -> Sequence[Term | None]:
+    """Return the terms of a variable, with the IRI of its key in the place of each label of a blank node."""
+    found = rows.terms(variable)
+    if _AS_THEY_ARE.issuperset(map(type, found)):
+        return found
+    keys = rows.terms(f"{variable}key")
+    return [
+        BlankTerm(_key_beside(one.value, key))
+        if isinstance(one, BlankTerm)
+        else TRIPLE
+        if isinstance(one, TripleTerm)
+        else one
+        for one, key in zip(found, keys, strict=True)
+    ]
+
+
+def _key_beside(label: str, said: Term | None) -> Iri:
+    is_key = isinstance(said, LiteralTerm) and said.value.startswith((_JENA, _VIRTUOSO))
+    return key_of(said.value if is_key and isinstance(said, LiteralTerm) else label)

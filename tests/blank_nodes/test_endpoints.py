@@ -1,0 +1,115 @@
+"""Blank nodes of endpoints are nodes where the engine can be asked for them again, as the oracle has them."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import pytest
+from rdflib import BNode
+
+from gateway.api import Gateway
+from gateway.settings.vocabulary import NodeSettings
+from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
+from tests.blank_nodes.judge import Judge, room
+from tests.blank_nodes.oracle import expected_of
+from tests.columns import Column
+from tests.harness.report import Report, Verdict
+from tests.harness.stores import store_with
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+pytestmark = pytest.mark.server
+
+Engine = Literal["fuseki", "oxigraph", "virtuoso", "rdf4j"]
+"""Those that have keys of blank nodes."""
+
+_KINDS: Final = ("nests", "chain", "cycles", "siblings", "relations", "documents")
+"""Without lists and expressions, which are not read at an endpoint."""
+
+_QUESTIONS: Final = 8
+"""About each graph."""
+
+
+def of_kinds(kinds: Sequence[str]) -> dict[str, DrawnGraph]:
+    return {graph.kind: graph for graph in map(drawn, range(KIND_COUNT)) if graph.kind in kinds}
+
+
+def written(graphs: dict[str, DrawnGraph], folder: Path) -> dict[str, list[Path]]:
+    """Write graphs as N-Triples, which every engine reads."""
+    files = {}
+    for name, graph in graphs.items():
+        files[name] = [folder / f"{name}.nt"]
+        files[name][0].write_text(graph.as_ntriples(), encoding="utf-8")
+    return files
+
+
+async def asked(gateway: Gateway, graph: DrawnGraph, report: Report) -> None:
+    async with gateway:
+        await gateway.wait_until_ready()
+        judge = Judge(gateway, expected_of(graph.triples), report, graph.kind)
+        await judge.learn()
+        await judge.ask(random.Random(graph.kind), _QUESTIONS, searches=False)  # noqa: S311 - not for security
+
+
+def opened(column: Column, name: str) -> Gateway:
+    return column.open(name, room().model_copy(update={"nodes": NodeSettings(blank="on")}))
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(engine: Engine, tmp_path: Path) -> None:
+    graphs, report = of_kinds(_KINDS), Report()
+    try:
+        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
+            for name, graph in graphs.items():
+                asyncio.run(asked(opened(column, name), graph, report))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert report.findings == []
+    assert report.count(Verdict.RIGHT) == len(graphs) * (_QUESTIONS + 1)
+
+
+async def ids_near(gateway: Gateway, graph: DrawnGraph) -> tuple[frozenset[str], bool]:
+    """Return the IDs of the blank nodes near the IRIs of a graph, and whether all of them are still there."""
+    async with gateway:
+        seeds = sorted(f"<{node}>" for node in expected_of(graph.triples).nodes if not isinstance(node, BNode))
+        answer = await gateway.bfs_subgraph(seeds[:20], 3)
+        return frozenset(node.id for node in answer.nodes if node.id.startswith("_:")), answer.complete
+
+
+async def missing(gateway: Gateway, seeds: Sequence[str]) -> Sequence[str]:
+    async with gateway:
+        answer = (await gateway.call("bfs_query", {"seeds": list(seeds), "max_hops": 1}, shape="reference")).as_json()
+        return list(answer.get("missing_seeds", []))
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_an_id_means_the_same_node_in_another_process_and_one_of_other_content_means_none(
+    engine: Engine, tmp_path: Path
+) -> None:
+    graphs = of_kinds(["nests"])
+    try:
+        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
+            ids, _ = asyncio.run(ids_near(opened(column, "nests"), graphs["nests"]))
+            some = sorted(ids)[:8]
+            assert len(some) == 8
+            assert asyncio.run(missing(opened(column, "nests"), some)) == []
+            changed = [f"{node[:-4]}aaaa" for node in some]
+            assert sorted(asyncio.run(missing(opened(column, "nests"), [some[0], *changed]))) == sorted(changed)
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind"), [*((engine, "lists") for engine in get_args(Engine)), ("blazegraph", "nests")]
+)
+def test_what_is_not_read_of_an_endpoint_makes_an_answer_not_complete(
+    engine: Engine | Literal["blazegraph"], kind: str, tmp_path: Path
+) -> None:
+    graphs = of_kinds([kind])
+    try:
+        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
+            _, complete = asyncio.run(ids_near(opened(column, kind), graphs[kind]))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert not complete
