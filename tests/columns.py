@@ -70,12 +70,21 @@ class Asked:
         return profile.model_copy(update=update)
 
 
-def _without_blank_nodes(profile: Profile) -> Profile:
-    """Return a profile by which blank nodes are nodes only if it says so.
+WITHOUT_BLANK_NODES: Final = frozenset(
+    {
+        *("medical", "films", "wikidata-slice", "wikibase", "singletons", "associations", "odd", "names", "priced"),
+        *SHARED,
+    }
+)
+"""Graphs with no blank nodes but evidence, which are asked with every default."""
+
+
+def _without_blank_nodes(profile: Profile, graph: str) -> Profile:
+    """Return a profile by which blank nodes of most graphs are nodes only if it says so.
 
     The oracles of most tests know nodes with an IRI alone; tests/blank_nodes has those of blank nodes.
     """
-    if "nodes" in profile.model_fields_set:
+    if "nodes" in profile.model_fields_set or graph in WITHOUT_BLANK_NODES:
         return profile
     return profile.model_copy(update={"nodes": NodeSettings(blank="off")})
 
@@ -119,7 +128,7 @@ class Column:
         if "orientation" not in settings.model_fields_set:
             # What a test asks must not depend on whether the schema was read in full within a second.
             settings = settings.model_copy(update={"orientation": OrientationSettings(patience_seconds=120)})
-        settings = _without_blank_nodes(settings)
+        settings = _without_blank_nodes(settings, graph)
         if "coined_prefixes" not in settings.size.model_fields_set:
             # Oracles have whole IRIs; tests/answers/test_coined_prefixes.py has the prefixes.
             size = settings.size.model_copy(update={"coined_prefixes": False})
@@ -136,7 +145,7 @@ class Column:
 
     def settle(self, graph: str, profile: Profile) -> Profile:
         """Return a profile with what this engine needs for a graph."""
-        settings = _without_blank_nodes(profile)
+        settings = _without_blank_nodes(profile, graph)
         return settings if self._asked is None else self._asked(graph).settle(settings)
 
     def transport(self, graph: str) -> Transport:
