@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -113,11 +113,20 @@ class RecordingTransport:
 
     async def select_in(self, wanted: Format, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
         """Run a query for an answer in a format; see `InFormats.select_in`."""
+        return await self._noted(wanted, query, self._transport.select_in(wanted, query, deadline, spend))
+
+    async def select_bound(
+        self, bindings: Mapping[str, str], query: str, deadline: Deadline, spend: Spend = unpaid, /
+    ) -> bytes:
+        """Run a query with what is bound beside it; see `WithBindings.select_bound`."""
+        return await self._noted("json", query, self._transport.select_bound(bindings, query, deadline, spend))
+
+    async def _noted(self, wanted: Format, query: str, answer: Awaitable[bytes]) -> bytes:
         noting = list(self._noting)
         sent = [Request(query, noted.answers, wanted, self._transport.graphs) for noted in noting]
         for noted, request in zip(noting, sent, strict=True):
             noted.requests.append(request)
-        body = await self._transport.select_in(wanted, query, deadline, spend)
+        body = await answer
         for noted, request in zip(noting, sent, strict=True):
             noted.answers += 1
             noted.bytes += len(body)
