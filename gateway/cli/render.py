@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from fractions import Fraction
+from math import inf
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -420,7 +422,18 @@ def row_table(answer: InRows, show: Show) -> list[RenderableType]:
         titles += map(clean, answer.columns or ())
     is_of_ids = answer.rows is not None and show != "name"
     columns = [(title, ID if place == 0 and is_of_ids else "") for place, title in enumerate(titles)]
-    return [IdTable(columns, rows, numeric=of_numbers, is_titled=True)]
+    bars = [] if answer.groups is None else _bars(answer.groups)
+    return [IdTable(columns, rows, numeric=of_numbers, is_titled=True, bars=bars)]
+
+
+def _bars(groups: Sequence[Sequence[Any]]) -> list[float]:
+    """Return the first figure of each group as a share of the largest; none where one is no number, or below 0."""
+    figures = [row[1] if len(row) > 1 else None for row in groups]
+    if len(figures) < 2 or not all(_is_number(one) and 0 <= one < inf for one in figures) or not any(figures):
+        return []
+    largest = Fraction(max(figures))
+    # Sums may be too large for a float.
+    return [float(Fraction(one) / largest) for one in figures]
 
 
 def _is_number(value: Any) -> bool:

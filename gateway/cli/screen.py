@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self, TextIO, cast
 
 from rich import box
+from rich.bar import Bar
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -137,6 +138,9 @@ _MIN_TEXT_WIDTH = 12
 _GAP = 3
 """Cells between two columns of a table."""
 
+_BAR = 20
+"""Cells of the longest bar."""
+
 _MAX_KEY_WIDTH = 28
 _MIN_VALUE_WIDTH = 20
 """Cells of a key at most, and of its value at least."""
@@ -181,16 +185,23 @@ class IdTable:
         rows: The cells of each row, each on one line.
         numeric: The places of columns of numbers.
         is_titled: Whether a cell has its title before it where a row has lines of its own.
+        bars: The length of a bar beside each row, up to 1; they are drawn on a terminal with room for them.
     """
 
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[str]]
     numeric: Collection[int] = ()
     is_titled: bool = False
+    bars: Sequence[float] = ()
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the table, or the rows if it does not fit."""
-        yield from [self._table()] if self._min_width() <= options.max_width else self._stacked(options)
+        room = options.max_width - self._min_width()
+        if room < 0:
+            yield from self._stacked(options)
+            return
+        is_for_bars = _BAR + _GAP <= room and options.max_width < _UNLIMITED and not options.ascii_only
+        yield self._table(self.bars if is_for_bars else ())
 
     def _min_width(self) -> int:
         """Return the width that a table needs to break no ID."""
@@ -200,7 +211,7 @@ class IdTable:
             widths.append(width if style in _UNBROKEN else min(width, _MIN_TEXT_WIDTH))
         return sum(widths) + _GAP * (len(widths) - 1)
 
-    def _table(self) -> Table:
+    def _table(self, bars: Sequence[float]) -> Table:
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
         for place, (title, style) in enumerate(self.columns):
             justify = "right" if place in self.numeric else "left"
@@ -211,8 +222,11 @@ class IdTable:
                 no_wrap=style in _UNBROKEN,
                 justify=justify,  # type: ignore[arg-type]
             )
-        for row in self.rows:
-            table.add_row(*map(Text, row))
+        if bars:
+            table.add_column(width=_BAR)
+        for place, row in enumerate(self.rows):
+            bar = [Bar(1, 0, bars[place], width=_BAR)] if bars else []
+            table.add_row(*map(Text, row), *bar)
         return table
 
     def _stacked(self, options: ConsoleOptions) -> Iterator[Text]:

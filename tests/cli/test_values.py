@@ -15,7 +15,7 @@ from gateway.cli.tool_call import pages_of_rows
 from gateway.errors import EndpointFault
 from gateway.escaping import without_formula
 from tests.cli.conftest import Run
-from tests.cli.test_screen import shown
+from tests.cli.test_screen import shown, shown_within
 
 BY_MENTIONS = ("--sort-by", "-totalMentions")
 
@@ -286,3 +286,33 @@ def test_walks_of_several_predicates_are_columns_of_csv_and_no_triples(run: Run,
     turtle = run(*asked, "ntriples")
     assert "<http://e.org/p" not in turtle.out
     assert "are no triples: RDF leaves them out" in turtle.err
+
+
+GROUPS = [["e:a one", 8, 3], ["e:b two", 4, -1], ["e:c three", 0, 2]]
+
+
+def bars_of(groups: list[list[Any]], width: int) -> list[int]:
+    """Return the lengths of the bars beside some groups."""
+    answer = SearchResult.model_validate(
+        {"complete": True, "result": [], "groups": groups, "group_columns": ["e:p", "count", "sum e:q"]}
+    )
+    return [line.count("█") for line in shown_within(render.row_table(answer, "both")[0], width).splitlines()[2:]]
+
+
+def test_groups_have_bars_as_long_as_their_first_figure_where_a_terminal_has_room() -> None:
+    assert bars_of(GROUPS, 80) == [20, 10, 0]
+    assert bars_of(GROUPS, 40) == [0, 0, 0]
+    huge = [["e:a one", 10**400, 1], ["e:b two", 10**400 // 4, 1]]
+    assert bars_of(huge, 500)[:2] == [20, 5]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [[["e:a one", -8, 3], ["e:b two", 4, 1]], [["e:a", None, 3], ["e:b", 4, 1]], [["e:a", 0, 1], ["e:b", 0, 1]]],
+)
+def test_groups_whose_first_figures_have_no_length_have_no_bars(groups: list[list[Any]]) -> None:
+    assert bars_of(groups, 80) == [0, 0]
+
+
+def test_groups_in_a_pipe_have_no_bars(run: Run) -> None:
+    assert "█" not in run("search", "--node-type", "Drug", "--group-by", "type", "--compute", "count", "--text").out
