@@ -428,8 +428,8 @@ def row_table(answer: InRows, show: Show) -> list[RenderableType]:
 
 def _bars(groups: Sequence[Sequence[Any]]) -> list[float]:
     """Return the first figure of each group as a share of the largest; none where one is no number, or below 0."""
-    figures = [row[1] if len(row) > 1 else None for row in groups]
-    if len(figures) < 2 or not all(_is_number(one) and 0 <= one < inf for one in figures) or not any(figures):
+    figures: list[Any] = [row[1] if len(row) > 1 else None for row in groups]
+    if not all(_is_number(one) and 0 <= one < inf for one in figures) or not any(figures):
         return []
     largest = Fraction(max(figures))
     # Sums may be too large for a float.

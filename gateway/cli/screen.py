@@ -200,7 +200,7 @@ class IdTable:
         if room < 0:
             yield from self._stacked(options)
             return
-        is_for_bars = _BAR + _GAP <= room and options.max_width < _UNLIMITED and not options.ascii_only
+        is_for_bars = room >= _BAR + _GAP and options.max_width < _UNLIMITED and not options.ascii_only
         yield self._table(self.bars if is_for_bars else ())
 
     def _min_width(self) -> int:
