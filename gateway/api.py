@@ -22,6 +22,7 @@ from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress
 from gateway.settings.graphs_file import profile_of, read_graphs
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
+from gateway.settings.paths import local_path
 from gateway.settings.profile import Profile, with_hidden
 from gateway.settings.urls import is_database_url
 from gateway.stores.endpoints import remote_graph
@@ -101,7 +102,7 @@ def open_gateway(
             url, settings, given, store, clock, wall_clock, keep_schema=keep_schema, shared_cache=shared_cache
         )
     else:
-        place = Path(store) if store is not None else cache
+        place = local_path(store) if store is not None else cache
         graph = loaded_graph(source, settings, place, progress, wall_clock, keep_schema=keep_schema)
     sources = [("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes]
     known = _prefix_map(sources, graph.lasting, coins=graph.profile.size.coined_prefixes)
@@ -136,7 +137,7 @@ async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncI
     """
     async with AsyncExitStack() as stack:
         graphs: dict[str, Gateway] = {}
-        for entry in read_graphs(Path(path)):
+        for entry in read_graphs(local_path(path)):
             profile = profile_of(entry)
             limits = profile.limits.model_copy(update=dict(entry.limits))
             gateway = open_gateway(

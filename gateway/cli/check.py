@@ -21,6 +21,7 @@ from gateway.cli.screen import STRONG, ProgressBar, Screen, Unwrapped
 from gateway.cli.streams import DIFFERENT, clean, line, print_line
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
+from gateway.settings.paths import local_path
 from gateway.settings.profile import policy_of
 from gateway.settings.storage import database_prefixes
 from gateway.settings.urls import is_database_url, is_neo4j_url
@@ -200,7 +201,7 @@ def check(options: CommonOptions) -> int:
 
 
 def _folder(options: CommonOptions) -> Path | None:
-    return None if options.store is None else Path(options.store)
+    return None if options.store is None else local_path(options.store)
 
 
 def _checked(source: GraphSource, options: CommonOptions) -> Report:

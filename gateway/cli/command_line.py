@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +11,7 @@ import typer
 from gateway.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
 from gateway.cli.options import CommonOptions, not_empty, optional_arguments
 from gateway.errors import ConfigurationError
+from gateway.settings.paths import local_path
 
 _Texts = Mapping[str, tuple[str | None, str]]
 
@@ -229,6 +229,6 @@ def table_line(
     def run() -> None:
         from gateway.cli.export import export_rows  # noqa: PLC0415 - see `CommandLine.run`
 
-        export_rows(options, SearchEntities.tool, arguments, None if out is None else Path(out))
+        export_rows(options, SearchEntities.tool, arguments, None if out is None else local_path(out))
 
     return CommandLine(options, run, is_about_a_graph=True)

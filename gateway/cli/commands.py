@@ -36,7 +36,7 @@ from gateway.cli.command_line import (
     table_line,
     traversal_line,
 )
-from gateway.cli.options import CommonOptions, common, group_of, not_empty, with_options
+from gateway.cli.options import READING, CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
 from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
@@ -270,7 +270,18 @@ def serve(
     options: Annotated[
         CommonOptions,
         common(
-            *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *(
+                "graph",
+                "endpoint",
+                "contact",
+                "user",
+                "password_file",
+                "store",
+                "cache",
+                "no_cache",
+                "file_limits",
+                *READING,
+            ),
             *("profile", "prefix", "shape", "shared_cache", "quiet", "verbose"),
         ),
     ],
@@ -326,7 +337,18 @@ def explore(
     options: Annotated[
         CommonOptions,
         common(
-            *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *(
+                "graph",
+                "endpoint",
+                "contact",
+                "user",
+                "password_file",
+                "store",
+                "cache",
+                "no_cache",
+                "file_limits",
+                *READING,
+            ),
             *("profile", "prefix", "quiet", "verbose"),
         ),
     ],
@@ -354,7 +376,18 @@ def check(
     options: Annotated[
         CommonOptions,
         common(
-            *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+            *(
+                "graph",
+                "endpoint",
+                "contact",
+                "user",
+                "password_file",
+                "store",
+                "cache",
+                "no_cache",
+                "file_limits",
+                *READING,
+            ),
             *("profile", "prefix", "as_json", "quiet", "verbose"),
             as_json="Print the report as one JSON object, on one line.",
         ),
@@ -451,7 +484,7 @@ def load(
         CommonOptions,
         common(
             *("user", "password_file", "store", "cache", "no_cache", "file_limits"),
-            *("profile", "quiet", "verbose"),
+            *(*READING, "profile", "quiet", "verbose"),
             user="User of the database, who may create tables. Requires --password-file.",
             profile="Names the tables and says what is an edge: bfsql-postgres (the default), or a TOML file.",
         ),

@@ -23,6 +23,7 @@ from gateway.export.conversions import table_csv
 from gateway.export.formats import FORMATS, content_of, format_named, write_file
 from gateway.export.subgraph import Subgraph
 from gateway.graph.call import Progress
+from gateway.settings.paths import local_path
 from gateway.tools.answering import drop_record
 from gateway.tools.gateway import Gateway
 from gateway.tools.whole_subgraph import asks_for_rows, only_rows
@@ -39,7 +40,7 @@ def export(
         ConfigurationError: The format is unknown, or cannot hold the subgraph, or the file cannot be written.
         GatewayError: The graph cannot be opened or asked.
     """
-    path = None if out is None else Path(out)
+    path = None if out is None else local_path(out)
     name = format_named(format_name, path)
     if path is None and not FORMATS[name].is_text and sys.stdout.isatty():
         raise ConfigurationError(f"{name} is no text for a terminal.", next_step="Give a file with --out.")

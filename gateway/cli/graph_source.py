@@ -22,8 +22,10 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.streams import print_note
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.endpoint import AccessSettings
-from gateway.settings.limits import FileSettings, SharedCacheServer
+from gateway.settings.files import FileSettings
+from gateway.settings.limits import SharedCacheServer
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
+from gateway.settings.paths import local_path
 from gateway.settings.profile import Profile, ShapeName, with_shape
 from gateway.settings.project_file import ProjectFile, find, problem_of
 from gateway.settings.storage import default_store
@@ -219,8 +221,8 @@ class GraphSource:
         loaded = load_profile(name, within=Path(options.project).parent if is_of_project else None)
         profile = _with_login(with_contact(loaded, options.contact), options.user, options.password_file)
         # The limits guard against the files of whoever wrote the project file.
-        limits = FileSettings() if is_of_project else profile.files
-        files = with_file_limits(limits, options.file_limits)
+        limits = _without_limits(profile.files) if is_of_project else profile.files
+        files = with_reading(with_file_limits(limits, options.file_limits), options.encoding, options.base)
         self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         if self.url:
@@ -235,7 +237,7 @@ class GraphSource:
     def name(self) -> str:
         """The file names, the host of the endpoint or the database, or that it is the demo graph."""
         if self._options.graph:
-            return ", ".join(Path(path).name for path in self._options.graph)
+            return ", ".join(local_path(path).name for path in self._options.graph)
         if not self.url:
             return "the demo graph"
         # Only the host, which a socket has not: the rest of a URL may be confidential.
@@ -272,10 +274,10 @@ class GraphSource:
 
         options = self._options
         if options.store is not None:
-            return Path(options.store)
+            return local_path(options.store)
         if options.no_cache:
             return None
-        return FileCache(Path(options.cache) if options.cache is not None else default_store() / _PARSED)
+        return FileCache(local_path(options.cache) if options.cache is not None else default_store() / _PARSED)
 
     @cached_property
     def stores_files(self) -> bool:
@@ -352,13 +354,14 @@ def _with_login(profile: Profile, user: str | None, password_file: str | None) -
         return profile
     if user is None or password_file is None:
         raise ConfigurationError("--user and --password-file must be given together.")
-    if not Path(password_file).is_file():
-        problem = "it is no regular file" if Path(password_file).exists() else "there is no such file"
+    path = local_path(password_file)
+    if not path.is_file():
+        problem = "it is no regular file" if path.exists() else "there is no such file"
         raise ConfigurationError(
             f"--password-file {quoted(password_file)}: {problem}.",
             next_step="Write the password to a file that only you can read.",
         )
-    login = {"user": user, "password": f"file:{password_file}", "token": ""}
+    login = {"user": user, "password": f"file:{path}", "token": ""}
     access = profile.endpoint.access.model_copy(update=login)
     return profile.model_copy(update={"endpoint": profile.endpoint.model_copy(update={"access": access})})
 
@@ -375,6 +378,28 @@ def _prefixes(given: Sequence[str]) -> Mapping[str, str]:
         if prefixes.setdefault(name, namespace) != namespace:
             raise ConfigurationError(f"--prefix {quoted(name)} was given twice, with different IRIs.")
     return prefixes
+
+
+def _without_limits(files: FileSettings) -> FileSettings:
+    """Return how files are read, within the usual limits."""
+    return FileSettings(encoding=files.encoding, base=files.base)
+
+
+def with_reading(files: FileSettings, encoding: str | None, base: str | None) -> FileSettings:
+    """Return how files are read, with what options say of it.
+
+    Raises:
+        ConfigurationError: One of them is wrong.
+    """
+    for option, value in (("encoding", encoding), ("base", base)):
+        if value is None:
+            continue
+        try:
+            files = FileSettings.model_validate({**files.model_dump(), option: value})
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise ConfigurationError(f"--{option} {quoted(value)}: {problem}.") from error
+    return files
 
 
 def with_file_limits(files: FileSettings, changes: list[str] | None) -> FileSettings:

@@ -6,7 +6,6 @@ import functools
 import logging
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -32,6 +31,7 @@ from gateway.cli.streams import (
     write,
 )
 from gateway.errors import ConfigurationError, GatewayError, InputError, quoted
+from gateway.settings.paths import local_path
 
 _log = logging.getLogger(__name__)
 
@@ -179,7 +179,7 @@ def _misplaced(arguments: Sequence[str]) -> list[str]:
 
 def _is_file(name: str) -> bool:
     try:
-        return Path(name).is_file()
+        return local_path(name).is_file()
     except OSError:
         # It is too long, for example.
         return False

@@ -128,6 +128,16 @@ class CommonOptions:
             "size). Repeatable.",
         ),
     ] = None
+    encoding: Annotated[
+        str | None,
+        text_option(
+            "--encoding", "NAME", "Encoding of files that neither show nor declare another one: cp1252. Default: UTF-8."
+        ),
+    ] = None
+    base: Annotated[
+        str | None,
+        text_option("--base", "IRI", "What relative IRIs in files are resolved against. Default: file:///NAME."),
+    ] = None
     profile: Annotated[
         str | None,
         typer.Option(
@@ -225,6 +235,9 @@ class CommonOptions:
         places = {name: place for name, place in self.places.items() if name not in {"graph", "endpoint"}}
         return dataclasses.replace(self, endpoint=url, graph=graph, places=places)
 
+
+READING = ("encoding", "base")
+"""The options that say how files are read."""
 
 Result = TypeVar("Result")
 

@@ -23,6 +23,7 @@ from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.streams import INTERRUPTED, TERMINATED, flush, print_note, print_server_note, write
 from gateway.errors import ConfigurationError, quoted
+from gateway.files.bases import GraphFiles, without_paths
 from gateway.files.loading import check_files, graph_files, is_stdin
 from gateway.server import run
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
@@ -289,6 +290,7 @@ def opener_of(
         source.profile = source.profile.model_copy(update={"limits": changed})
     if hidden is not None:
         source.profile = with_hidden(source.profile, hidden)
+    paths = GraphFiles()
     if options.graph:
         paths = graph_files(options.graph)
         if not has_stdin and any(map(is_stdin, paths)):
@@ -307,8 +309,12 @@ def opener_of(
             contact_for(urlsplit(url).hostname or "", endpoint.contact, from_environment=endpoint.environment_contact)
 
     def make(on_file_read: OnFileRead) -> Gateway:
-        with gate or nullcontext():
-            return source.open(on_file_read)
+        try:
+            with gate or nullcontext():
+                return source.open(on_file_read)
+        except ConfigurationError as error:
+            # Clients read it, whose business is not where files lie.
+            raise without_paths(error, paths) from error
 
     return GatewayOpener(source.profile, make, name), source.name
 

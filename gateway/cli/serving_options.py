@@ -11,6 +11,7 @@ import typer
 
 from gateway.cli.options import text_option
 from gateway.errors import ConfigurationError
+from gateway.settings.paths import local_path
 from gateway.settings.serving import DRAIN_SECONDS, ClientLimits, HttpSettings, OAuthSettings, ObserveSettings
 
 
@@ -124,7 +125,7 @@ class HttpOptions:
             port=8_000 if self.port is None else self.port,
             hosts=tuple(self.allow_host or ()),
             origins=tuple(self.allow_origin or ()),
-            token_file=None if self.token_file is None else Path(self.token_file),
+            token_file=None if self.token_file is None else local_path(self.token_file),
             oauth=self._oauth(),
             open_to_all=self.unauthenticated,
             certificate=self._certificate(),
@@ -148,7 +149,7 @@ class HttpOptions:
             return None
         if self.tls_cert is None or self.tls_key is None:
             raise ConfigurationError("--tls-cert and --tls-key are needed together.")
-        certificate = Path(self.tls_cert), Path(self.tls_key)
+        certificate = local_path(self.tls_cert), local_path(self.tls_key)
         for path in certificate:
             if not path.is_file():
                 raise ConfigurationError(
@@ -233,4 +234,4 @@ class ObserveOptions:
                 f"--metrics-port {self.metrics_port} is not a port.", valid=f"A port is 1 to {_HIGHEST_PORT}."
             )
         metrics = None if self.metrics_port is None else (self.metrics_host or "127.0.0.1", self.metrics_port)
-        return ObserveSettings(metrics, None if self.audit_log is None else Path(self.audit_log))
+        return ObserveSettings(metrics, None if self.audit_log is None else local_path(self.audit_log))

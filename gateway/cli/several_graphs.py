@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from gateway.cli.options import CommonOptions
@@ -13,6 +12,7 @@ from gateway.errors import ConfigurationError, counted
 from gateway.server.gateway_opener import GatewayOpener, OnFileRead
 from gateway.server.graph_set import ChosenBy, GraphSet, ServedGraph
 from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
+from gateway.settings.paths import local_path
 from gateway.settings.profile import Profile, ShapeName, with_shape
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def several_graphs(options: CommonOptions, path: str, chosen_by: ChosenBy, *, ha
                 f"--graphs says what each graph is, and --{name.replace('_', '-')} was given too.",
                 valid="Write it in the file, for each graph.",
             )
-    entries = read_graphs(Path(path))
+    entries = read_graphs(local_path(path))
     gate = threading.BoundedSemaphore(_OPENED_AT_ONCE)
     graphs = [ServedGraph(one.name, one.about, _opener(options, one, gate, has_stdin=has_stdin)) for one in entries]
     return GraphSet(graphs, chosen_by), f"{counted(len(graphs), 'graph')} ({', '.join(graph.name for graph in graphs)})"

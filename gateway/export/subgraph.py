@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gateway.errors import ConfigurationError
+from gateway.settings.paths import local_path
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -146,7 +147,7 @@ class Subgraph:
         """
         from gateway.export.formats import write_file  # noqa: PLC0415 - it needs this module
 
-        return write_file(self, Path(path), format, guard_formulas=guard_formulas)
+        return write_file(self, local_path(path), format, guard_formulas=guard_formulas)
 
 
 @contextmanager

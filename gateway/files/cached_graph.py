@@ -21,8 +21,8 @@ from gateway.files.parser_process import Progress
 from gateway.files.recognition import packing_by_name
 from gateway.files.store_files import remove_unused, sizes
 from gateway.files.stored_graph import NotStoredError, open_stored
+from gateway.settings.files import FileSettings
 from gateway.settings.hidden import Policy
-from gateway.settings.limits import FileSettings
 from gateway.settings.storage import check_private
 
 _log = logging.getLogger(__name__)

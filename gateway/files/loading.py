@@ -9,6 +9,7 @@ import errno
 import glob
 import hashlib
 import io
+import itertools
 import logging
 import os
 import re
@@ -24,14 +25,17 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.files import recognition
+from gateway.files.bases import GraphFiles
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
 from gateway.files.hiding import copy_visible
+from gateway.files.other_formats import refuse_other_text
 from gateway.files.parser_process import ParserProcess, Progress
-from gateway.files.parser_streams import ParseRequest, Result
+from gateway.files.parser_streams import ParseRequest, RefusedError, Result
 from gateway.files.store_files import CHUNK, Fingerprint, bulk_load
 from gateway.settings import storage
+from gateway.settings.files import FileSettings
 from gateway.settings.hidden import Policy
-from gateway.settings.limits import FileSettings
+from gateway.settings.paths import path_text
 from gateway.settings.urls import is_database_url
 
 STDIN = "-"
@@ -44,7 +48,7 @@ _URL = re.compile(r"https?://", re.IGNORECASE)
 _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def graph_files(given: Iterable[str | Path]) -> list[Path]:
+def graph_files(given: Iterable[str | Path]) -> GraphFiles:
     """Return the files that are meant, in the order given, those of a folder or pattern by name.
 
     Of a folder, with those inside it, and of a pattern (`data/*.ttl`), these are the files whose suffix names an RDF
@@ -53,9 +57,9 @@ def graph_files(given: Iterable[str | Path]) -> list[Path]:
     Raises:
         ConfigurationError: A folder or pattern has no such file, or too many, or a URL is given.
     """
-    files: list[Path] = []
+    files: list[tuple[Path, str]] = []
     for entry in given:
-        text = os.fspath(entry)
+        text = path_text(entry)
         if _URL.match(text):
             raise _url_given(text)
         if is_database_url(text):
@@ -63,15 +67,27 @@ def graph_files(given: Iterable[str | Path]) -> list[Path]:
             raise ConfigurationError(
                 "The URL of a database was given as a file.", next_step="Give it by --endpoint (endpoint= in Python)."
             )
-        path = Path(entry)
+        path = Path(text)
         if path.is_dir():
-            files += _checked(text, sorted(_inside(path)))
+            files += _named(_checked(text, sorted(_inside(path))), path)
         elif glob.has_magic(text) and not path.exists():
             matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))  # noqa: PTH207 - any anchor
-            files += _checked(text, [match for match in matches if _is_graph(match) and _may_be_read(match)])
+            found = _checked(text, [match for match in matches if _is_graph(match) and _may_be_read(match)])
+            files += _named(found, _without_magic(path))
         else:
-            files.append(path)
-    return files
+            files.append((path, path.name))
+    return GraphFiles(files)
+
+
+def _named(paths: Iterable[Path], folder: Path) -> list[tuple[Path, str]]:
+    """Return paths with their names, relative to a folder."""
+    return [(path, path.relative_to(folder).as_posix()) for path in paths]
+
+
+def _without_magic(pattern: Path) -> Path:
+    """Return the folder in which a pattern begins to match."""
+    plain = list(itertools.takewhile(lambda part: not glob.has_magic(part), pattern.parts))
+    return Path(*plain)
 
 
 def is_stdin(path: Path) -> bool:
@@ -206,7 +222,14 @@ def check_files(paths: Sequence[Path]) -> None:
 
 def _check_start(path: Path, start: bytes) -> None:
     """Refuse a file whose suffix names no format if its first bytes show none; packed ones are unpacked elsewhere."""
-    if not (recognition.packing_of(start) or recognition.format_of(start, "")):
+    if recognition.packing_of(start):
+        return
+    try:
+        refuse_other_text(start)
+    except RefusedError as error:
+        content = error.content
+        raise ConfigurationError(f"{path}: {content['wrong']}.", next_step=content["next_step"]) from error
+    if not recognition.format_of(start, ""):
         raise ConfigurationError(f"{path}: {recognition.UNKNOWN}.", valid=recognition.known())
 
 
@@ -261,14 +284,9 @@ def fill(
     whole = engine if policy is None else pyoxigraph.Store()
     settings = limits or FileSettings()
     aside = None if blank_types is None else BlankNodes(blank_types, is_part=policy is not None)
-    for path in paths:
-        request = ParseRequest(
-            recognition.format_by_name(path.name),
-            recognition.packing_by_name(path.name),
-            path.resolve().as_uri(),
-            **settings.model_dump(),
-            hidden_graphs=() if policy is None else policy.graphs,
-        )
+    bases = GraphFiles.of(paths).base_iris(settings.base)
+    for path, base_iri in zip(paths, bases, strict=True):
+        request = request_for(path, base_iri, settings, () if policy is None else policy.graphs)
         # What a policy hides is found in the whole graph, blank nodes and all.
         targets = _Targets(engine, copy, aside) if policy is None else _Targets(whole)
         result = _load_into(targets, path, request, progress)
@@ -284,6 +302,20 @@ def fill(
         _load_aside(aside, [engine] if copy is None else [engine, copy])
     content.version = short_hash(digest)
     return content
+
+
+def request_for(path: Path, base_iri: str, settings: FileSettings, hidden_graphs: Sequence[str] = ()) -> ParseRequest:
+    """Return how a file is to be parsed."""
+    return ParseRequest(
+        recognition.format_by_name(path.name),
+        recognition.packing_by_name(path.name),
+        base_iri,
+        settings.memory_megabytes,
+        settings.cpu_seconds,
+        settings.growth,
+        hidden_graphs,
+        settings.encoding,
+    )
 
 
 def with_blank_nodes(whole: pyoxigraph.Store, types: Sequence[str], *, is_part: bool) -> pyoxigraph.Store:

@@ -57,6 +57,7 @@ class ParseRequest(NamedTuple):
         cpu_seconds: Processor time for each 100 MB, unpacked.
         growth: How many times larger than the file its content and its triples may be.
         hidden_graphs: Named graphs that are left out.
+        encoding: The encoding of text that shows and declares none; empty for UTF-8.
     """
 
     format: str
@@ -66,6 +67,7 @@ class ParseRequest(NamedTuple):
     cpu_seconds: int
     growth: int
     hidden_graphs: Sequence[str] = ()
+    encoding: str = ""
 
 
 class Result(NamedTuple):

@@ -12,6 +12,7 @@ from gateway.errors import ConfigurationError
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
 from gateway.files.hiding import visible_part
 from gateway.files.loading import LoadedGraph, short_hash, with_blank_nodes
+from gateway.files.rdflib_terms import quad_of
 from gateway.settings.hidden import Policy
 
 _Triple = tuple[object, object, object]
@@ -32,7 +33,7 @@ def load_rdflib(
     """
     engine = pyoxigraph.Store()
     try:
-        engine.extend(_quad(triple) for triple in _triples(source, () if policy is None else policy.graphs))
+        engine.extend(quad_of(triple) for triple in _triples(source, () if policy is None else policy.graphs))
     except ValueError as error:
         raise ConfigurationError(f"The rdflib graph holds a term that is no RDF: {error}.") from error
     except TypeError as error:
@@ -57,25 +58,6 @@ def _triples(source: rdflib.Graph, hidden_graphs: Sequence[str] = ()) -> Iterato
         # Versions of rdflib differ in whether this is a graph or its name.
         if hidden.isdisjoint(getattr(graph, "identifier", graph) for graph in graphs)
     )
-
-
-def _quad(triple: _Triple) -> pyoxigraph.Quad:
-    subject, predicate, value = map(_term, triple)
-    # Oxigraph raises TypeError where a kind of term may not stand.
-    return pyoxigraph.Quad(subject, predicate, value)  # type: ignore[arg-type]
-
-
-def _term(term: object) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal:
-    match term:
-        case rdflib.URIRef():
-            return pyoxigraph.NamedNode(term)
-        case rdflib.BNode():
-            return pyoxigraph.BlankNode(term)
-        case rdflib.Literal():
-            datatype = pyoxigraph.NamedNode(term.datatype) if term.datatype else None
-            return pyoxigraph.Literal(term, language=term.language, datatype=datatype)
-        case _:
-            raise ValueError(f"Unexpected rdflib term: {term!r}")
 
 
 def _prefixes_in_use(source: rdflib.Graph) -> dict[str, str]:

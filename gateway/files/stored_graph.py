@@ -35,6 +35,7 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
+from gateway.files.bases import GraphFiles
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
 from gateway.files.loading import LoadedGraph, check_files, fill
 from gateway.files.parser_process import Progress
@@ -51,13 +52,13 @@ from gateway.files.store_files import (
     remove,
     remove_unfinished,
 )
+from gateway.settings.files import FileSettings
 from gateway.settings.hidden import Policy
-from gateway.settings.limits import FileSettings
 from gateway.settings.storage import check_private, make_private, read_at_most
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 3
+_FORMAT = 4
 """Raised whenever the same files would be loaded into another store."""
 
 _DIGITS = 16
@@ -228,9 +229,13 @@ class _Stores:
         return list(now.values())
 
     def _key(self, fingerprints: Sequence[Fingerprint]) -> str:
-        # Relative IRIs depend on the address of their file.
-        files = [(str(path.resolve()), file.sha256) for path, file in zip(self._paths, fingerprints, strict=True)]
-        content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), files))
+        # Relative IRIs depend on the names of files, and the format of some on their suffix.
+        limits = self._limits
+        bases = GraphFiles.of(self._paths).base_iris(limits.base)
+        files = [
+            (path.name, base, file.sha256) for path, base, file in zip(self._paths, bases, fingerprints, strict=True)
+        ]
+        content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), limits.encoding, files))
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     def _opened(self, store: Path) -> LoadedGraph | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ssl
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from gateway.errors import ConfigurationError
+from gateway.settings.paths import local_path, path_text
 from gateway.settings.section import (
     EndpointUrl,
     HeaderName,
@@ -328,9 +328,9 @@ def trusting(ca_bundle: str, *, is_checked: bool = True) -> ssl.SSLContext:
     """
     try:
         # A pipe may have no writer, and a device no end.
-        if ca_bundle and not Path(ca_bundle).is_file():
+        if ca_bundle and not local_path(ca_bundle).is_file():
             raise FileNotFoundError
-        context = ssl.create_default_context(cafile=ca_bundle or None)
+        context = ssl.create_default_context(cafile=path_text(ca_bundle) or None)
     except OSError as error:
         raise ConfigurationError(
             f"endpoint.access.ca_bundle is wrong: {ca_bundle} cannot be read as certificates.",

@@ -21,6 +21,7 @@ from gateway.escaping import printable
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.load import built_in, default_profile, keys_at, load_profile, read_toml
+from gateway.settings.paths import path_text
 from gateway.settings.profile import Profile
 from gateway.settings.section import EndpointUrl, Section
 from gateway.terms.names import cut, did_you_mean
@@ -182,9 +183,9 @@ def _entry(path: Path, name: str, settings: GraphSettings) -> GraphEntry:
         settings.about,
         tuple(_beside(folder, file) for file in files),
         settings.endpoint,
-        settings.profile if is_named else str(folder / settings.profile),
+        settings.profile if is_named else str(folder / path_text(settings.profile)),
         tuple(settings.prefixes.items()),
-        str(folder / settings.store) if settings.store else "",
+        str(folder / path_text(settings.store)) if settings.store else "",
         tuple((key, getattr(settings.limits, key)) for key in sorted(changed)),
         settings.hidden,
     )
@@ -195,6 +196,7 @@ def _beside(folder: Path, text: str) -> str:
 
     A URL, which is no file, stays what it is, so that the error about it says so.
     """
+    text = path_text(text)
     if "://" in text:
         return text
     whole = folder / text

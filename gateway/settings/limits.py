@@ -137,28 +137,6 @@ class CacheSettings(Section):
     )
 
 
-class FileSettings(Section):
-    """Limits of the process that parses a graph file."""
-
-    memory_megabytes: Annotated[int, Field(ge=128)] = Field(
-        default=2_048,
-        description=(
-            "Memory of the process that parses a file. Enforced on Linux only. JSON-LD with one `@graph` takes about "
-            "13 times the size of the file; the other formats take about 50 MB whatever the size."
-        ),
-    )
-    cpu_seconds: Annotated[int, Field(ge=1)] = Field(
-        default=120, description="Processor time per 100 MB of a file, unpacked. Not enforced on Windows."
-    )
-    growth: Annotated[int, Field(ge=1)] = Field(
-        default=200,
-        description=(
-            "How many times larger than the file its unpacked content, and its triples as N-Triples, may be. 64 MB "
-            "are always allowed."
-        ),
-    )
-
-
 class HubSettings(Section):
     """Nodes with very many edges."""
 

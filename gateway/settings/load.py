@@ -15,6 +15,7 @@ from gateway import resources
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
+from gateway.settings.paths import local_path, path_text
 from gateway.settings.profile import Profile
 from gateway.settings.section import Unquoted
 from gateway.settings.storage import read_at_most
@@ -246,7 +247,7 @@ def _path_of(name_or_path: str, beside: Path | None = None) -> Path:
     known = built_in()
     if name_or_path in known:
         return resources.folder("config") / f"{name_or_path}.toml"
-    path = Path(name_or_path) if beside is None else beside / name_or_path
+    path = local_path(name_or_path) if beside is None else beside / path_text(name_or_path)
     if path.is_file():
         return path
     raise ConfigurationError(

@@ -13,10 +13,10 @@ from pydantic import Field, field_validator
 from gateway.errors import ConfigurationError
 from gateway.settings.databases import Neo4jSettings, PostgresSettings
 from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.files import FileSettings
 from gateway.settings.hidden import HiddenSettings, Policy
 from gateway.settings.limits import (
     CacheSettings,
-    FileSettings,
     HubSettings,
     LimitSettings,
     OrientationSettings,

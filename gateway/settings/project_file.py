@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.load import built_in, read_toml
+from gateway.settings.paths import path_text
 from gateway.terms.names import did_you_mean
 
 NAME = "bfsql.toml"
@@ -110,6 +111,7 @@ def problem_of(path: Path) -> str:
 def _inside(path: Path, key: str, text: str) -> str:
     """Return the whole path of a file that lies in the folder of the project file."""
     folder = path.parent.resolve()
+    text = path_text(text)
     whole = folder / text
     if "\0" in text or not whole.resolve().is_relative_to(folder):
         raise ConfigurationError(

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from gateway.errors import ConfigurationError, quoted
+from gateway.settings.paths import local_path
 from gateway.settings.urls import endpoint_url_problem, url_problem
 
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
@@ -59,7 +60,7 @@ def read(reference: str, setting: str) -> SecretStr:
         secret: str | None = os.environ.get(place, "")
     else:
         where = f"the file {place}"
-        secret = _text_of(Path(place))
+        secret = _text_of(local_path(place))
     if secret is None:
         raise ConfigurationError(f"{setting} refers to {where}, which cannot be read.")
     if not secret:

@@ -15,6 +15,7 @@ from gateway import resources
 from gateway.cache.on_disk import FixedContentStore
 from gateway.cache.store import CachedStore
 from gateway.errors import ConfigurationError
+from gateway.files.bases import GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
 from gateway.files.parser_process import Progress
@@ -169,7 +170,9 @@ def _loaded_under(
     return open_stored(paths, place, progress, limits, policy, blank_types=blank_types)
 
 
-def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
+def _paths(files: str | Path | Sequence[str | Path]) -> GraphFiles:
+    if isinstance(files, GraphFiles):
+        return files
     return graph_files([files] if isinstance(files, str | Path) else files)
 
 

@@ -34,7 +34,7 @@ from gateway.cli.main import main
 from gateway.cli.options import SHELLS, VARIABLE, CommonOptions, optional_arguments, with_options
 from gateway.cli.own_words import own_words, to_the_operator
 from gateway.errors import ConfigurationError
-from gateway.settings.limits import FileSettings
+from gateway.settings.files import FileSettings
 from gateway.settings.urls import VARIABLE as URL_VARIABLE
 from gateway.transport.credentials import access_to
 from tests.cli.conftest import Run

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from gateway.cli.graph_source import with_file_limits
 from gateway.errors import ConfigurationError
-from gateway.files.loading import graph_files, load_files, refuse_stdin
+from gateway.files.loading import graph_files, load_files, refuse_stdin, request_for
 from gateway.files.parser import FileParser
-from gateway.files.parser_streams import ParseRequest, RefusedError
-from gateway.files.recognition import FORMATS, format_by_name, format_of, packing_by_name
+from gateway.files.parser_streams import RefusedError
+from gateway.files.recognition import FORMATS, format_of
 from gateway.files.stored_graph import open_stored
-from gateway.settings.limits import FileSettings
+from gateway.settings.files import FileSettings
 from tests.files.test_loading import DOCUMENTS, HTML, N_QUADS, N_TRIPLES, ONE_OF_EACH, TURTLE
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -42,8 +42,7 @@ def zipped(members: dict[str, str | bytes]) -> bytes:
 
 
 def refusal_here(path: Path) -> str:
-    by_name = format_by_name(path.name), packing_by_name(path.name)
-    request = ParseRequest(*by_name, path.as_uri(), **FileSettings().model_dump())
+    request = request_for(path, path.as_uri(), FileSettings())
     with io.FileIO(path) as file, pytest.raises(RefusedError) as caught:
         FileParser(file, request, lambda *_: None).parse()
     return str(caught.value)
@@ -163,9 +162,9 @@ def test_a_folder_is_all_graph_files_inside_it_by_name(tmp_path: Path) -> None:
     for name in ("b.ttl", "a.nt.gz", "in/c.jsonld", "read.me", ".hidden.ttl", ".git/x.ttl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
-    assert graph_files([tmp_path]) == [tmp_path / "a.nt.gz", tmp_path / "b.ttl", tmp_path / "in" / "c.jsonld"]
-    assert graph_files([str(tmp_path / "*.ttl")]) == [tmp_path / "b.ttl"]
-    assert graph_files([str(tmp_path / "**" / "*.json*")]) == [tmp_path / "in" / "c.jsonld"]
+    assert list(graph_files([tmp_path])) == [tmp_path / "a.nt.gz", tmp_path / "b.ttl", tmp_path / "in" / "c.jsonld"]
+    assert list(graph_files([str(tmp_path / "*.ttl")])) == [tmp_path / "b.ttl"]
+    assert list(graph_files([str(tmp_path / "**" / "*.json*")])) == [tmp_path / "in" / "c.jsonld"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
@@ -177,7 +176,7 @@ def test_what_is_no_file_in_a_folder_is_left_out_and_said_and_a_link_that_leads_
     (tmp_path / "zero.ttl").symlink_to("/dev/zero")
     for each in (tmp_path, tmp_path / "*.*t*"):
         caplog.clear()
-        assert graph_files([each]) == [tmp_path / "a.nt"]
+        assert list(graph_files([each])) == [tmp_path / "a.nt"]
         assert "pipe.ttl is no file, and is left out" in caplog.text
         assert "zero.ttl is no file, and is left out" in caplog.text
     (tmp_path / "lost.ttl").symlink_to("nowhere")
@@ -201,7 +200,7 @@ def test_a_folder_or_pattern_without_graphs_is_refused(tmp_path: Path) -> None:
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
     path = tmp_path / "a[1].ttl"
     path.write_text("")
-    assert graph_files([path]) == [path]
+    assert list(graph_files([path])) == [path]
 
 
 def test_a_url_is_refused_with_the_line_that_fetches_it() -> None:

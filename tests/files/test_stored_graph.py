@@ -158,7 +158,7 @@ def test_graphs_share_a_folder_and_never_a_store(tmp_path: Path, directory: Path
 
 def test_a_link_that_leads_elsewhere_is_another_graph(tmp_path: Path, directory: Path) -> None:
     for name in ("one.ttl", "two.ttl"):
-        (tmp_path / name).write_text(f"<#it> <{EX}p> <{EX}o> .", encoding="utf-8")
+        (tmp_path / name).write_text(f"<#it> <{EX}p> <{EX}{name}> .", encoding="utf-8")
     link = tmp_path / "latest.ttl"
     for name in ("one.ttl", "two.ttl"):
         link.unlink(missing_ok=True)

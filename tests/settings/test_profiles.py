@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
-from gateway.settings.limits import FileSettings, HubSettings, LimitSettings, OrientationSettings, SizeSettings
+from gateway.settings.files import FileSettings
+from gateway.settings.limits import HubSettings, LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.load import DEFAULT, built_in, load_profile
 from gateway.settings.profile import Profile, SearchSettings, ServerSettings, profile_for_endpoint, profile_in_process
 from gateway.settings.storage import names_digest, profile_digest

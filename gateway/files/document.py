@@ -1,0 +1,235 @@
+"""One RDF document: what it is by its content, and its triples.
+
+Every format but TriX goes through pyoxigraph in one pass, with prefixes, progress and the place of an error
+(docs/notes/embedded-engines.md, "Loading files"). Names of graphs are dropped: the same triple in three graphs is one
+edge.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
+from typing import IO, cast
+from xml.parsers import expat
+
+import pyoxigraph
+
+from gateway.files import encodings, other_formats, prologue, recognition
+from gateway.files.parser_streams import MEGABYTE, ContentReader, ParseRequest, RefusedError, TripleWriter
+
+_FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
+    "Turtle": pyoxigraph.RdfFormat.TURTLE,
+    "N-Triples": pyoxigraph.RdfFormat.N_TRIPLES,
+    "N-Quads": pyoxigraph.RdfFormat.N_QUADS,
+    "TriG": pyoxigraph.RdfFormat.TRIG,
+    "N3": pyoxigraph.RdfFormat.N3,
+    "JSON-LD": pyoxigraph.RdfFormat.JSON_LD,
+    "RDF/XML": pyoxigraph.RdfFormat.RDF_XML,
+}
+CHUNK = 1 << 18
+"""Bytes read, unpacked or written at once."""
+
+_DEEPEST = 32
+"""Triple terms in each other; the engine follows them by recursion, in threads with small stacks too."""
+
+_LONGEST_REASON = 300
+"""Characters of what the parser says is wrong."""
+
+_XML_NO_ELEMENTS = expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS]
+_XML_ENDS_EARLY = frozenset(
+    {
+        _XML_NO_ELEMENTS,
+        expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
+        expat.errors.codes[expat.errors.XML_ERROR_PARTIAL_CHAR],
+        expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION],
+    }
+)
+_JSON_LD_KEY = re.compile(rb'"@(?:context|graph|id|type|value|list|set|included|reverse|nest)"\s*:')
+_NOT_UTF_8 = re.compile(r"utf-8", re.IGNORECASE)
+
+Reopen = Callable[[], "IO[bytes] | None"]
+"""Opens a content again from its beginning; None where that cannot be done."""
+
+
+class Document:
+    """One RDF document, parsed from front to end.
+
+    Attributes:
+        format: The name of its format; the one by its name until its first bytes were seen.
+    """
+
+    def __init__(self, by_name: str, base_iri: str, reopen: Reopen, request: ParseRequest) -> None:
+        self.format = by_name
+        self._hidden_graphs = frozenset(map(pyoxigraph.NamedNode, request.hidden_graphs))
+        self._base_iri = base_iri
+        self._reopen = reopen
+        self._given_encoding = request.encoding
+
+    def parse(self, stream: ContentReader, output: TripleWriter) -> dict[str, str]:
+        """Write all triples, and return the prefixes.
+
+        Raises:
+            RefusedError: It is no RDF of its format, or is cut.
+        """
+        written = output.written
+        with self._text(stream) as content:
+            start = content.peek(recognition.START)[: recognition.START]
+            other_formats.refuse_other_text(start)
+            self.format = recognition.format_of(start, self.format)
+            if not self.format:
+                raise RefusedError(recognition.UNKNOWN, valid=recognition.known())
+            if self.format == "JSON-LD":
+                other_formats.refuse_rdf_json(start)
+            source = self._xml(content) if self.format == "RDF/XML" else cast("IO[bytes]", content)
+            prefixes = self._parse(source, output)
+        if self.format == "RDF/XML":
+            self._refuse_cut_xml()
+        if output.written == written:
+            self._refuse_other_json()
+        return prefixes
+
+    def _text(self, stream: io.RawIOBase) -> io.BufferedReader[io.RawIOBase]:
+        """Return the content as UTF-8, without a mark.
+
+        What its first bytes show of the encoding counts most, then what XML declares, then what was given.
+        """
+        content: io.BufferedReader[io.RawIOBase] = io.BufferedReader(stream, CHUNK)
+        start = content.peek(recognition.START)[: recognition.START]
+        marked, size = encodings.mark_of(start)
+        content.read(size)
+        declared = encodings.declared_in(start)
+        # Programs write by mistake that text is in UTF-16.
+        encoding = marked or ("utf-8" if encodings.is_wide(declared) else declared) or self._given_encoding or "utf-8"
+        if not encodings.needs_recoding(encoding) and declared in {"", "utf-8"}:
+            return content
+        return io.BufferedReader(encodings.Utf8Reader(cast("IO[bytes]", content), encoding), CHUNK)
+
+    def _xml(self, content: io.BufferedReader[io.RawIOBase]) -> IO[bytes]:
+        """Return XML with its entities as the parser knows them; refuse what is no RDF."""
+        found = prologue.read_prologue(content)
+        rejoined = cast("IO[bytes]", io.BufferedReader(prologue.Rejoined(found.content, content), CHUNK))
+        if found.is_malformed or not found.root:
+            return rejoined
+        root = prologue.root_of(found)
+        if root[0] in other_formats.TRIX_NAMESPACES:
+            self.format = "TriX"
+            return rejoined
+        namespace = other_formats.RDF_NAMESPACE
+        has_rdf = any(prologue.in_namespace(name, namespace) for name in found.attributes)
+        if not has_rdf and root[0] != namespace and (again := self._again()) is not None:
+            has_rdf = prologue.has_rdf(again, namespace)
+        other_formats.refuse_other_xml(root, has_rdf=has_rdf)
+        return rejoined
+
+    def _parse(self, content: IO[bytes], output: TripleWriter) -> dict[str, str]:
+        if self.format == "TriX":
+            from gateway.files.trix import read_trix  # noqa: PLC0415 - it imports rdflib
+
+            self._write(read_trix(content), output)
+            return {}
+        parser = pyoxigraph.parse(content, _FORMATS[self.format], base_iri=self._base_iri, rename_blank_nodes=True)
+        try:
+            first = list(islice(parser, 1))
+            # RDF/XML forgets its prefixes when the root element ends; the others declare them anywhere.
+            prefixes = dict(parser.prefixes)
+            self._write(chain(first, parser), output)
+        except SyntaxError as error:
+            raise self._not_rdf(error) from error
+        return prefixes | parser.prefixes
+
+    def _write(self, quads: Iterator[pyoxigraph.Quad], output: TripleWriter) -> None:
+        buffered = io.BufferedWriter(output, CHUNK)
+        pyoxigraph.serialize(self._bounded(quads), cast("IO[bytes]", buffered), pyoxigraph.RdfFormat.N_TRIPLES)
+        buffered.flush()
+        # The buffer would close the writer, which the next document of an archive goes on with.
+        buffered.detach()
+
+    def _bounded(self, quads: Iterator[pyoxigraph.Quad]) -> Iterator[pyoxigraph.Triple]:
+        """Yield the triples without the names of their graphs, each nested no deeper than is safe."""
+        for quad in quads:
+            triple = quad.triple
+            if isinstance(triple.object, pyoxigraph.Triple):
+                _check_depth(triple.object)
+            if self.format == "N3" and quad.graph_name != pyoxigraph.DefaultGraph():
+                raise RefusedError(
+                    "it holds rules or quoted formulas, which state nothing by themselves",
+                    valid="Of N3 files, those that state triples only are read.",
+                )
+            if quad.graph_name not in self._hidden_graphs:
+                yield triple
+
+    def _again(self) -> IO[bytes] | None:
+        """Open the text again from its beginning; None where that cannot be done."""
+        stream = self._reopen()
+        return None if stream is None else cast("IO[bytes]", self._text(cast("io.RawIOBase", stream)))
+
+    def _start(self, size: int) -> bytes:
+        """Return the first bytes of the text; none where it cannot be read again."""
+        stream = self._again()
+        return b"" if stream is None else stream.read(size)
+
+    def _refuse_other_json(self) -> None:
+        """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
+        if self.format != "JSON-LD":
+            return
+        start = self._start(MEGABYTE).strip()
+        if start not in {b"", b"[]", b"{}"} and not _JSON_LD_KEY.search(start):
+            raise RefusedError(
+                "this is JSON, but it holds no RDF", valid="JSON-LD has an @context, or whole IRIs for its keys."
+            )
+
+    def _not_rdf(self, error: SyntaxError) -> RefusedError:
+        if other_formats.is_html(self._start(512)):
+            return other_formats.html_refused()
+        line, column = error.lineno, error.offset
+        if line is None and self.format == "RDF/XML" and (malformed := self._xml_error()):
+            line, column = malformed.lineno, malformed.offset + 1
+        place = f":{line}:{column}" if line is not None else ""
+        reason = str(error.msg).removesuffix(f" (line {line})").rstrip(".")
+        # It repeats what stands in the file, however long that is.
+        reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+        repair = "Repair the file, or give it the suffix of its real format."
+        encoding = "If its text is in another encoding, name that: --encoding cp1252."
+        return RefusedError(
+            f"not valid {self.format}: {reason}",
+            place=place,
+            next_step=encoding if _NOT_UTF_8.search(reason) and not self._given_encoding else repair,
+        )
+
+    def _refuse_cut_xml(self) -> None:
+        """Raise when the file ends early, which the RDF/XML parser takes for its end."""
+        error = self._xml_error()
+        if error is None or error.code not in _XML_ENDS_EARLY:
+            return
+        if error.code == _XML_NO_ELEMENTS and not self._start(CHUNK):
+            return  # There is nothing at all in the file: an empty graph, as in the other formats.
+        raise RefusedError(
+            "the file is cut: its XML does not end",
+            place=f":{error.lineno}:{error.offset + 1}",
+            next_step="Fetch it again.",
+        )
+
+    def _xml_error(self) -> expat.ExpatError | None:
+        """Find where XML is malformed, which the RDF/XML parser does not say."""
+        stream = self._again()
+        if stream is None:
+            return None
+        parser = expat.ParserCreate()
+        try:
+            parser.ParseFile(stream)
+        except expat.ExpatError as error:
+            return error
+        return None
+
+
+def _check_depth(term: pyoxigraph.Triple) -> None:
+    inner: object = term
+    for _ in range(_DEEPEST):
+        if not isinstance(inner, pyoxigraph.Triple):
+            return
+        inner = inner.object
+    raise RefusedError(
+        f"its triple terms are nested more than {_DEEPEST} deep", valid=f"Triple terms may be nested {_DEEPEST} deep."
+    )

@@ -1,0 +1,125 @@
+"""Formats that are not read: recognised by their content, and refused by name with what converts them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gateway.files.parser_streams import RefusedError
+
+_ROBOT = "robot convert --input FILE --output FILE.ttl (ROBOT, robot.obolibrary.org)"
+_RAPPER = "rapper -i {} -o ntriples FILE > FILE.nt (Raptor, package raptor2-utils)"
+
+RDF_NAMESPACE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+TRIX_NAMESPACES = ("http://www.w3.org/2004/03/trix/trix-1/", "http://www.w3.org/2004/03/trix/")
+_OWL = "http://www.w3.org/2002/07/owl#"
+_XHTML = "http://www.w3.org/1999/xhtml"
+
+
+class _OtherFormat(NamedTuple):
+    """A format that is not read: how it begins, what it is, and what to do."""
+
+    start: re.Pattern[bytes]
+    name: str
+    converts: str
+
+    def refusal(self) -> RefusedError:
+        return _refused(self.name, self.converts)
+
+
+_BINARY: Sequence[_OtherFormat] = (
+    _OtherFormat(re.compile(rb"\$HDT"), "HDT", "hdt2rdf FILE FILE.nt (hdt-cpp), or hdt2rdf.sh of hdt-java"),
+    _OtherFormat(re.compile(rb"BRDF"), "the binary RDF of RDF4J", "RDF4J's console, with another format"),
+    _OtherFormat(re.compile(rb"\x28\xb5\x2f\xfd"), "a file packed by Zstandard", "zstd -d FILE"),
+    _OtherFormat(re.compile(rb"7z\xbc\xaf\x27\x1c"), "a 7-Zip archive", "7z x FILE"),
+    _OtherFormat(re.compile(rb"(?s:.{257})ustar"), "a tar archive", "tar -xf FILE, and give the folder"),
+)
+_TEXT: Sequence[_OtherFormat] = (
+    _OtherFormat(re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a pointer of Git LFS", "git lfs pull"),
+    _OtherFormat(re.compile(rb"\S*/annex/objects/"), "a pointer of git-annex", "git annex get FILE"),
+    _OtherFormat(re.compile(rb"(?:Prefix|Ontology)\s*\("), "OWL in functional syntax", _ROBOT),
+    _OtherFormat(re.compile(rb"(?:Prefix|Ontology):\s"), "OWL in Manchester syntax", _ROBOT),
+    _OtherFormat(re.compile(rb"format-version:\s"), "OBO", _ROBOT),
+)
+_RDF_JSON = _OtherFormat(
+    re.compile(rb'\{\s*"[^"\\]*"\s*:\s*\{\s*"[^"\\]*"\s*:\s*\[\s*\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}'),
+    "RDF/JSON",
+    _RAPPER.format("json"),
+)
+_KIND_OF_VALUE = re.compile(rb'"type"\s*:\s*"(?:uri|literal|bnode)"')
+_HTML = re.compile(rb"<!doctype html|<html\b", re.IGNORECASE)
+# `<html>` alone may be an IRI of Turtle.
+_SURE_HTML = re.compile(rb"<!doctype html|<html(?:\s+[\w:-]+\s*=|\s*>\s*<(?:head|body|meta|title|!))", re.IGNORECASE)
+
+
+def refuse_other_text(start: bytes) -> None:
+    """Refuse a content by its beginning.
+
+    Args:
+        start: The first bytes, without a byte order mark.
+
+    Raises:
+        RefusedError: It is of a format that is known and not read.
+    """
+    for other in _BINARY:
+        if other.start.match(start):
+            raise other.refusal()
+    # Comments of the two syntaxes of OWL begin as those of Turtle.
+    first = re.sub(rb"\A(?:[ \t\r\n]+|#[^\n]*\n)+", b"", start)
+    for other in _TEXT:
+        if other.start.match(first):
+            raise other.refusal()
+    if _SURE_HTML.match(first):
+        raise html_refused()
+
+
+def refuse_rdf_json(start: bytes) -> None:
+    """Refuse RDF/JSON, which is JSON-LD too, about other things.
+
+    Raises:
+        RefusedError: It is that.
+    """
+    found = _RDF_JSON.start.match(start.lstrip())
+    if found is not None and _KIND_OF_VALUE.search(found[0]):
+        raise _RDF_JSON.refusal()
+
+
+def is_html(start: bytes) -> bool:
+    """Return whether a text begins as an HTML page."""
+    return _HTML.match(start.lstrip()) is not None
+
+
+def refuse_other_xml(root: tuple[str, str], *, has_rdf: bool) -> None:
+    """Refuse XML that is no RDF/XML.
+
+    Args:
+        root: The namespace and the name of its first element.
+        has_rdf: Whether an attribute in it is one of RDF.
+
+    Raises:
+        RefusedError: It is none.
+    """
+    namespace, name = root
+    if namespace == RDF_NAMESPACE:
+        return
+    if namespace == _XHTML or name.lower() == "html":
+        raise html_refused()
+    if has_rdf:
+        return
+    if namespace == _OWL and name == "Ontology":
+        raise _refused("OWL/XML", _ROBOT)
+    raise RefusedError(
+        f"this is XML and no RDF/XML: its first element is <{name[:100]}>",
+        valid="RDF/XML begins with <rdf:RDF>, or its elements have attributes of RDF.",
+        next_step="If it holds RDF/XML, take <rdf:RDF> out of it into a file of its own.",
+    )
+
+
+def _refused(name: str, converts: str) -> RefusedError:
+    return RefusedError(f"this is {name}, which is not read", next_step=f"First: {converts}")
+
+
+def html_refused() -> RefusedError:
+    """Return the refusal of an HTML page."""
+    return RefusedError("this is an HTML page and not RDF", next_step=f"If it has RDFa in it: {_RAPPER.format('rdfa')}")

@@ -1,0 +1,73 @@
+"""The section of a profile about graph files."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from gateway.settings.section import Section
+from gateway.terms.iri import is_iri
+
+_LONGEST_BASE = 2_000
+_NO_TEXT = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"})
+"""What Python calls encodings, and no file has."""
+
+
+class FileSettings(Section):
+    """How graph files are read, and limits of the process that parses one."""
+
+    memory_megabytes: Annotated[int, Field(ge=128)] = Field(
+        default=2_048,
+        description=(
+            "Memory of the process that parses a file. Enforced on Linux only. JSON-LD with one `@graph` takes about "
+            "13 times the size of the file; the other formats take about 50 MB whatever the size."
+        ),
+    )
+    cpu_seconds: Annotated[int, Field(ge=1)] = Field(
+        default=120, description="Processor time per 100 MB of a file, unpacked. Not enforced on Windows."
+    )
+    growth: Annotated[int, Field(ge=1)] = Field(
+        default=200,
+        description=(
+            "How many times larger than the file its unpacked content, and its triples as N-Triples, may be. 64 MB "
+            "are always allowed."
+        ),
+    )
+    encoding: str = Field(
+        default="",
+        description=(
+            "The encoding of files that neither show nor declare another one, for example `cp1252`. Empty: UTF-8."
+        ),
+    )
+    base: str = Field(
+        default="",
+        description=(
+            "The IRI that relative IRIs are resolved against, in every file. Empty: `file:///` with the path of the "
+            "file relative to the folder that was given."
+        ),
+    )
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        if not value:
+            return value
+        try:
+            name = codecs.lookup(value).name
+            # It refuses what turns no bytes into text.
+            io.TextIOWrapper(io.BytesIO(), encoding=value).close()
+        except (LookupError, ValueError) as error:
+            raise ValueError("there is no such encoding; it is a name such as `cp1252` or `iso-8859-1`") from error
+        if name.replace("-", "_") in _NO_TEXT:
+            raise ValueError("no file has this encoding; it is a name such as `cp1252` or `iso-8859-1`")
+        return value
+
+    @field_validator("base")
+    @classmethod
+    def _is_an_iri(cls, value: str) -> str:
+        if value and (not is_iri(value) or len(value) > _LONGEST_BASE):
+            raise ValueError("it must be a whole IRI, such as `https://example.org/data/`")
+        return value
