@@ -17,9 +17,6 @@ from gateway.terms.prefixes import in_prose
 
 # --- every tool ---
 
-_CUTS_ANSWERS = "endpoint is known to cut answers without a sign"
-"""What is said of an endpoint whose operator does not vouch for it (`endpoint.trusted`), after "this"."""
-
 _NOT_SENDABLE = f"an ID of them is no IRI, or has more than {MAX_IRI} characters, and could not be sent back"
 
 
@@ -47,10 +44,10 @@ def edges_uncounted(listed: str) -> str:
 # --- traversals: seeds ---
 
 
-def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, *, trusted: bool) -> InputError:
+def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, doubt: str) -> InputError:
     """Return the error of a question without any seed that exists here or, in a split graph, elsewhere."""
     place = f" They may be in {elsewhere}." if elsewhere else ""
-    doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so they may exist."
+    doubt = f" But {doubt}, so they may exist." if doubt else ""
     return InputError(
         f"None of the seeds exists in this graph: {', '.join(seeds)}.{place}{doubt}",
         valid=hint,
@@ -144,7 +141,12 @@ def _has(count: int) -> str:
 
 # --- traversals: gaps ---
 
-MAY_HAVE_MORE_EDGES = f"this {_CUTS_ANSWERS}, so any of these may have more edges"
+
+def may_have_more_edges(doubt: str) -> str:
+    """Return the detail of a gap: nothing that is read is all there is."""
+    return f"{doubt}, so any of these may have more edges"
+
+
 TYPES_LEFT_OUT = f"their types are left out: {_NOT_SENDABLE}"
 REDIRECTED_TOO_FAR = "This node was merged into another one, in a circle or over more steps than are followed."
 
@@ -305,16 +307,21 @@ EVIDENCE_REFUSED = (
 
 # --- descriptions ---
 
-VALUES_MAY_BE_MISSING = f"This {_CUTS_ANSWERS}, so values may be missing, and what is not found may exist."
+
+def values_may_be_missing(doubt: str) -> str:
+    """Return a warning: nothing that is read is all there is."""
+    return f"{_first_capital(doubt)}, so values may be missing, and what is not found may exist."
+
+
 NAME_KEYS_UNKNOWN = (
     "Which predicates carry names here could not be found out yet, so a name may stand under another key; ask again."
 )
 
 
-def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str, *, trusted: bool) -> InputError:
+def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str, doubt: str) -> InputError:
     """Return the error of an entity that does not exist."""
     place = f"; it may be in {elsewhere}" if elsewhere else ""
-    doubt = "" if trusted else f" But this {_CUTS_ANSWERS}, so it may exist."
+    doubt = f" But {doubt}, so it may exist." if doubt else ""
     others = f"Nearest by name: {', '.join(nearest)}." if nearest else ""
     return InputError(
         f"There is no entity {asked} in this graph{place}.{doubt}",
@@ -343,7 +350,16 @@ def not_here(listed: str, elsewhere: str) -> str:
 
 # --- searches ---
 
-OTHERS_MAY_MATCH = f"This {_CUTS_ANSWERS}, so there may be others."
+
+def others_may_match(doubt: str) -> str:
+    """Return a warning: nothing that is read is all there is."""
+    return f"{_first_capital(doubt)}, so there may be others."
+
+
+def _first_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 OTHER_TYPES_MAY_MATCH = (
     "node_types: not all types of this graph are known, so others may have such a name too; their IDs leave no doubt."
 )

@@ -222,7 +222,7 @@ class GraphSource:
         profile = _with_login(with_contact(loaded, options.contact), options.user, options.password_file)
         # The limits guard against the files of whoever wrote the project file.
         limits = _without_limits(profile.files) if is_of_project else profile.files
-        files = with_reading(with_file_limits(limits, options.file_limits), options.encoding, options.base)
+        files = with_reading(with_file_limits(limits, options.file_limits), options)
         self.profile = with_shape(profile.model_copy(update={"files": files}), cast("ShapeName | None", options.shape))
         self.url = "" if options.graph else options.endpoint or profile.endpoint.url
         if self.url:
@@ -382,16 +382,17 @@ def _prefixes(given: Sequence[str]) -> Mapping[str, str]:
 
 def _without_limits(files: FileSettings) -> FileSettings:
     """Return how files are read, within the usual limits."""
-    return FileSettings(encoding=files.encoding, base=files.base)
+    return FileSettings(encoding=files.encoding, base=files.base, lenient=files.lenient)
 
 
-def with_reading(files: FileSettings, encoding: str | None, base: str | None) -> FileSettings:
+def with_reading(files: FileSettings, options: CommonOptions) -> FileSettings:
     """Return how files are read, with what options say of it.
 
     Raises:
         ConfigurationError: One of them is wrong.
     """
-    for option, value in (("encoding", encoding), ("base", base)):
+    files = files.model_copy(update={"lenient": files.lenient or options.lenient})
+    for option, value in (("encoding", options.encoding), ("base", options.base)):
         if value is None:
             continue
         try:

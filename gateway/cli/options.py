@@ -138,6 +138,13 @@ class CommonOptions:
         str | None,
         text_option("--base", "IRI", "What relative IRIs in files are resolved against. Default: file:///NAME."),
     ] = None
+    lenient: Annotated[
+        bool,
+        typer.Option(
+            "--lenient",
+            help="Leave out and count what is not valid in files, and read the rest; then no answer is complete.",
+        ),
+    ] = False
     profile: Annotated[
         str | None,
         typer.Option(
@@ -236,7 +243,7 @@ class CommonOptions:
         return dataclasses.replace(self, endpoint=url, graph=graph, places=places)
 
 
-READING = ("encoding", "base")
+READING = ("encoding", "base", "lenient")
 """The options that say how files are read."""
 
 Result = TypeVar("Result")

@@ -7,17 +7,21 @@ edge.
 
 from __future__ import annotations
 
+import gzip
 import io
+import lzma
 import re
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, islice
-from typing import IO, cast
+from typing import IO, Any, cast
 from xml.parsers import expat
 
 import pyoxigraph
 
 from gateway.files import encodings, other_formats, prologue, recognition
 from gateway.files.parser_streams import MEGABYTE, ContentReader, ParseRequest, RefusedError, TripleWriter
+from gateway.files.skips import Lines, Skips, ValidLines, problem_of
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     "Turtle": pyoxigraph.RdfFormat.TURTLE,
@@ -49,6 +53,15 @@ _XML_ENDS_EARLY = frozenset(
 _JSON_LD_KEY = re.compile(rb'"@(?:context|graph|id|type|value|list|set|included|reverse|nest)"\s*:')
 _NOT_UTF_8 = re.compile(r"utf-8", re.IGNORECASE)
 
+PACKING_FAULTS = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
+"""What is raised where a packed file is cut or damaged; bzip2 raises an OSError without a number."""
+
+
+def is_of_packing(error: Exception) -> bool:
+    """Return whether an error is one of unpacking: those of a disk have a number."""
+    return not isinstance(error, OSError) or error.errno is None
+
+
 Reopen = Callable[[], "IO[bytes] | None"]
 """Opens a content again from its beginning; None where that cannot be done."""
 
@@ -60,8 +73,11 @@ class Document:
         format: The name of its format; the one by its name until its first bytes were seen.
     """
 
-    def __init__(self, by_name: str, base_iri: str, reopen: Reopen, request: ParseRequest) -> None:
+    def __init__(self, by_name: str, base_iri: str, reopen: Reopen, request: ParseRequest, skips: Skips) -> None:
         self.format = by_name
+        self._skips = skips
+        self._is_lenient = request.lenient
+        self._prefixes: dict[str, str] = {}
         self._hidden_graphs = frozenset(map(pyoxigraph.NamedNode, request.hidden_graphs))
         self._base_iri = base_iri
         self._reopen = reopen
@@ -83,12 +99,15 @@ class Document:
             if self.format == "JSON-LD":
                 other_formats.refuse_rdf_json(start)
             source = self._xml(content) if self.format == "RDF/XML" else cast("IO[bytes]", content)
-            prefixes = self._parse(source, output)
+            if self._is_lenient and not self._is_valid():
+                self._write(self._valid_part(source), output)
+                return self._prefixes
+            self._write(self._triples(source), output)
         if self.format == "RDF/XML":
             self._refuse_cut_xml()
         if output.written == written:
             self._refuse_other_json()
-        return prefixes
+        return self._prefixes
 
     def _text(self, stream: io.RawIOBase) -> io.BufferedReader[io.RawIOBase]:
         """Return the content as UTF-8, without a mark.
@@ -123,25 +142,102 @@ class Document:
         other_formats.refuse_other_xml(root, has_rdf=has_rdf)
         return rejoined
 
-    def _parse(self, content: IO[bytes], output: TripleWriter) -> dict[str, str]:
+    def _quads(self, content: IO[bytes], *, checked: bool = True) -> Iterator[pyoxigraph.Quad]:
+        """Yield the statements.
+
+        Args:
+            content: The text.
+            checked: Whether terms are checked while they are read; never of JSON-LD, which would leave triples out in
+                silence.
+
+        Raises:
+            RefusedError: It is not valid.
+        """
         if self.format == "TriX":
             from gateway.files.trix import read_trix  # noqa: PLC0415 - it imports rdflib
 
-            self._write(read_trix(content), output)
-            return {}
-        parser = pyoxigraph.parse(content, _FORMATS[self.format], base_iri=self._base_iri, rename_blank_nodes=True)
+            yield from read_trix(content)
+            return
+        form, base = _FORMATS[self.format], self._base_iri
         try:
-            first = list(islice(parser, 1))
-            # RDF/XML forgets its prefixes when the root element ends; the others declare them anywhere.
-            prefixes = dict(parser.prefixes)
-            self._write(chain(first, parser), output)
+            lenient = not checked or self.format == "JSON-LD"
+            parser = pyoxigraph.parse(content, form, base_iri=base, rename_blank_nodes=True, lenient=lenient)
+            for quad in parser:
+                # RDF/XML forgets its prefixes when the root element ends; the others declare them anywhere.
+                self._prefixes = self._prefixes or dict(parser.prefixes)
+                yield quad
         except SyntaxError as error:
             raise self._not_rdf(error) from error
-        return prefixes | parser.prefixes
+        self._prefixes |= parser.prefixes
 
-    def _write(self, quads: Iterator[pyoxigraph.Quad], output: TripleWriter) -> None:
+    def _triples(self, content: IO[bytes]) -> Iterator[pyoxigraph.Triple]:
+        """Yield the triples; count those that JSON-LD leaves out, because a term of them is no RDF."""
+        for triple in self._bounded(self._quads(content)):
+            if self.format == "JSON-LD" and (problem := problem_of(triple)):
+                self._skips.add(problem)
+            else:
+                yield triple
+
+    def _is_valid(self) -> bool:
+        """Return whether all of the content can be read as it stands; True where it can be read once only."""
+        content = self._again()
+        if content is None:
+            return True
+        try:
+            source = self._xml(cast("Any", content)) if self.format in {"RDF/XML", "TriX"} else content
+            for triple in self._bounded(self._quads(source)):
+                if self.format == "JSON-LD" and problem_of(triple):
+                    return False
+            if self.format == "RDF/XML":
+                self._refuse_cut_xml()
+        except (RefusedError, MemoryError, *PACKING_FAULTS):
+            return False
+        except OSError as error:
+            if not is_of_packing(error):
+                raise
+            return False
+        finally:
+            self._prefixes = {}
+        return True
+
+    def _valid_part(self, content: IO[bytes]) -> Iterator[pyoxigraph.Triple]:
+        """Yield what can be read of a content that is not valid; of lines, whatever stands in others.
+
+        Raises:
+            RefusedError: Nothing can.
+        """
+        before = self._skips.count
+        is_of_lines = self.format in {"N-Triples", "N-Quads"}
+        lines = Lines(content)
+        source = ValidLines(content, _FORMATS[self.format], self._skips) if is_of_lines else lines
+        is_empty = True
+        reason = ""
+        try:
+            for triple in self._bounded(self._quads(cast("IO[bytes]", source), checked=is_of_lines)):
+                if is_of_lines or not (problem := problem_of(triple)):
+                    is_empty = False
+                    yield triple
+                else:
+                    self._skips.add(problem, lines.number)
+            if self.format == "RDF/XML":
+                self._refuse_cut_xml()
+        except RefusedError as error:
+            if is_empty:
+                raise
+            reason = f"{error.text}; the rest of it is left out"
+        except (*PACKING_FAULTS, OSError) as error:
+            if is_empty or not is_of_packing(error):
+                raise
+            reason = "its packing is cut or damaged; the rest of it is left out"
+        if is_empty:
+            raise RefusedError(f"not valid {self.format}: no part of it is valid")
+        if reason or self._skips.count == before:
+            # What the strict reading refused, and this one read in another way, is not the file's.
+            self._skips.add(reason or "it is not valid, and was read as far as it can be")
+
+    def _write(self, triples: Iterator[pyoxigraph.Triple], output: TripleWriter) -> None:
         buffered = io.BufferedWriter(output, CHUNK)
-        pyoxigraph.serialize(self._bounded(quads), cast("IO[bytes]", buffered), pyoxigraph.RdfFormat.N_TRIPLES)
+        pyoxigraph.serialize(triples, cast("IO[bytes]", buffered), pyoxigraph.RdfFormat.N_TRIPLES)
         buffered.flush()
         # The buffer would close the writer, which the next document of an archive goes on with.
         buffered.detach()
@@ -190,7 +286,7 @@ class Document:
         reason = str(error.msg).removesuffix(f" (line {line})").rstrip(".")
         # It repeats what stands in the file, however long that is.
         reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
-        repair = "Repair the file, or give it the suffix of its real format."
+        repair = "Repair the file, or give it the suffix of its real format; --lenient leaves out what is not valid."
         encoding = "If its text is in another encoding, name that: --encoding cp1252."
         return RefusedError(
             f"not valid {self.format}: {reason}",

@@ -23,14 +23,15 @@ from urllib.parse import urlsplit
 
 import pyoxigraph
 
-from gateway.errors import ConfigurationError, quoted
+from gateway.errors import ConfigurationError, counted, quoted
 from gateway.files import recognition
-from gateway.files.bases import GraphFiles
+from gateway.files.bases import GraphFiles, without_paths
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
 from gateway.files.hiding import copy_visible
 from gateway.files.other_formats import refuse_other_text
 from gateway.files.parser_process import ParserProcess, Progress
 from gateway.files.parser_streams import ParseRequest, RefusedError, Result
+from gateway.files.skips import Skips
 from gateway.files.store_files import CHUNK, Fingerprint, bulk_load
 from gateway.settings import storage
 from gateway.settings.files import FileSettings
@@ -185,6 +186,7 @@ class LoadedGraph:
         lease: What keeps a store on disk from being removed, as long as it is held.
         place: A folder for what is made of this very graph, removed with its store; None where there is no such store.
         lasting: A folder for what outlives a change of the files; None where there is no store.
+        skipped: How many terms, lines and parts of the files are left out because they are not valid.
     """
 
     engine: pyoxigraph.Store
@@ -194,15 +196,31 @@ class LoadedGraph:
     lease: object = None
     place: Path | None = None
     lasting: Path | None = None
+    skipped: int = 0
 
 
 @dataclass(slots=True)
 class Content:
-    """What was loaded into a store; of each file, what it was when it was read."""
+    """What was loaded into a store; of each file, what it was when it was read, and what of it was left out."""
 
     prefixes: list[tuple[str, dict[str, str]]]
     version: str
     sources: list[Fingerprint]
+    skips: Skips = field(default_factory=Skips)
+
+    def log_skips(self) -> None:
+        """Say what was left out, if anything was."""
+        log_skips(self.skips.count, self.skips.shown)
+
+
+def log_skips(count: int, shown: Sequence[str]) -> None:
+    """Say how much is left out of files that are not valid, and the first of it."""
+    if count:
+        _log.warning(
+            "%s of the files left out, because not valid; no answer is complete%s",
+            counted(count, "part"),
+            "".join(f"\n  {text}" for text in (*shown, *(["..."] if count > len(shown) else []))),
+        )
 
 
 def check_files(paths: Sequence[Path]) -> None:
@@ -213,7 +231,7 @@ def check_files(paths: Sequence[Path]) -> None:
     """
     for path in paths:
         # A pipe is opened once, by who reads it.
-        if is_stdin(path) or path.is_fifo():
+        if _is_read_once(path):
             continue
         with opened(path) as file:
             if not recognition.format_by_name(path.name):
@@ -258,7 +276,7 @@ def load_files(
     """
     engine = pyoxigraph.Store()
     content = fill(engine, paths, progress, limits, policy=policy, blank_types=blank_types)
-    return LoadedGraph(engine, content.prefixes, content.version)
+    return LoadedGraph(engine, content.prefixes, content.version, skipped=content.skips.count)
 
 
 def fill(
@@ -284,15 +302,32 @@ def fill(
     whole = engine if policy is None else pyoxigraph.Store()
     settings = limits or FileSettings()
     aside = None if blank_types is None else BlankNodes(blank_types, is_part=policy is not None)
-    bases = GraphFiles.of(paths).base_iris(settings.base)
-    for path, base_iri in zip(paths, bases, strict=True):
+    files = GraphFiles.of(paths)
+    failures: list[ConfigurationError] = []
+    is_empty = True
+    for path, name, base_iri in zip(files, files.names, files.base_iris(settings.base), strict=True):
         request = request_for(path, base_iri, settings, () if policy is None else policy.graphs)
         # What a policy hides is found in the whole graph, blank nodes and all.
         targets = _Targets(engine, copy, aside) if policy is None else _Targets(whole)
-        result = _load_into(targets, path, request, progress)
-        content.prefixes.append((path.name, result.prefixes if policy is None else {}))
-        content.sources.append(Fingerprint.of(result.size, result.times, result.sha256, result.opened_ns))
-        digest.update(bytes.fromhex(result.sha256))
+        loaded = _load_into(targets, path, request, progress)
+        is_empty = is_empty and loaded.is_empty
+        content.skips.within = f"{name}: "
+        if loaded.failure is not None:
+            failures.append(loaded.failure)
+            content.skips.add(without_paths(loaded.failure, files).wrong.removeprefix(f"{name}: "))
+        result = loaded.result
+        if result is not None:
+            content.skips.add_all(result.skipped, result.shown_skips)
+        content.prefixes.append((path.name, result.prefixes if policy is None and result is not None else {}))
+        source = (
+            _source(path)
+            if result is None
+            else Fingerprint.of(result.size, result.times, result.sha256, result.opened_ns)
+        )
+        content.sources.append(source)
+        digest.update(bytes.fromhex(source.sha256))
+    if failures and is_empty:
+        raise failures[0]
     if policy is not None:
         digest.update(policy.digest.encode())
         copy_visible(whole, policy, [engine] if copy is None else [engine, copy], aside)
@@ -301,7 +336,17 @@ def fill(
     else:
         _load_aside(aside, [engine] if copy is None else [engine, copy])
     content.version = short_hash(digest)
+    content.log_skips()
     return content
+
+
+def _source(path: Path) -> Fingerprint:
+    """Return what a file is that was not read to its end."""
+    return Fingerprint(0, (), hashlib.sha256().hexdigest()) if _is_read_once(path) else Fingerprint.read(path)
+
+
+def _is_read_once(path: Path) -> bool:
+    return is_stdin(path) or path.is_fifo()
 
 
 def request_for(path: Path, base_iri: str, settings: FileSettings, hidden_graphs: Sequence[str] = ()) -> ParseRequest:
@@ -311,10 +356,12 @@ def request_for(path: Path, base_iri: str, settings: FileSettings, hidden_graphs
         recognition.packing_by_name(path.name),
         base_iri,
         settings.memory_megabytes,
-        settings.cpu_seconds,
+        # What is not valid is read up to four times.
+        settings.cpu_seconds * (4 if settings.lenient else 1),
         settings.growth,
         hidden_graphs,
         settings.encoding,
+        settings.lenient,
     )
 
 
@@ -348,7 +395,21 @@ class _Targets(NamedTuple):
     aside: BlankNodes | None = None
 
 
-def _load_into(targets: _Targets, path: Path, request: ParseRequest, progress: Progress | None) -> Result:
+class _Loaded(NamedTuple):
+    """What came of a file.
+
+    Attributes:
+        result: What was parsed; None where it was not read to its end.
+        failure: Why it was not.
+        is_empty: Whether it has no triples.
+    """
+
+    result: Result | None
+    failure: ConfigurationError | None
+    is_empty: bool
+
+
+def _load_into(targets: _Targets, path: Path, request: ParseRequest, progress: Progress | None) -> _Loaded:
     with (
         opened(path) as file,
         ParserProcess(path, file, request, progress) as process,
@@ -356,12 +417,14 @@ def _load_into(targets: _Targets, path: Path, request: ParseRequest, progress: P
     ):
         source = triples if targets.aside is None else targets.aside.without(triples)
         bulk_load(source, targets.engine, targets.copy)
+        if process.failure is not None:
+            return _Loaded(None, process.failure, process.is_empty)
         result = process.result
     if result.note:
         _log.warning("%s: %s", path, result.note)
     if result.is_empty:
         _log.warning("%s: the graph has no triples", path)
-    return result
+    return _Loaded(result, None, result.is_empty)
 
 
 def _is_wikibase(engine: pyoxigraph.Store) -> bool:

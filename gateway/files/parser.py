@@ -15,17 +15,19 @@ import io
 import json
 import lzma
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 import zipfile
-import zlib
-from contextlib import suppress
-from typing import IO, cast
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from gateway.files import recognition
-from gateway.files.document import CHUNK, Document
+from gateway.files.document import CHUNK, PACKING_FAULTS, Document, is_of_packing
 from gateway.files.parser_streams import (
     HEADER,
     MEGABYTE,
@@ -41,6 +43,10 @@ from gateway.files.parser_streams import (
     TripleWriter,
     grant_cpu,
 )
+from gateway.files.skips import Skips
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _MOST_PREFIXES = MEGABYTE
 """Bytes of all prefixes of a file."""
@@ -48,7 +54,29 @@ _MOST_PREFIXES = MEGABYTE
 _MOST_MEMBERS = 10_000
 """Files in an archive."""
 
-_PACKING_FAULTS = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+class _AgainReader(io.RawIOBase):
+    """The file once more from its beginning, while another reader goes on where it is."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        super().__init__()
+        self._file = file
+        self._place = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Read on from its own place."""
+        other = self._file.tell()
+        self._file.seek(self._place)
+        try:
+            size = self._file.readinto(buffer) or 0
+        finally:
+            self._file.seek(other)
+        self._place += size
+        return size
 
 
 class FileParser:
@@ -59,6 +87,7 @@ class FileParser:
         self._request = request
         self._send = send
         self._packing = ""
+        self._skips = Skips()
 
     def parse(self) -> Result:
         """Send all triples.
@@ -80,22 +109,34 @@ class FileParser:
                     prefixes, note, sha256 = *self._parse_archive(reader, output), self._hash()
                 else:
                     prefixes, note = self._parse_file(raw, reader, output)
-                    sha256 = reader.sha256
-            except (*_PACKING_FAULTS, OSError) as error:
-                # An error of the disk has a number; bzip2 and gzip raise one without it.
-                if isinstance(error, OSError) and error.errno is not None:
+                    # The rest of a file that is read in part is not read.
+                    sha256 = self._hash() if self._request.lenient and self._skips.count else reader.sha256
+            except (*PACKING_FAULTS, OSError) as error:
+                if not is_of_packing(error):
                     raise
                 raise self._bad_packing() from error
+        if self._skips.count and not output.written:
+            raise RefusedError(f"nothing in it is valid: {self._skips.shown[0]}")
         if sum(len(name) + len(namespace) for name, namespace in prefixes.items()) > _MOST_PREFIXES:
             raise RefusedError("it declares more than 1 MB of prefixes", next_step="Remove those that are not used.")
         times = (stat.st_mtime_ns, stat.st_ctime_ns)
-        return Result(prefixes, stat.st_size, times, opened_ns, sha256, is_empty=not output.written, note=note)
+        return Result(
+            prefixes,
+            stat.st_size,
+            times,
+            opened_ns,
+            sha256,
+            is_empty=not output.written,
+            note=note,
+            skipped=self._skips.count,
+            shown_skips=self._skips.shown,
+        )
 
     def _parse_file(
         self, raw: io.BufferedReader[FileReader], reader: FileReader, output: TripleWriter
     ) -> tuple[dict[str, str], str]:
         """Parse the file itself; return its prefixes, and what it is where its name says otherwise."""
-        document = Document(self._request.format, self._request.base_iri, self._reopened, self._request)
+        document = Document(self._request.format, self._request.base_iri, self._reopened, self._request, self._skips)
         stream = self._unpacked(cast("IO[bytes]", raw))
         prefixes = document.parse(ContentReader(stream, reader, self._request), output)
         is_named_so = document.format == self._request.format
@@ -130,11 +171,18 @@ class FileParser:
             base_iri,
             lambda: _opened_member(archive, member),
             self._request,
+            self._skips,
         )
+        self._skips.within = f"{member.filename!r} in it: "
         try:
             return document.parse(ContentReader(_opened_member(archive, member), reader, self._request), output)
         except RefusedError as error:
-            raise error.inside(member.filename) from error
+            if not self._request.lenient:
+                raise error.inside(member.filename) from error
+            self._skips.add(error.text)
+            return {}
+        finally:
+            self._skips.within = ""
 
     def _unpacked(self, raw: IO[bytes]) -> IO[bytes]:
         return _unpacked(raw, self._packing)
@@ -143,10 +191,10 @@ class FileParser:
         """Open the file's content again; None where it cannot be read again."""
         if not self._file.seekable():
             return None
-        self._file.seek(0)
-        # It is closed when it is collected, and must leave the file open.
-        again = io.FileIO(self._file.fileno(), closefd=False)
-        return self._unpacked(cast("IO[bytes]", io.BufferedReader(again)))
+        size = os.fstat(self._file.fileno()).st_size
+        again = FileReader(_AgainReader(self._file), size, self._request, lambda *_: None)
+        unpacked = self._unpacked(cast("IO[bytes]", io.BufferedReader(again, CHUNK)))
+        return cast("IO[bytes]", ContentReader(unpacked, again, self._request))
 
     def _hash(self) -> str:
         self._file.seek(0)
@@ -154,6 +202,18 @@ class FileParser:
 
     def _bad_packing(self) -> RefusedError:
         return RefusedError(f"the {self._packing} file is cut or damaged", next_step="Fetch it again.")
+
+
+@contextmanager
+def _read_as(file: io.FileIO, request: ParseRequest) -> Iterator[io.FileIO]:
+    """Provide a file that can be read several times, as what is not valid is, with the content of one that cannot."""
+    if not request.lenient or file.seekable():
+        yield file
+        return
+    with tempfile.TemporaryFile(buffering=0) as copy:
+        shutil.copyfileobj(file, copy, CHUNK)
+        copy.seek(0)
+        yield copy
 
 
 def _unpacked(raw: IO[bytes], packing: str) -> IO[bytes]:
@@ -211,7 +271,8 @@ def answer(file: io.FileIO, request: ParseRequest, send: Send) -> None:
         BrokenPipeError: Nobody waits for the triples any more.
     """
     try:
-        result = FileParser(file, request, send).parse()
+        with _read_as(file, request) as content:
+            result = FileParser(content, request, send).parse()
     except RefusedError as error:
         send(REFUSAL, json.dumps(error.content).encode())
     except MemoryError as error:

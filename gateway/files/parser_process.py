@@ -47,7 +47,10 @@ class ParserProcess(io.RawIOBase):
     """A process that parses one file; to be read as N-Triples.
 
     Its end comes only when the whole file was parsed: whatever else ends the process is raised, and so is what
-    `progress` raises.
+    `progress` raises. Of a file that is read as far as it is valid, the end comes in any case, and `failure` says why.
+
+    Attributes:
+        is_empty: Whether no triple has come yet.
     """
 
     def __init__(self, path: Path, file: BinaryIO, request: ParseRequest, progress: Progress | None) -> None:
@@ -56,6 +59,9 @@ class ParserProcess(io.RawIOBase):
         self._request = request
         self._progress = progress
         self._triples = memoryview(b"")
+        self._unended = b""
+        self.is_empty = True
+        self._failure: ConfigurationError | None = None
         self._result: Result | None = None
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it ends with the process
         try:
@@ -73,6 +79,11 @@ class ParserProcess(io.RawIOBase):
             ) from error
 
     @property
+    def failure(self) -> ConfigurationError | None:
+        """Why a file that is read as far as it is valid was not read to its end; None where it was."""
+        return self._failure
+
+    @property
     def result(self) -> Result:
         """What was parsed; a ValueError where not all triples were read."""
         if self._result is None:
@@ -86,8 +97,14 @@ class ParserProcess(io.RawIOBase):
             ConfigurationError: The file was refused, or the process ended early.
         """
         view = memoryview(buffer).cast("B")
-        while not self._triples and self._result is None:
-            self._next()
+        while not self._triples and self._result is None and self._failure is None:
+            try:
+                self._next()
+            except ConfigurationError as error:
+                if not self._request.lenient:
+                    raise
+                self._failure = error
+        self.is_empty = self.is_empty and not self._triples
         part = self._triples[: len(view)]
         self._triples = self._triples[len(part) :]
         view[: len(part)] = part
@@ -118,7 +135,7 @@ class ParserProcess(io.RawIOBase):
         kind, size = HEADER.unpack(self._exactly(HEADER.size))
         content = self._exactly(size)
         if kind == TRIPLES:
-            self._triples = memoryview(content)
+            self._triples = memoryview(self._whole_lines(content) if self._request.lenient else content)
         elif kind == PROGRESS:
             if self._progress is not None:
                 self._progress(self._path, *POSITION.unpack(content))
@@ -127,6 +144,13 @@ class ParserProcess(io.RawIOBase):
         else:
             answer = json.loads(content)
             self._result = Result(**{**answer, "times": tuple(answer["times"])})
+
+    def _whole_lines(self, content: bytes) -> bytes:
+        """Return lines that are whole: what comes after them may never come."""
+        content = self._unended + content
+        end = content.rfind(b"\n") + 1
+        self._unended = content[end:]
+        return content[:end]
 
     def _exactly(self, size: int) -> bytes:
         assert self._process.stdout is not None  # noqa: S101 - it was started with a pipe

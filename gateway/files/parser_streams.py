@@ -58,6 +58,7 @@ class ParseRequest(NamedTuple):
         growth: How many times larger than the file its content and its triples may be.
         hidden_graphs: Named graphs that are left out.
         encoding: The encoding of text that shows and declares none; empty for UTF-8.
+        lenient: Whether what is not valid is left out, and the rest read.
     """
 
     format: str
@@ -68,6 +69,7 @@ class ParseRequest(NamedTuple):
     growth: int
     hidden_graphs: Sequence[str] = ()
     encoding: str = ""
+    lenient: bool = False
 
 
 class Result(NamedTuple):
@@ -81,6 +83,8 @@ class Result(NamedTuple):
         sha256: The hash of what was read, in hexadecimal.
         is_empty: Whether it has no triples.
         note: What the file is, where its name says otherwise; or empty.
+        skipped: How many terms, lines and parts are left out because they are not valid.
+        shown_skips: What is said about the first of these.
     """
 
     prefixes: dict[str, str]
@@ -90,6 +94,8 @@ class Result(NamedTuple):
     sha256: str
     is_empty: bool
     note: str = ""
+    skipped: int = 0
+    shown_skips: Sequence[str] = ()
 
 
 class RefusedError(Exception):
@@ -98,6 +104,11 @@ class RefusedError(Exception):
     def __init__(self, wrong: str, *, place: str = "", valid: str = "", next_step: str = "") -> None:
         super().__init__(wrong)
         self.content = {"wrong": wrong, "place": place, "valid": valid, "next_step": next_step}
+
+    @property
+    def text(self) -> str:
+        """What is wrong, with its place."""
+        return f"{self.content['place'].removeprefix(':')}: {self.content['wrong']}".removeprefix(": ")
 
     def inside(self, member: str) -> RefusedError:
         """Return the refusal of an archive because of a file in it."""
@@ -113,9 +124,10 @@ class FileReader(io.RawIOBase):
         unpacked: Bytes of content that were unpacked from it, all files of an archive together.
     """
 
-    def __init__(self, file: io.FileIO, size: int, request: ParseRequest, send: Send) -> None:
+    def __init__(self, file: io.RawIOBase, size: int, request: ParseRequest, send: Send) -> None:
         super().__init__()
-        self._file = file
+        # Nobody expects bytes later.
+        self._file = cast("io.FileIO", file)
         self._size = size
         self._hash = hashlib.sha256()
         self._send = send

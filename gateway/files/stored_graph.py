@@ -37,7 +37,7 @@ from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
 from gateway.files.bases import GraphFiles
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
-from gateway.files.loading import LoadedGraph, check_files, fill
+from gateway.files.loading import LoadedGraph, check_files, fill, log_skips
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import (
     GRAPH,
@@ -75,11 +75,16 @@ _Content = TypeVar("_Content")
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """What a store holds: what each file declares, the version of the content, and the files of the engine."""
+    """What a store holds: what each file declares, the version of the content, and the files of the engine.
+
+    It also says what was left out because it is not valid.
+    """
 
     prefixes: tuple[dict[str, str], ...]
     version: str
     parts: dict[str, Fingerprint]
+    skipped: int = 0
+    shown_skips: tuple[str, ...] = ()
 
 
 def folder_of(paths: Sequence[Path], directory: Path, policy: Policy | None = None) -> Path:
@@ -181,6 +186,8 @@ class _Stores:
         self._folder = folder
         self._complained = False
         self._are_unchanged = False
+        # Who parses says what is left out.
+        self._tells_skips = True
 
     def current(self) -> LoadedGraph | None:
         """Open a store that holds what the files hold now."""
@@ -235,7 +242,8 @@ class _Stores:
         files = [
             (path.name, base, file.sha256) for path, base, file in zip(self._paths, bases, fingerprints, strict=True)
         ]
-        content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), limits.encoding, files))
+        settings = (limits.encoding, limits.lenient)
+        content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), settings, files))
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     def _opened(self, store: Path) -> LoadedGraph | None:
@@ -266,6 +274,8 @@ class _Stores:
         except (OSError, RuntimeError) as error:
             self._complain(error)
             return None
+        if self._tells_skips:
+            log_skips(manifest.skipped, manifest.shown_skips)
         prefixes = [(path.name, declared) for path, declared in zip(self._paths, manifest.prefixes, strict=True)]
         return LoadedGraph(
             engine,
@@ -275,6 +285,7 @@ class _Stores:
             lease=lease,
             place=store / "derived",
             lasting=self._folder,
+            skipped=manifest.skipped,
         )
 
     def _wait_for(self, lock: IO[bytes], progress: Progress | None) -> None:
@@ -299,6 +310,7 @@ class _Stores:
 
     def _make(self, progress: Progress | None, memory: pyoxigraph.Store | None) -> Path:
         """Parse the files into a new store, and name it when it is whole."""
+        self._tells_skips = False
         nonce = secrets.token_hex(_DIGITS // 2)
         new = self._folder / f"{UNFINISHED}{nonce}"
         noted = self._folder / "progress"
@@ -329,7 +341,10 @@ class _Stores:
         del engine
         parts = {path.name: _settled(path) for path in (new / "engine").iterdir()}
         prefixes = tuple(declared for _, declared in content.prefixes)
-        _write(new / "manifest.json", _Manifest(prefixes, content.version, parts))
+        _write(
+            new / "manifest.json",
+            _Manifest(prefixes, content.version, parts, content.skips.count, tuple(content.skips.shown)),
+        )
         with suppress(OSError):
             names = [str(path.absolute()) for path in self._paths]
             _write(self._folder / "hashes.json", dict(zip(names, content.sources, strict=True)))

@@ -17,7 +17,7 @@ from gateway.graph.values import Iri, NodeFacts, Schema, Term
 from gateway.schema.schedule import ReadingAllowances, SchemaAge, Waiters
 from gateway.schema.states import Action, Enumeration, Event, Lists, Reading, State, next_state
 from gateway.schema.view import SchemaView
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, doubt_of
 from gateway.telemetry.tally import Clock, Tally
 from gateway.terms.prefixes import PrefixMap
 
@@ -260,7 +260,7 @@ class SchemaCache:
 
     def _finished(self, schema: Schema) -> None:
         if schema.exact and not self._profile.endpoint.trusted:
-            schema = _of_untrusted_endpoint(schema)
+            schema = replace(schema, exact=False, reason=doubt_of(self._profile))
         self._advance(Event.READ_ALL if schema.exact else Event.READ_PART)
         self._adopt(schema)
 
@@ -340,11 +340,6 @@ def _loaded(stored: Schema) -> Schema:
 def _unread(fault: Fault) -> Schema:
     """Return the schema of a graph that was never read."""
     return Schema(reason=fault.wrong)
-
-
-def _of_untrusted_endpoint(schema: Schema) -> Schema:
-    """Return a schema that claims nothing, because the endpoint does not say when it cuts answers."""
-    return replace(schema, exact=False, reason="the endpoint may have cut its answers without a sign")
 
 
 def _expired(schema: Schema) -> Schema:

@@ -50,6 +50,14 @@ class FileSettings(Section):
         ),
     )
 
+    lenient: bool = Field(
+        default=False,
+        description=(
+            "Whether terms, lines and parts of files that are not valid are left out and counted, and the rest is read."
+            " If anything is left out, no answer says `complete: true`."
+        ),
+    )
+
     @field_validator("encoding")
     @classmethod
     def _is_known(cls, value: str) -> str:

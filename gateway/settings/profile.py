@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, counted
 from gateway.settings.databases import Neo4jSettings, PostgresSettings
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.files import FileSettings
@@ -226,6 +226,35 @@ def profile_in_process(profile: Profile) -> Profile:
 def has_blank_nodes(profile: Profile) -> bool:
     """Return whether the blank nodes of files are nodes."""
     return profile.nodes.blank == "on" and not profile.values.wikibase
+
+
+class PartlyRead(FileSettings):
+    """How files were read of which something was left out.
+
+    Attributes:
+        skipped: How many terms, lines and parts were left out.
+    """
+
+    skipped: int = 0
+
+
+def with_skipped(profile: Profile, skipped: int) -> Profile:
+    """Return the profile in effect for a graph of whose files so much was left out: nothing about it is complete."""
+    if not skipped:
+        return profile
+    profile = _changed(_changed(profile, "endpoint", trusted=False), "orientation", vouched=False)
+    return profile.model_copy(update={"files": PartlyRead(**{**profile.files.model_dump(), "skipped": skipped})})
+
+
+def doubt_of(profile: Profile) -> str:
+    """Return why nothing that is read of the graph is all of it, as a sentence goes on; empty if nothing says so."""
+    if isinstance(profile.files, PartlyRead):
+        if not profile.hidden.is_empty:
+            # What is left out may be what is hidden.
+            return "the files of this graph were read in part"
+        were = "was" if profile.files.skipped == 1 else "were"
+        return f"{counted(profile.files.skipped, 'part')} of the files of this graph {were} not valid and left out"
+    return "" if profile.endpoint.trusted else "this endpoint is known to cut answers without a sign"
 
 
 def with_hidden(profile: Profile, hidden: HiddenSettings) -> Profile:

@@ -14,7 +14,7 @@ from typing_extensions import TypeIs
 from gateway import resources
 from gateway.cache.on_disk import FixedContentStore
 from gateway.cache.store import CachedStore
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, counted
 from gateway.files.bases import GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
@@ -25,7 +25,7 @@ from gateway.search_index.index import IndexedStore
 from gateway.search_index.partial_index import allowance_of
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.hidden import Policy
-from gateway.settings.profile import Profile, has_blank_nodes, policy_of, profile_in_process
+from gateway.settings.profile import Profile, has_blank_nodes, policy_of, profile_in_process, with_skipped
 from gateway.settings.storage import check_private, default_store, names_digest, profile_digest
 from gateway.sparql.store import SparqlStore
 from gateway.stores.endpoints import OpenedGraph
@@ -70,6 +70,7 @@ def loaded_graph(
     profile = profile_in_process(profile)
     files = None if source is None or _is_rdflib(source) else _paths(source)
     graph = _loaded(source if files is None else files, progress, place, profile)
+    profile = with_skipped(profile, graph.skipped)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
     return OpenedGraph(profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting)
@@ -87,9 +88,15 @@ def load(
         place: Where parsed files are stored: a folder, or a cache for large ones; None for nowhere.
 
     Raises:
-        ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
+        ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written; or something was
+            left out because it is not valid.
     """
     graph = _loaded(source, progress, place, profile)
+    if graph.skipped:
+        raise ConfigurationError(
+            f"{counted(graph.skipped, 'part')} of the files not valid; what is made of the rest would not say so.",
+            next_step="Repair the files, or do without --lenient, which names the first of these parts.",
+        )
     return _in_process(graph, profile), graph.prefixes
 
 

@@ -29,7 +29,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import BlankNode, Description, Existence, Hit, Iri, Mark, NodeFacts, Properties, SearchTerms
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, doubt_of
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK, is_sendable, local_name
 from gateway.terms.names import words_of
@@ -424,7 +424,7 @@ class EntityDescriber:
         notes = _Notes([text for text in advice if text])
         listed = self._prefixes.listed
         if not self._profile.endpoint.trusted:
-            notes.warnings.append(messages.VALUES_MAY_BE_MISSING)
+            notes.warnings.append(messages.values_may_be_missing(doubt_of(self._profile)))
         notes.unrefined = [iri for iri, description in described.items() if not description.refined]
         if notes.unrefined:
             notes.warnings.append(messages.unrefined(listed(notes.unrefined)))
@@ -472,7 +472,7 @@ class EntityDescriber:
         nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
         endpoint = self._profile.endpoint
         return messages.no_such_entity(
-            quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, trusted=endpoint.trusted
+            quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, doubt_of(self._profile)
         )
 
 

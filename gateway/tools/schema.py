@@ -21,7 +21,7 @@ from gateway.graph.shapes import ReadShape
 from gateway.graph.values import Iri, Schema
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
-from gateway.settings.profile import Profile
+from gateway.settings.profile import PartlyRead, Profile, doubt_of
 from gateway.terms.iri import is_iri, is_reached_by, local_name
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap, is_plain_curie
@@ -107,6 +107,8 @@ class SchemaDescriber:
             warnings.append(NO_SHAPE)
         if len(types) > _MOST_SHAPES:
             warnings.append(too_many_shapes(_MOST_SHAPES, len(types)))
+        if doubt := doubt_of(self._profile):
+            warnings.append(messages.values_may_be_missing(doubt))
         found, unread = await self._shapes.shapes(types[:_MOST_SHAPES], view, call) if types else ([], [])
         self._prefixes.coin(iris_of_shapes(one.shape for one in found))
         writer = ShapeWriter(view.chooser, self._prefixes)
@@ -243,7 +245,10 @@ class SchemaDescriber:
             if is_plain_curie(short, prefixes)
         )
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
-        return graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
+        text = graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
+        # It is not known how large what was not read is.
+        is_in_part = isinstance(self._profile.files, PartlyRead)
+        return text.replace("A large RDF graph", "An RDF graph that was read in part", 1) if is_in_part else text
 
     def _next_steps(self, view: SchemaView, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""

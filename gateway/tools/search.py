@@ -24,7 +24,7 @@ from gateway.members.figures import NOT_SHOWN
 from gateway.members.reading import MemberQuestion
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, names_in_doubt
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, doubt_of
 from gateway.terms.iri import is_sendable
 from gateway.terms.names import MOST_WORDS, cut, folded_words, has_symbol, typed_words, words_of
 from gateway.terms.prefixes import PrefixMap
@@ -355,7 +355,7 @@ class EntitySearcher:
         if not of_names and self._profile.endpoint.other_graph:
             doubts.append(messages.others_elsewhere(self._profile.endpoint.other_graph))
         if not self._profile.endpoint.trusted:
-            doubts.append(messages.OTHERS_MAY_MATCH)
+            doubts.append(messages.others_may_match(doubt_of(self._profile)))
         return doubts
 
     async def _requested_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:

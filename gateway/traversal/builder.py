@@ -16,12 +16,12 @@ from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Degree, EdgeSelection, Iri, Neighbourhood, NodeFacts
-from gateway.settings.profile import Profile
+from gateway.settings.profile import PartlyRead, Profile, doubt_of
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.breadth_first import BreadthFirstSearch, Exploration
 from gateway.traversal.edge_table import EdgeTable
 from gateway.traversal.expander import HubRule, NodeExpander
-from gateway.traversal.gaps import GapCollector
+from gateway.traversal.gaps import Cause, GapCollector
 from gateway.traversal.intersections import IntersectionSearch, PathReader
 from gateway.traversal.steering import UNSTEERED, Steering, WalkSearch, reverse
 from gateway.traversal.topology import (
@@ -77,7 +77,8 @@ class TopologyBuilder:
         self._prefixes = prefixes
         self._facts_batch = profile.limits.facts_batch
         self._names_on_stubs = profile.names.on_stubs
-        self._trusted = profile.endpoint.trusted
+        self._doubt = doubt_of(profile)
+        self._is_read_in_part = isinstance(profile.files, PartlyRead)
         # A blank node is an unknown value there, and read as one.
         self._is_wikibase = profile.values.wikibase
         self._other_graph = profile.endpoint.other_graph
@@ -268,7 +269,7 @@ class TopologyBuilder:
         if len(missing) == len(distinct):
             shown = [quoted(self._prefixes.shorten(seed)) for seed in distinct[:_SHOWN]]
             hint = self._prefixes.undeclared(missing)
-            raise messages.no_seed_exists(shown, hint, self._other_graph, trusted=self._trusted)
+            raise messages.no_seed_exists(shown, hint, self._other_graph, self._doubt)
 
     async def _edges_among(
         self, common: frozenset[Iri], found: Exploration, steering: Steering, call: Call
@@ -341,8 +342,9 @@ class TopologyBuilder:
                 found.gaps.add("types_failed", [node], messages.TYPES_LEFT_OUT)
         if not self._is_wikibase:
             found.gaps.add_blank_nodes(found.known)
-        if not self._trusted:
-            found.gaps.add("server_truncated", found.known or seeds, messages.MAY_HAVE_MORE_EDGES)
+        if self._doubt:
+            cause: Cause = "files_in_part" if self._is_read_in_part else "server_truncated"
+            found.gaps.add(cause, found.known or seeds, messages.may_have_more_edges(self._doubt))
         nodes, edges = ordered
         return Topology(
             tuple(seed for seed in dict.fromkeys(seeds) if seed in nodes),

@@ -16,6 +16,7 @@ Cause = Literal[
     "server_truncated",
     "end_unproven",
     "endpoint_failed",
+    "files_in_part",
     "types_failed",
     "other_graph",
     "ids_left_out",
