@@ -392,14 +392,16 @@ def with_reading(files: FileSettings, options: CommonOptions) -> FileSettings:
         ConfigurationError: One of them is wrong.
     """
     files = files.model_copy(update={"lenient": files.lenient or options.lenient})
-    for option, value in (("encoding", options.encoding), ("base", options.base)):
-        if value is None:
-            continue
+    given = [(name, value) for name, value in (("encoding", options.encoding), ("base", options.base)) if value]
+    for option, text in [*given, *(("context", text) for text in options.context or ())]:
+        # A URL may have an equals sign in it, and the name of a file seldom has.
+        url, _, file = text.rpartition("=")
+        change = {"contexts": {**files.contexts, url: file}} if option == "context" else {option: text}
         try:
-            files = FileSettings.model_validate({**files.model_dump(), option: value})
+            files = FileSettings.model_validate({**files.model_dump(), **change})
         except ValidationError as error:
             problem = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise ConfigurationError(f"--{option} {quoted(value)}: {problem}.") from error
+            raise ConfigurationError(f"--{option} {quoted(text)}: {problem}.") from error
     return files
 
 

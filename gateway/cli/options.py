@@ -138,6 +138,14 @@ class CommonOptions:
         str | None,
         text_option("--base", "IRI", "What relative IRIs in files are resolved against. Default: file:///NAME."),
     ] = None
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--context",
+            metavar="URL=FILE",
+            help="File of a context that JSON-LD refers to by URL; none is fetched. Repeatable.",
+        ),
+    ] = None
     lenient: Annotated[
         bool,
         typer.Option(
@@ -243,7 +251,7 @@ class CommonOptions:
         return dataclasses.replace(self, endpoint=url, graph=graph, places=places)
 
 
-READING = ("encoding", "base", "lenient")
+READING = ("encoding", "base", "context", "lenient")
 """The options that say how files are read."""
 
 Result = TypeVar("Result")

@@ -51,6 +51,9 @@ _XML_ENDS_EARLY = frozenset(
     }
 )
 _JSON_LD_KEY = re.compile(rb'"@(?:context|graph|id|type|value|list|set|included|reverse|nest)"\s*:')
+_LARGEST_NAMED = 64 * MEGABYTE
+"""Bytes of a document in which a context is looked for, to name it."""
+
 _NOT_UTF_8 = re.compile(r"utf-8", re.IGNORECASE)
 
 PACKING_FAULTS = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
@@ -82,6 +85,7 @@ class Document:
         self._base_iri = base_iri
         self._reopen = reopen
         self._given_encoding = request.encoding
+        self._contexts = request.contexts
 
     def parse(self, stream: ContentReader, output: TripleWriter) -> dict[str, str]:
         """Write all triples, and return the prefixes.
@@ -98,7 +102,7 @@ class Document:
                 raise RefusedError(recognition.UNKNOWN, valid=recognition.known())
             if self.format == "JSON-LD":
                 other_formats.refuse_rdf_json(start)
-            source = self._xml(content) if self.format == "RDF/XML" else cast("IO[bytes]", content)
+            source = self._source(content)
             if self._is_lenient and not self._is_valid():
                 self._write(self._valid_part(source), output)
                 return self._prefixes
@@ -124,6 +128,16 @@ class Document:
         if not encodings.needs_recoding(encoding) and declared in {"", "utf-8"}:
             return content
         return io.BufferedReader(encodings.Utf8Reader(cast("IO[bytes]", content), encoding), CHUNK)
+
+    def _source(self, content: io.BufferedReader[io.RawIOBase]) -> IO[bytes]:
+        """Return the content as its parser reads it."""
+        if self.format in {"RDF/XML", "TriX"}:
+            return self._xml(content)
+        if self.format == "JSON-LD" and self._contexts:
+            from gateway.files.contexts import with_contexts  # noqa: PLC0415 - most documents need none
+
+            return io.BytesIO(with_contexts(content.read(), self._contexts, self._base_iri))
+        return cast("IO[bytes]", content)
 
     def _xml(self, content: io.BufferedReader[io.RawIOBase]) -> IO[bytes]:
         """Return XML with its entities as the parser knows them; refuse what is no RDF."""
@@ -184,7 +198,7 @@ class Document:
         if content is None:
             return True
         try:
-            source = self._xml(cast("Any", content)) if self.format in {"RDF/XML", "TriX"} else content
+            source = self._source(cast("Any", content))
             for triple in self._bounded(self._quads(source)):
                 if self.format == "JSON-LD" and problem_of(triple):
                     return False
@@ -279,6 +293,11 @@ class Document:
     def _not_rdf(self, error: SyntaxError) -> RefusedError:
         if other_formats.is_html(self._start(512)):
             return other_formats.html_refused()
+        if self.format == "JSON-LD" and "LoadDocumentCallback" in str(error.msg):
+            from gateway.files.contexts import with_contexts  # noqa: PLC0415 - most documents need none
+
+            # It names the first context that is missing.
+            with_contexts(self._start(_LARGEST_NAMED), {}, self._base_iri)
         line, column = error.lineno, error.offset
         if line is None and self.format == "RDF/XML" and (malformed := self._xml_error()):
             line, column = malformed.lineno, malformed.offset + 1

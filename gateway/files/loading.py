@@ -362,6 +362,7 @@ def request_for(path: Path, base_iri: str, settings: FileSettings, hidden_graphs
         hidden_graphs,
         settings.encoding,
         settings.lenient,
+        settings.contexts,
     )
 
 

@@ -10,7 +10,7 @@ import hashlib
 import io
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -59,6 +59,7 @@ class ParseRequest(NamedTuple):
         hidden_graphs: Named graphs that are left out.
         encoding: The encoding of text that shows and declares none; empty for UTF-8.
         lenient: Whether what is not valid is left out, and the rest read.
+        contexts: The file of each context of JSON-LD, by its URL.
     """
 
     format: str
@@ -70,6 +71,7 @@ class ParseRequest(NamedTuple):
     hidden_graphs: Sequence[str] = ()
     encoding: str = ""
     lenient: bool = False
+    contexts: Mapping[str, str] = {}
 
 
 class Result(NamedTuple):

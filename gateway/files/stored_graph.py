@@ -242,7 +242,8 @@ class _Stores:
         files = [
             (path.name, base, file.sha256) for path, base, file in zip(self._paths, bases, fingerprints, strict=True)
         ]
-        settings = (limits.encoding, limits.lenient)
+        contexts = {url: Fingerprint.read(Path(file)).sha256 for url, file in sorted(limits.contexts.items())}
+        settings = (limits.encoding, limits.lenient, contexts)
         content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), settings, files))
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import codecs
 import io
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from gateway.errors import quoted
+from gateway.settings.paths import local_path
 from gateway.settings.section import Section
+from gateway.settings.urls import url_problem
 from gateway.terms.iri import is_iri
 
 _LONGEST_BASE = 2_000
@@ -57,6 +61,25 @@ class FileSettings(Section):
             " If anything is left out, no answer says `complete: true`."
         ),
     )
+
+    contexts: dict[str, str] = Field(
+        default_factory=dict,
+        description=(
+            'Files of contexts that JSON-LD refers to by URL: `"https://schema.org/" = "schemaorg.jsonld"`. None is '
+            "fetched."
+        ),
+    )
+
+    @field_validator("contexts")
+    @classmethod
+    def _are_files(cls, value: dict[str, str]) -> dict[str, str]:
+        files = {url: str(local_path(file).absolute()) for url, file in value.items()}
+        for url, file in files.items():
+            if url_problem(url):
+                raise ValueError(f"{quoted(url)} is no URL of a context")
+            if not Path(file).is_file():
+                raise ValueError(f"there is no file {quoted(value[url])}")
+        return files
 
     @field_validator("encoding")
     @classmethod

@@ -293,7 +293,6 @@ def test_a_mistake_is_reported_with_its_line_and_column(write: Write, name: str,
     [
         ("bad.rdf", f'<rdf:RDF xmlns:rdf="{RDF}"><rdf:Description rdf:ID="1 2"/></rdf:RDF>'),
         ("bad.jsonld", '{"@type": 5}'),
-        ("remote.jsonld", '{"@context": "http://example.org/context", "@id": "http://example.org/a"}'),
     ],
 )
 def test_a_mistake_without_a_place_is_reported_all_the_same(write: Write, name: str, content: str) -> None:

@@ -34,7 +34,7 @@ UNQUOTED = {
     ("search", "api"),
     *(("hidden", key) for key in ("types", "predicates", "graphs", "literals")),
 }
-TABLES = {("identity", "formatters"), ("about", "sources")}
+TABLES = {("files", "contexts"), ("identity", "formatters"), ("about", "sources")}
 KEYS = [
     (section, key)
     for section, model in SECTIONS.items()
