@@ -22,14 +22,17 @@ class ParserHere:
     def __init__(
         self, command: Sequence[str], *, stdin: io.FileIO, stdout: int, stderr: IO[bytes], env: Mapping[str, str]
     ) -> None:
-        del command, stdout, stderr
+        del stdout, stderr
         frames = io.BytesIO()
 
         def send(kind: bytes, content: bytes) -> None:
             frames.write(HEADER.pack(kind, len(content)))
             frames.write(content)
 
-        parser.answer(io.FileIO(stdin.fileno(), closefd=False), ParseRequest(**json.loads(env[REQUEST])), send)
+        if "main_of_several" in command[-1]:
+            parser.answer_several(stdin.read(), send)
+        else:
+            parser.answer(io.FileIO(stdin.fileno(), closefd=False), ParseRequest(**json.loads(env[REQUEST])), send)
         frames.seek(0)
         self.stdout = frames
 
@@ -45,4 +48,5 @@ def parse_here(patch: pytest.MonkeyPatch) -> None:
     """Let files be parsed in this process from now on."""
     patch.setattr(parser_process, "subprocess", SimpleNamespace(Popen=ParserHere, PIPE=subprocess.PIPE))
     # A limit of processor time would end the process of the tests.
-    patch.setattr(parser_streams, "grant_cpu", lambda _seconds: None)
+    for module in (parser, parser_streams):
+        patch.setattr(module, "grant_cpu", lambda _seconds: None)

@@ -1,6 +1,7 @@
 """Reads the RDF files that a caller means into an Oxigraph store, graph names folded away.
 
-Each file is parsed in a process of its own (`parser_process`), which sends N-Triples.
+Files are parsed in processes of their own (`parser_process`), which send N-Triples: a large one in one, and small ones
+together.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -29,8 +31,8 @@ from gateway.files.bases import GraphFiles, without_paths
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
 from gateway.files.hiding import copy_visible
 from gateway.files.other_formats import refuse_other_text
-from gateway.files.parser_process import ParserProcess, Progress
-from gateway.files.parser_streams import ParseRequest, RefusedError, Result
+from gateway.files.parser_process import FileToParse, Parsed, ParserProcess, Progress
+from gateway.files.parser_streams import ParseRequest, RefusedError
 from gateway.files.skips import Skips
 from gateway.files.store_files import CHUNK, Fingerprint, bulk_load
 from gateway.settings import storage
@@ -305,11 +307,15 @@ def fill(
     files = GraphFiles.of(paths)
     failures: list[ConfigurationError] = []
     is_empty = True
-    for path, name, base_iri in zip(files, files.names, files.base_iris(settings.base), strict=True):
-        request = request_for(path, base_iri, settings, () if policy is None else policy.graphs)
-        # What a policy hides is found in the whole graph, blank nodes and all.
-        targets = _Targets(engine, copy, aside) if policy is None else _Targets(whole)
-        loaded = _load_into(targets, path, request, progress)
+    # What a policy hides is found in the whole graph, blank nodes and all.
+    targets = _Targets(engine, copy, aside) if policy is None else _Targets(whole)
+    hidden = () if policy is None else policy.graphs
+    wanted = [
+        FileToParse(path, request_for(path, base_iri, settings, hidden), _size_of(path))
+        for path, base_iri in zip(files, files.base_iris(settings.base), strict=True)
+    ]
+    parsed = [one for some in _together(wanted) for one in _parse_into(targets, some, progress)]
+    for path, name, loaded in zip(files, files.names, parsed, strict=True):
         is_empty = is_empty and loaded.is_empty
         content.skips.within = f"{name}: "
         if loaded.failure is not None:
@@ -317,6 +323,10 @@ def fill(
             content.skips.add(without_paths(loaded.failure, files).wrong.removeprefix(f"{name}: "))
         result = loaded.result
         if result is not None:
+            if result.note:
+                _log.warning("%s: %s", path, result.note)
+            if result.is_empty:
+                _log.warning("%s: the graph has no triples", path)
             content.skips.add_all(result.skipped, result.shown_skips)
         content.prefixes.append((path.name, result.prefixes if policy is None and result is not None else {}))
         source = (
@@ -396,36 +406,47 @@ class _Targets(NamedTuple):
     aside: BlankNodes | None = None
 
 
-class _Loaded(NamedTuple):
-    """What came of a file.
-
-    Attributes:
-        result: What was parsed; None where it was not read to its end.
-        failure: Why it was not.
-        is_empty: Whether it has no triples.
-    """
-
-    result: Result | None
-    failure: ConfigurationError | None
-    is_empty: bool
-
-
-def _load_into(targets: _Targets, path: Path, request: ParseRequest, progress: Progress | None) -> _Loaded:
+def _parse_into(targets: _Targets, files: Sequence[FileToParse], progress: Progress | None) -> Sequence[Parsed]:
+    """Load one file, or several that are small, and return what came of each."""
     with (
-        opened(path) as file,
-        ParserProcess(path, file, request, progress) as process,
+        opened(files[0].path) if len(files) == 1 else nullcontext() as file,
+        ParserProcess(files, file, progress) as process,
         io.BufferedReader(process, CHUNK) as triples,
     ):
         source = triples if targets.aside is None else targets.aside.without(triples)
         bulk_load(source, targets.engine, targets.copy)
-        if process.failure is not None:
-            return _Loaded(None, process.failure, process.is_empty)
-        result = process.result
-    if result.note:
-        _log.warning("%s: %s", path, result.note)
-    if result.is_empty:
-        _log.warning("%s: the graph has no triples", path)
-    return _Loaded(result, None, result.is_empty)
+        parsed = process.parsed
+    if len(parsed) < len(files):
+        raise ValueError("the files were not parsed to their ends")
+    return parsed
+
+
+_SMALL = 1 << 20
+"""Bytes of a file below which it shares a process with others: starting one takes as long as parsing 100 kB."""
+
+
+def _together(files: Sequence[FileToParse]) -> Iterator[Sequence[FileToParse]]:
+    """Yield files in their order, those small ones together that follow each other."""
+    small: list[FileToParse] = []
+    for file in files:
+        if file.size and file.size < _SMALL:
+            small.append(file)
+            continue
+        if small:
+            yield small
+            small = []
+        yield [file]
+    if small:
+        yield small
+
+
+def _size_of(path: Path) -> int:
+    """Return the size of a file; 0 for what is none, or cannot be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) and not is_stdin(path) else 0
 
 
 def _is_wikibase(engine: pyoxigraph.Store) -> bool:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import quote
@@ -98,6 +98,7 @@ class FileParser:
         opened_ns = time.time_ns()
         stat = os.fstat(self._file.fileno())
         reader = FileReader(self._file, stat.st_size, self._request, self._send)
+        grant_cpu(reader.cpu_before + self._request.cpu_seconds)
         output = TripleWriter(reader, self._request.growth, self._send)
         with io.BufferedReader(reader, CHUNK) as raw:
             self._packing = recognition.packing_of(raw.peek(recognition.START))
@@ -286,8 +287,34 @@ def answer(file: io.FileIO, request: ParseRequest, send: Send) -> None:
         send(RESULT, json.dumps(result._asdict()).encode())
 
 
+def answer_several(listed: bytes, send: Send) -> None:
+    """Parse files, and send what came of each.
+
+    Args:
+        listed: Their paths, each with how to parse it, as JSON.
+        send: Takes each frame.
+    """
+    for path, request in json.loads(listed):
+        try:
+            file = io.FileIO(path)
+        except OSError as error:
+            send(REFUSAL, json.dumps({"wrong": error.strerror or str(error)}).encode())
+            continue
+        with file:
+            answer(file, ParseRequest(**request), send)
+
+
 def main() -> None:
     """Parse standard input as the request in the environment says."""
+    _run(lambda request, send: answer(io.FileIO(sys.stdin.fileno(), closefd=False), request, send))
+
+
+def main_of_several() -> None:
+    """Parse the files that standard input lists, within the limits of the request in the environment."""
+    _run(lambda _, send: answer_several(sys.stdin.buffer.read(), send))
+
+
+def _run(parse: Callable[[ParseRequest, Send], None]) -> None:
     # Ctrl-C reaches all processes of a terminal; the one that asked ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     request = ParseRequest(**json.loads(os.environ[REQUEST]))
@@ -300,6 +327,6 @@ def main() -> None:
         output.flush()
 
     try:
-        answer(io.FileIO(sys.stdin.fileno(), closefd=False), request, send)
+        parse(request, send)
     except BrokenPipeError:
         os._exit(1)

@@ -14,16 +14,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, BinaryIO, Self
+from typing import IO, BinaryIO, NamedTuple, Self
 
 from typing_extensions import Buffer
 
 from gateway.errors import ConfigurationError
 from gateway.files.parser_streams import (
     HEADER,
+    MEGABYTE,
     POSITION,
     PROGRESS,
     REFUSAL,
@@ -38,36 +39,85 @@ _log = logging.getLogger(__name__)
 Progress = Callable[[Path, int, int], None]
 """Called now and then while a file loads: with the file, its bytes read so far, and its size in bytes."""
 
-_START = "from gateway.files.parser import main; main()"
+_START = "from gateway.files.parser import {main}; {main}()"
 _LAST_WORDS = 2_000
 """Bytes of what a process that failed wrote on standard error."""
 
 
-class ParserProcess(io.RawIOBase):
-    """A process that parses one file; to be read as N-Triples.
-
-    Its end comes only when the whole file was parsed: whatever else ends the process is raised, and so is what
-    `progress` raises. Of a file that is read as far as it is valid, the end comes in any case, and `failure` says why.
+class FileToParse(NamedTuple):
+    """A file, and how to parse it.
 
     Attributes:
-        is_empty: Whether no triple has come yet.
+        path: Where it is.
+        request: How to parse it.
+        size: Its size in bytes, for the progress of several files.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, request: ParseRequest, progress: Progress | None) -> None:
+    path: Path
+    request: ParseRequest
+    size: int = 0
+
+
+class Parsed(NamedTuple):
+    """What came of a file.
+
+    Attributes:
+        result: What was parsed; None where it was not read to its end.
+        failure: Why it was not; that is raised unless it is read as far as it is valid.
+        is_empty: Whether it has no triples.
+    """
+
+    result: Result | None
+    failure: ConfigurationError | None
+    is_empty: bool
+
+
+class ParserProcess(io.RawIOBase):
+    """A process that parses a file, or several small ones; to be read as N-Triples.
+
+    Its end comes only when all files were parsed to their ends: whatever else ends the process is raised, and so is
+    what `progress` raises. Where files are read as far as they are valid, the end comes in any case.
+
+    Args:
+        files: The files, of which all are read in the same way.
+        file: The one file, where there is one, opened; several are opened by the process.
+        progress: Receives how far it is; of several files, under the name of the first.
+
+    Attributes:
+        parsed: What came of each file so far.
+    """
+
+    def __init__(self, files: Sequence[FileToParse], file: BinaryIO | None, progress: Progress | None) -> None:
         super().__init__()
-        self._path = path
-        self._request = request
+        self._files = files
         self._progress = progress
         self._triples = memoryview(b"")
         self._unended = b""
-        self.is_empty = True
-        self._failure: ConfigurationError | None = None
-        self._result: Result | None = None
+        self._is_empty = True
+        self._is_dead = False
+        self._read = self._reported = 0
+        self._size = sum(one.size for one in files)
+        self.parsed: list[Parsed] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it ends with the process
+        self._start(file)
+
+    def _start(self, file: BinaryIO | None) -> None:
+        """Start a process for the files that are not parsed yet."""
+        if file is not None:
+            self._start_with(file, "main")
+            return
+        left = [(str(path.absolute()), request._asdict()) for path, request, _ in self._files[len(self.parsed) :]]
+        with tempfile.TemporaryFile() as listed:
+            listed.write(json.dumps(left).encode())
+            listed.seek(0)
+            self._start_with(listed, "main_of_several")
+
+    def _start_with(self, stdin: IO[bytes], main: str) -> None:
+        path, request, _ = self._file
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this Python, our module, and no shell
-                [sys.executable, "-P", "-c", _START],
-                stdin=file,
+                [sys.executable, "-P", "-c", _START.format(main=main)],
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env={**_environment(), REQUEST: json.dumps(request._asdict())},
@@ -79,36 +129,53 @@ class ParserProcess(io.RawIOBase):
             ) from error
 
     @property
-    def failure(self) -> ConfigurationError | None:
-        """Why a file that is read as far as it is valid was not read to its end; None where it was."""
-        return self._failure
-
-    @property
-    def result(self) -> Result:
-        """What was parsed; a ValueError where not all triples were read."""
-        if self._result is None:
-            raise ValueError("the file was not parsed to its end")
-        return self._result
+    def _file(self) -> FileToParse:
+        """The file that is being parsed."""
+        return self._files[len(self.parsed)]
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fill a buffer with N-Triples; 0 only at the end of the whole file.
+        """Fill a buffer with N-Triples; 0 only at the end of all files.
 
         Raises:
-            ConfigurationError: The file was refused, or the process ended early.
+            ConfigurationError: A file was refused, or the process ended early.
         """
         view = memoryview(buffer).cast("B")
-        while not self._triples and self._result is None and self._failure is None:
+        while not self._triples and len(self.parsed) < len(self._files):
             try:
                 self._next()
             except ConfigurationError as error:
-                if not self._request.lenient:
+                if not self._file.request.lenient:
                     raise
-                self._failure = error
-        self.is_empty = self.is_empty and not self._triples
+                self._end_file(None, error)
+                if self._is_dead and len(self.parsed) < len(self._files):
+                    self._restart()
         part = self._triples[: len(view)]
         self._triples = self._triples[len(part) :]
         view[: len(part)] = part
         return len(part)
+
+    def _end_file(self, result: Result | None, failure: ConfigurationError | None) -> None:
+        size = self._file.size
+        self.parsed.append(Parsed(result, failure, self._is_empty))
+        self._unended, self._is_empty = b"", True
+        self._read += size
+        if len(self._files) > 1:
+            self._report(self._read, is_last=len(self.parsed) == len(self._files))
+
+    def _restart(self) -> None:
+        """Go on with the files behind the one that ended the process."""
+        self._is_dead = False
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._errors.truncate(0)
+        self._errors.seek(0)
+        self._start(None)
+
+    def _report(self, read: int, *, is_last: bool = False) -> None:
+        """Report how far several files are, every megabyte."""
+        if self._progress is not None and (is_last or read - self._reported >= MEGABYTE):
+            self._reported = read
+            self._progress(self._files[0].path, read, self._size)
 
     def readable(self) -> bool:
         """Return True."""
@@ -135,15 +202,19 @@ class ParserProcess(io.RawIOBase):
         kind, size = HEADER.unpack(self._exactly(HEADER.size))
         content = self._exactly(size)
         if kind == TRIPLES:
-            self._triples = memoryview(self._whole_lines(content) if self._request.lenient else content)
+            self._triples = memoryview(self._whole_lines(content) if self._file.request.lenient else content)
+            self._is_empty = self._is_empty and not self._triples
         elif kind == PROGRESS:
-            if self._progress is not None:
-                self._progress(self._path, *POSITION.unpack(content))
+            read, size = POSITION.unpack(content)
+            if len(self._files) > 1:
+                self._report(self._read + read)
+            elif self._progress is not None:
+                self._progress(self._file.path, read, size)
         elif kind == REFUSAL:
             raise self._refusal(**json.loads(content))
         else:
             answer = json.loads(content)
-            self._result = Result(**{**answer, "times": tuple(answer["times"])})
+            self._end_file(Result(**{**answer, "times": tuple(answer["times"])}), None)
 
     def _whole_lines(self, content: bytes) -> bytes:
         """Return lines that are whole: what comes after them may never come."""
@@ -156,38 +227,39 @@ class ParserProcess(io.RawIOBase):
         assert self._process.stdout is not None  # noqa: S101 - it was started with a pipe
         content = self._process.stdout.read(size)
         if len(content) < size:
+            self._is_dead = True
             raise self._failed()
         return content
 
     def _refusal(self, wrong: str = "", place: str = "", valid: str = "", next_step: str = "") -> ConfigurationError:
         if not wrong:
             return self._too_little_memory()
-        return ConfigurationError(f"{self._path}{place}: {wrong}.", valid=valid, next_step=next_step)
+        return ConfigurationError(f"{self._file.path}{place}: {wrong}.", valid=valid, next_step=next_step)
 
     def _failed(self) -> ConfigurationError:
         """Return why the process ended before the file did."""
         status = self._process.wait()
         self._errors.seek(0)
         last_words = self._errors.read(_LAST_WORDS)
-        _log.debug("the process that parsed %s ended with %s: %r", self._path, status, last_words)
+        _log.debug("the process that parsed %s ended with %s: %r", self._file.path, status, last_words)
         if b"memory allocation" in last_words or b"MemoryError" in last_words:
             return self._too_little_memory()
         if sys.platform != "win32" and status == -signal.SIGXCPU:
+            seconds = self._file.request.cpu_seconds
             return ConfigurationError(
-                f"{self._path}: parsing it takes more than {self._request.cpu_seconds} seconds of processor time"
-                " for 100 MB.",
+                f"{self._file.path}: parsing it takes more than {seconds} seconds of processor time for 100 MB.",
                 next_step="If you trust the file, allow more: --file-limit cpu_seconds=NUMBER, or [files] in the"
                 " profile.",
             )
         return ConfigurationError(
-            f"{self._path}: the parser crashed on it ({_named(status)}).",
+            f"{self._file.path}: the parser crashed on it ({_named(status)}).",
             valid="Terms or elements that are nested thousands deep can do that.",
             next_step="Repair the file, or convert it to N-Triples with another program.",
         )
 
     def _too_little_memory(self) -> ConfigurationError:
         return ConfigurationError(
-            f"{self._path}: parsing it takes more than {self._request.memory_megabytes} MB of memory.",
+            f"{self._file.path}: parsing it takes more than {self._file.request.memory_megabytes} MB of memory.",
             next_step="If you trust the file, allow more: --file-limit memory_megabytes=NUMBER, or [files] in the"
             " profile. N-Triples need the least memory.",
         )

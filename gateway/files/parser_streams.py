@@ -10,6 +10,7 @@ import hashlib
 import io
 import struct
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
@@ -124,6 +125,7 @@ class FileReader(io.RawIOBase):
 
     Attributes:
         unpacked: Bytes of content that were unpacked from it, all files of an archive together.
+        cpu_before: Seconds of processor time that this process took for other files.
     """
 
     def __init__(self, file: io.RawIOBase, size: int, request: ParseRequest, send: Send) -> None:
@@ -137,6 +139,7 @@ class FileReader(io.RawIOBase):
         self._reported = 0
         self._growth = request.growth
         self.unpacked = 0
+        self.cpu_before = int(time.process_time())
 
     @property
     def sha256(self) -> str:
@@ -188,7 +191,7 @@ class ContentReader(io.RawIOBase):
         units = reader.unpacked // _CPU_UNIT
         reader.unpacked += size
         if reader.unpacked // _CPU_UNIT > units:
-            grant_cpu((reader.unpacked // _CPU_UNIT + 1) * self._request.cpu_seconds)
+            grant_cpu(reader.cpu_before + (reader.unpacked // _CPU_UNIT + 1) * self._request.cpu_seconds)
         if reader.unpacked > reader.allowed:
             raise _too_much("it unpacks", self._request.growth)
         return size

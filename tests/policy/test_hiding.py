@@ -15,7 +15,7 @@ from gateway.errors import ConfigurationError
 from gateway.files.cached_graph import FileCache, open_cached
 from gateway.files.hiding import visible_part
 from gateway.files.loading import load_files
-from gateway.files.parser_process import ParserProcess
+from gateway.files.parser_process import FileToParse, ParserProcess
 from gateway.files.parser_streams import ParseRequest
 from gateway.files.rdflib_graphs import load_rdflib
 from gateway.files.stored_graph import folder_of, open_stored
@@ -216,7 +216,7 @@ def test_no_argument_of_the_process_that_parses_names_a_hidden_graph(tmp_path: P
     with (
         os.fdopen(writing, "wb"),
         os.fdopen(reading, "rb") as file,
-        ParserProcess(tmp_path / "graph.nq", file, request, None),
+        ParserProcess([FileToParse(tmp_path / "graph.nq", request)], file, None),
     ):
         # A process that was just started has no arguments yet.
         arguments = next((found for _ in range(100_000) if b"gateway" in (found := arguments_of_children())), b"")
