@@ -320,7 +320,7 @@ def fill(
         content.skips.within = f"{name}: "
         if loaded.failure is not None:
             failures.append(loaded.failure)
-            content.skips.add(without_paths(loaded.failure, files).wrong.removeprefix(f"{name}: "))
+            content.skips.add(without_paths(loaded.failure, files).wrong.removeprefix(name).lstrip(": "))
         result = loaded.result
         if result is not None:
             if result.note:

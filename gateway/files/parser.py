@@ -69,12 +69,18 @@ class _AgainReader(io.RawIOBase):
 
     def readinto(self, buffer: Buffer, /) -> int:
         """Read on from its own place."""
-        other = self._file.tell()
-        self._file.seek(self._place)
-        try:
-            size = self._file.readinto(buffer) or 0
-        finally:
-            self._file.seek(other)
+        if hasattr(os, "pread"):
+            view = memoryview(buffer).cast("B")
+            content = os.pread(self._file.fileno(), len(view), self._place)
+            size = len(content)
+            view[:size] = content
+        else:
+            other = self._file.tell()
+            self._file.seek(self._place)
+            try:
+                size = self._file.readinto(buffer) or 0
+            finally:
+                self._file.seek(other)
         self._place += size
         return size
 
@@ -311,22 +317,62 @@ def main() -> None:
 
 def main_of_several() -> None:
     """Parse the files that standard input lists, within the limits of the request in the environment."""
+    _run(lambda _, send: answer_several(sys.stdin.buffer.read(), send), _Together)
+
+
+def main_of_each() -> None:
+    """Do the same, and send each frame at once: then it is known which file ended the process."""
     _run(lambda _, send: answer_several(sys.stdin.buffer.read(), send))
 
 
-def _run(parse: Callable[[ParseRequest, Send], None]) -> None:
+class _AtOnce:
+    """Sends each frame at once."""
+
+    def __init__(self, output: IO[bytes]) -> None:
+        self._output = output
+
+    def __call__(self, kind: bytes, content: bytes) -> None:
+        self._output.write(HEADER.pack(kind, len(content)) + content)
+        self._output.flush()
+
+    def flush(self) -> None:
+        """Do nothing: all is sent."""
+
+
+class _Together:
+    """Sends frames of small files together; of each file all of them, or those of no later one."""
+
+    def __init__(self, output: IO[bytes]) -> None:
+        self._output = output
+        self._frames: list[bytes] = []
+        self._size = 0
+        self._is_within = False
+
+    def __call__(self, kind: bytes, content: bytes) -> None:
+        self._frames += HEADER.pack(kind, len(content)), content
+        self._size += len(content)
+        is_end = kind in {RESULT, REFUSAL}
+        if self._size >= CHUNK or (is_end and self._is_within):
+            self.flush()
+            self._is_within = not is_end
+
+    def flush(self) -> None:
+        """Send what is left."""
+        self._output.write(b"".join(self._frames))
+        self._output.flush()
+        self._frames, self._size = [], 0
+
+
+def _run(
+    parse: Callable[[ParseRequest, Send], None], sender: Callable[[IO[bytes]], _AtOnce | _Together] = _AtOnce
+) -> None:
     # Ctrl-C reaches all processes of a terminal; the one that asked ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     request = ParseRequest(**json.loads(os.environ[REQUEST]))
     _limit(request)
-    output = sys.stdout.buffer
-
-    def send(kind: bytes, content: bytes) -> None:
-        output.write(HEADER.pack(kind, len(content)))
-        output.write(content)
-        output.flush()
-
+    send = sender(sys.stdout.buffer)
     try:
         parse(request, send)
+        send.flush()
     except BrokenPipeError:
         os._exit(1)

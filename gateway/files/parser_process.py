@@ -94,7 +94,7 @@ class ParserProcess(io.RawIOBase):
         self._triples = memoryview(b"")
         self._unended = b""
         self._is_empty = True
-        self._is_dead = False
+        self._is_dead = self._is_careful = False
         self._read = self._reported = 0
         self._size = sum(one.size for one in files)
         self.parsed: list[Parsed] = []
@@ -110,7 +110,7 @@ class ParserProcess(io.RawIOBase):
         with tempfile.TemporaryFile() as listed:
             listed.write(json.dumps(left).encode())
             listed.seek(0)
-            self._start_with(listed, "main_of_several")
+            self._start_with(listed, "main_of_each" if self._is_careful else "main_of_several")
 
     def _start_with(self, stdin: IO[bytes], main: str) -> None:
         path, request, _ = self._file
@@ -144,9 +144,13 @@ class ParserProcess(io.RawIOBase):
             try:
                 self._next()
             except ConfigurationError as error:
-                if not self._file.request.lenient:
+                if self._is_dead and len(self._files) > 1 and not self._is_careful:
+                    # What it had parsed and not sent yet is not known; another one finds out which file it is.
+                    self._is_careful = True
+                elif not self._file.request.lenient:
                     raise
-                self._end_file(None, error)
+                else:
+                    self._end_file(None, error)
                 if self._is_dead and len(self.parsed) < len(self._files):
                     self._restart()
         part = self._triples[: len(view)]
@@ -163,8 +167,8 @@ class ParserProcess(io.RawIOBase):
             self._report(self._read, is_last=len(self.parsed) == len(self._files))
 
     def _restart(self) -> None:
-        """Go on with the files behind the one that ended the process."""
-        self._is_dead = False
+        """Go on with the files of which nothing has come."""
+        self._is_dead, self._unended, self._is_empty = False, b"", True
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._errors.truncate(0)

@@ -437,3 +437,59 @@ def test_limits_of_the_command_line_change_those_of_the_profile() -> None:
 def test_a_limit_that_is_wrong_is_refused_with_those_that_are_known(wrong: str) -> None:
     with pytest.raises(ConfigurationError, match=r"--file-limit .* is wrong.*NAME=NUMBER.*memory_megabytes"):
         with_file_limits(FileSettings(), [wrong])
+
+
+# Many small files
+
+
+@pytest.mark.parser_process
+def test_small_files_share_a_process_and_have_one_progress(tmp_path: Path) -> None:
+    size = 0
+    for number in range(300):
+        content = f"<http://e/{number}> <http://e/p> <http://e/{number + 1}> .\n" * 200
+        (tmp_path / f"{number}.nt").write_text(content)
+        size += len(content)
+    (tmp_path / "large.nt").write_text("<http://e/x> <http://e/p> <http://e/y> .\n" * 30_000)
+    steps: list[tuple[Path, int, int]] = []
+    seen: set[str] = set()
+
+    def note(path: Path, read: int, total: int) -> None:
+        steps.append((path, read, total))
+        seen.update(parsers())
+
+    graph = load_files(graph_files([tmp_path]), note)
+    assert len(graph.engine) == 301
+    assert [name for name, _ in graph.prefixes] == [path.name for path in graph_files([tmp_path])]
+    small = [(read, total) for path, read, total in steps if path.name == "0.nt"]
+    assert [read for read, _ in small] == sorted(read for read, _ in small)
+    assert small[-1] == (size, size)
+    assert {path.name for path, _, _ in steps} == {"0.nt", "large.nt"}
+    assert parsers() == []
+
+
+@pytest.mark.parser_process
+@pytest.mark.parametrize("lenient", [False, True])
+def test_a_small_file_that_crashes_the_process_of_many_is_named(tmp_path: Path, *, lenient: bool) -> None:
+    for number in range(40):
+        (tmp_path / f"{number:02}.ttl").write_text(f"<http://e/{number}> <http://e/p> [ <http://e/q> {number} ] .\n")
+    (tmp_path / "20.ttl").write_text("<a:> <b:> " + "<<( <a:> <b:> " * 55_000 + "<c:>" + " )>>" * 55_000 + " .")
+    (tmp_path / "30.ttl").write_text("oops")
+    limits = FileSettings(lenient=lenient)
+    if not lenient:
+        with pytest.raises(ConfigurationError, match=r"20\.ttl: the parser crashed on it"):
+            load_files(graph_files([tmp_path]), limits=limits)
+        return
+    graph = load_files(graph_files([tmp_path]), limits=limits)
+    assert graph.skipped == 2
+    # Nothing is read twice: each of the others has one blank node, with a type.
+    assert len(graph.engine) == 3 * 38
+    assert parsers() == []
+
+
+@pytest.mark.parser_process
+def test_a_file_that_is_gone_or_changes_among_small_ones_is_an_error_of_its_own(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.nt").write_text(N_TRIPLES)
+    paths = [*graph_files([tmp_path]), tmp_path / "none.nt"]
+    with pytest.raises(ConfigurationError, match=r"none\.nt: No such file or directory"):
+        load_files(paths)
