@@ -251,10 +251,17 @@ class Document:
 
     def _write(self, triples: Iterator[pyoxigraph.Triple], output: TripleWriter) -> None:
         buffered = io.BufferedWriter(output, CHUNK)
-        pyoxigraph.serialize(triples, cast("IO[bytes]", buffered), pyoxigraph.RdfFormat.N_TRIPLES)
-        buffered.flush()
-        # The buffer would close the writer, which the next document of an archive goes on with.
-        buffered.detach()
+        try:
+            pyoxigraph.serialize(triples, cast("IO[bytes]", buffered), pyoxigraph.RdfFormat.N_TRIPLES)
+            buffered.flush()
+        except BaseException:
+            # What is left in the buffer would come after the refusal, and may end within a line.
+            output.is_discarding = True
+            raise
+        finally:
+            # The buffer would close the writer, which the next document of an archive goes on with.
+            buffered.detach()
+            output.is_discarding = False
 
     def _bounded(self, quads: Iterator[pyoxigraph.Quad]) -> Iterator[pyoxigraph.Triple]:
         """Yield the triples without the names of their graphs, each nested no deeper than is safe."""

@@ -103,10 +103,13 @@ class Utf8Reader(io.RawIOBase):
         self._is_ended = not chunk
         try:
             text = self._decoder.decode(chunk, final=self._is_ended)
-        except UnicodeDecodeError as error:
-            line = self._line + error.object[: error.start].count(b"\n")
+        except UnicodeError as error:
+            # That of UTF-16 has no place where there is no mark.
+            bad = error.object[error.start] if isinstance(error, UnicodeDecodeError) else (chunk or b"\0")[0]
+            before = error.object[: error.start] if isinstance(error, UnicodeDecodeError) else b""
+            line = self._line + before.count(b"\n")
             raise RefusedError(
-                f"the byte 0x{error.object[error.start]:02X} is not valid in {self._encoding}",
+                f"the byte 0x{bad:02X} is not valid in {self._encoding}",
                 place=f":{line}",
                 next_step="Give the encoding that the file has: --encoding NAME.",
             ) from error

@@ -184,7 +184,7 @@ class FileParser:
         try:
             return document.parse(ContentReader(_opened_member(archive, member), reader, self._request), output)
         except RefusedError as error:
-            if not self._request.lenient:
+            if not self._request.lenient or output.is_within_line:
                 raise error.inside(member.filename) from error
             self._skips.add(error.text)
             return {}

@@ -202,7 +202,12 @@ class ContentReader(io.RawIOBase):
 
 
 class TripleWriter(io.RawIOBase):
-    """Sends N-Triples, as long as each triple and all of them together are of a size that is allowed."""
+    """Sends N-Triples, as long as each triple and all of them together are of a size that is allowed.
+
+    Attributes:
+        written: Bytes so far.
+        is_discarding: Whether what is written now is dropped.
+    """
 
     def __init__(self, reader: FileReader, growth: int, send: Send) -> None:
         super().__init__()
@@ -211,6 +216,12 @@ class TripleWriter(io.RawIOBase):
         self._send = send
         self._line = 0
         self.written = 0
+        self.is_discarding = False
+
+    @property
+    def is_within_line(self) -> bool:
+        """Whether what was sent last does not end a line."""
+        return self._line > 0
 
     def writable(self) -> bool:
         """Return True."""
@@ -219,6 +230,8 @@ class TripleWriter(io.RawIOBase):
     def write(self, data: Buffer, /) -> int:
         """Send some N-Triples; refuse the file where a triple, or all of them, are longer than allowed."""
         content = bytes(data)
+        if self.is_discarding:
+            return len(content)
         end = content.rfind(b"\n")
         # What is longer than the buffer before this comes alone, so a piece with an end of line adds little.
         self._line = self._line + len(content) if end < 0 else len(content) - end - 1

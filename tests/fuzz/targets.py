@@ -1,4 +1,4 @@
-"""The four kinds of hostile input, each one round: what is wrong with what came of it, and what a model may read."""
+"""The five kinds of hostile input, each one round: what is wrong with what came of it, and what a model may read."""
 
 import gzip
 import json
@@ -27,6 +27,7 @@ from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.fuzz import hostile
 from tests.fuzz.hostile import CANARY
+from tests.fuzz.parsed_files import parsed_files
 from tests.hostile import hidden_in
 
 _CURIE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]*:[A-Za-z0-9._-]+")
@@ -187,7 +188,13 @@ async def files(dice: random.Random) -> list[str]:
     return []
 
 
-TARGETS: Final[Mapping[str, Round]] = {"terms": terms, "arguments": arguments, "rows": rows, "files": files}
+TARGETS: Final[Mapping[str, Round]] = {
+    "terms": terms,
+    "arguments": arguments,
+    "rows": rows,
+    "files": files,
+    "parsed files": parsed_files,
+}
 
 
 class _Mutating(InProcess):
