@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import re
 import zipfile
@@ -51,12 +52,17 @@ _XML_ENDS_EARLY = frozenset(
     }
 )
 _JSON_LD_KEY = re.compile(rb'"@(?:context|graph|id|type|value|list|set|included|reverse|nest)"\s*:')
+_IRI_KEY = re.compile(rb'"(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:)[^"]*"\s*:')
 _LARGEST_NAMED = 64 * MEGABYTE
 """Bytes of a document in which a context is looked for, to name it."""
 
 _NOT_UTF_8 = re.compile(r"utf-8", re.IGNORECASE)
 
-PACKING_FAULTS = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
+PACKING_FAULTS = (
+    *(EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile),
+    # A zip archive names a way of packing that there is not.
+    NotImplementedError,
+)
 """What is raised where a packed file is cut or damaged; bzip2 raises an OSError without a number."""
 
 
@@ -102,6 +108,7 @@ class Document:
                 raise RefusedError(recognition.UNKNOWN, valid=recognition.known())
             if self.format == "JSON-LD":
                 other_formats.refuse_rdf_json(start)
+                self._refuse_json_without_keys(content.peek(recognition.START))
             source = self._source(content)
             if self._is_lenient and not self._is_valid():
                 self._write(self._valid_part(source), output)
@@ -287,15 +294,24 @@ class Document:
         stream = self._again()
         return b"" if stream is None else stream.read(size)
 
+    def _refuse_json_without_keys(self, peeked: bytes) -> None:
+        """Refuse JSON that has neither a key of JSON-LD nor a whole IRI for a key: it was not meant so.
+
+        Some of it would be read all the same: what looks like a prefix and a name is an IRI too.
+        """
+        start = (self._start(MEGABYTE) or peeked).strip()
+        if start in {b"", b"[]", b"{}"} or _JSON_LD_KEY.search(start) or _IRI_KEY.search(start):
+            return
+        if len(start) < MEGABYTE and _is_json(start):
+            raise other_formats.other_json_refused()
+
     def _refuse_other_json(self) -> None:
         """Refuse JSON that says nothing in RDF: any JSON is JSON-LD, and almost none of it is meant so."""
         if self.format != "JSON-LD":
             return
         start = self._start(MEGABYTE).strip()
         if start not in {b"", b"[]", b"{}"} and not _JSON_LD_KEY.search(start):
-            raise RefusedError(
-                "this is JSON, but it holds no RDF", valid="JSON-LD has an @context, or whole IRIs for its keys."
-            )
+            raise other_formats.other_json_refused()
 
     def _not_rdf(self, error: SyntaxError) -> RefusedError:
         if other_formats.is_html(self._start(512)):
@@ -344,6 +360,15 @@ class Document:
         except expat.ExpatError as error:
             return error
         return None
+
+
+def _is_json(text: bytes) -> bool:
+    """Return whether a text is JSON as a whole; what is not is refused with the place of the mistake."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _check_depth(term: pyoxigraph.Triple) -> None:

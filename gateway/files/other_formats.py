@@ -85,6 +85,13 @@ def refuse_rdf_json(start: bytes) -> None:
         raise _RDF_JSON.refusal()
 
 
+def other_json_refused() -> RefusedError:
+    """Return the refusal of JSON that is not meant as JSON-LD."""
+    return RefusedError(
+        "this is JSON, but it holds no RDF", valid="JSON-LD has an @context, or whole IRIs for its keys."
+    )
+
+
 def is_html(start: bytes) -> bool:
     """Return whether a text begins as an HTML page."""
     return _HTML.match(start.lstrip()) is not None

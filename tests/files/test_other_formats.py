@@ -45,6 +45,11 @@ XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><body about="#a">x</body></h
         ('<?xml version="1.0"?>\n<rss version="2.0"><channel/></rss>', "<rss>", "take <rdf:RDF>"),
         (f'{{"{E}a": {{"{LABEL}": [{{"value": "Ann", "type": "literal"}}]}}}}', "RDF/JSON", "rapper -i json"),
         (f'{{"_:b" : {{"{E}p" : [{{"type": "uri", "value": "{E}x"}}]}}}}', "RDF/JSON", "rapper -i json"),
+        (
+            '{"prefix": {"ex": "http://e.org/"}, "entity": {"ex:e1": {"prov:label": "x"}}, "prov:label": "y"}',
+            "JSON, but it holds no RDF",
+            "@context",
+        ),
         ('{"dependencies": {"@types/node": "^1", "a@b": "1"}}', "JSON, but it holds no RDF", "@context"),
     ],
 )

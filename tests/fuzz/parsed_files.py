@@ -93,7 +93,8 @@ def parsed(name: str, content: bytes, settings: FileSettings) -> Outcome:
             lenient=settings.lenient,
             encoding=settings.encoding,
         )
-        answer(io.FileIO(os.dup(file.fileno())), request, lambda kind, content: frames.append((kind, content)))
+        with io.FileIO(os.dup(file.fileno())) as opened:
+            answer(opened, request, lambda kind, content: frames.append((kind, content)))
     kind, last = frames[-1]
     if kind == REFUSAL:
         return Outcome(None, last.decode(), 0)
