@@ -107,7 +107,13 @@ def open_gateway(
     sources = [("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes]
     known = _prefix_map(sources, graph.lasting, coins=graph.profile.size.coined_prefixes)
     return Gateway(
-        graph.store, graph.profile, known, clock or time.monotonic, on_record=on_record, storage=graph.storage
+        graph.store,
+        graph.profile,
+        known,
+        clock or time.monotonic,
+        on_record=on_record,
+        storage=graph.storage,
+        note=graph.note,
     )
 
 

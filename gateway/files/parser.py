@@ -102,7 +102,16 @@ class FileParser:
             RefusedError: The file is no RDF of its format, is cut, or is larger than allowed.
         """
         opened_ns = time.time_ns()
-        stat = os.fstat(self._file.fileno())
+        before = os.fstat(self._file.fileno())
+        try:
+            result = self._parsed(before, opened_ns)
+        except RefusedError:
+            self._refuse_changed(before)
+            raise
+        self._refuse_changed(before)
+        return result
+
+    def _parsed(self, stat: os.stat_result, opened_ns: int) -> Result:
         reader = FileReader(self._file, stat.st_size, self._request, self._send)
         grant_cpu(reader.cpu_before + self._request.cpu_seconds)
         output = TripleWriter(reader, self._request.growth, self._send)
@@ -138,6 +147,14 @@ class FileParser:
             skipped=self._skips.count,
             shown_skips=self._skips.shown,
         )
+
+    def _refuse_changed(self, before: os.stat_result) -> None:
+        """Refuse a file that changed while it was read: what was read may be a mixture that it never was."""
+        now = os.fstat(self._file.fileno())
+        if (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns) and self._file.seekable():
+            raise RefusedError(
+                "it changed while it was read", next_step="Load it again when it is written.", is_final=True
+            )
 
     def _parse_file(
         self, raw: io.BufferedReader[FileReader], reader: FileReader, output: TripleWriter
@@ -281,7 +298,7 @@ def answer(file: io.FileIO, request: ParseRequest, send: Send) -> None:
         with _read_as(file, request) as content:
             result = FileParser(content, request, send).parse()
     except RefusedError as error:
-        send(REFUSAL, json.dumps(error.content).encode())
+        send(REFUSAL, json.dumps({**error.content, "is_final": error.is_final}).encode())
     except MemoryError as error:
         reached = "Reached the buffer maximal size" in str(error)
         send(REFUSAL, json.dumps({"wrong": "a term in it is longer than 16 MiB"} if reached else {}).encode())

@@ -94,7 +94,7 @@ class ParserProcess(io.RawIOBase):
         self._triples = memoryview(b"")
         self._unended = b""
         self._is_empty = True
-        self._is_dead = self._is_careful = False
+        self._is_dead = self._is_careful = self._is_final = False
         self._read = self._reported = 0
         self._size = sum(one.size for one in files)
         self.parsed: list[Parsed] = []
@@ -147,7 +147,7 @@ class ParserProcess(io.RawIOBase):
                 if self._is_dead and len(self._files) > 1 and not self._is_careful:
                     # What it had parsed and not sent yet is not known; another one finds out which file it is.
                     self._is_careful = True
-                elif not self._file.request.lenient:
+                elif self._is_final or not self._file.request.lenient:
                     raise
                 else:
                     self._end_file(None, error)
@@ -215,7 +215,9 @@ class ParserProcess(io.RawIOBase):
             elif self._progress is not None:
                 self._progress(self._file.path, read, size)
         elif kind == REFUSAL:
-            raise self._refusal(**json.loads(content))
+            refusal = json.loads(content)
+            self._is_final = refusal.pop("is_final", False)
+            raise self._refusal(**refusal)
         else:
             answer = json.loads(content)
             self._end_file(Result(**{**answer, "times": tuple(answer["times"])}), None)

@@ -102,11 +102,17 @@ class Result(NamedTuple):
 
 
 class RefusedError(Exception):
-    """The file is refused. Its place is `:line:column`."""
+    """The file is refused. Its place is `:line:column`.
 
-    def __init__(self, wrong: str, *, place: str = "", valid: str = "", next_step: str = "") -> None:
+    `is_final`: also where files are read as far as they are valid, because what was read of it is nothing.
+    """
+
+    def __init__(
+        self, wrong: str, *, place: str = "", valid: str = "", next_step: str = "", is_final: bool = False
+    ) -> None:
         super().__init__(wrong)
         self.content = {"wrong": wrong, "place": place, "valid": valid, "next_step": next_step}
+        self.is_final = is_final
 
     @property
     def text(self) -> str:

@@ -276,6 +276,7 @@ class OpenedGraph:
         prefixes: The prefixes that each file declares, by its name.
         storage: Where the gateway stores the schema; None where the store does, or nothing does.
         lasting: The folder for what outlives a change of the graph; None where there is none.
+        note: Returns what each answer says beside what it is about; empty for nothing.
     """
 
     profile: Profile
@@ -283,6 +284,7 @@ class OpenedGraph:
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
     lasting: Path | None = None
+    note: Callable[[], str] = str
 
 
 async def make_label_index(

@@ -17,6 +17,7 @@ from gateway.cache.store import CachedStore
 from gateway.errors import ConfigurationError, counted
 from gateway.files.bases import GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
+from gateway.files.changes import FileChanges
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
 from gateway.files.parser_process import Progress
 from gateway.files.stored_graph import folder_of, open_stored
@@ -69,11 +70,14 @@ def loaded_graph(
     """
     profile = profile_in_process(profile)
     files = None if source is None or _is_rdflib(source) else _paths(source)
+    changes = FileChanges(files or (), wall_clock)
     graph = _loaded(source if files is None else files, progress, place, profile)
     profile = with_skipped(profile, graph.skipped)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
-    return OpenedGraph(profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting)
+    return OpenedGraph(
+        profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting, note=changes.note
+    )
 
 
 def load(

@@ -71,13 +71,20 @@ class Answerer:
         schema_cache: Has the schema by which calls are answered.
         clock: The time in seconds.
         on_record: Receives the record of each call; the log receives it too.
+        note: Returns what each answer says beside what it is about, as a warning; empty for nothing.
 
     Attributes:
         others: The other graphs in which descriptions look for entities, where a call names none.
     """
 
     def __init__(
-        self, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache, clock: Clock, on_record: OnRecord
+        self,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        clock: Clock,
+        on_record: OnRecord,
+        note: Callable[[], str] = str,
     ) -> None:
         self._profile = profile
         self._hides = not profile.hidden.is_empty
@@ -86,6 +93,7 @@ class Answerer:
         self._clock = clock
         self._on_record = on_record
         self._answers = AnswerCache()
+        self._note = note
         self.others: OtherGraphs = {}
 
     def forget(self) -> None:
@@ -122,7 +130,8 @@ class Answerer:
         seen = self.others if others is None else others
         # What another graph has may change, and who may see it is another client's affair.
         is_of_others = bool(seen and self._profile.identity.predicates)
-        answers = self._answers if is_stored and name in _STORED and not is_of_others else None
+        note = self._note()
+        answers = self._answers if is_stored and name in _STORED and not is_of_others and not note else None
         tally = Tally(name, self._clock)
         with span(f"call {name}", {"bfsql.tool": name}) as traced:
             try:
@@ -140,7 +149,7 @@ class Answerer:
                     gaps: Sequence[PageGap] = ()
                     if answer is None:
                         page = await tool.page(arguments, shape, call)
-                        answer, is_complete = tool.answer(page.written), page.complete
+                        answer, is_complete = tool.answer(_noted(page.written, note)), page.complete
                         gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
                         # With less time, something may be left out for lack of it.
                         had_time = call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
@@ -166,6 +175,11 @@ class Answerer:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds if seconds is None else seconds, self._clock)
         return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress, others=others)
+
+
+def _noted(written: Json, note: str) -> Json:
+    """Return an answer with one more warning, the first one."""
+    return {**written, "warnings": [note, *written.get("warnings", ())]} if note else written
 
 
 _BYTES = 8 << 20

@@ -72,6 +72,7 @@ class Gateway:
         clock: The time in seconds.
         on_record: Receives the record of each call; the log receives it too.
         storage: Stores the schema between runs.
+        note: Returns what each answer says beside what it is about, as a warning; empty for nothing.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Gateway:
         clock: Clock = time.monotonic,
         on_record: OnRecord = drop_record,
         storage: SchemaStorage | None = None,
+        note: Callable[[], str] = str,
     ) -> None:
         self._store = store
         self._profile = profile
@@ -89,7 +91,7 @@ class Gateway:
         self._clock = clock
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
-        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record)
+        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record, note)
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
