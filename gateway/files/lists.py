@@ -50,8 +50,11 @@ class ArrayValue(NamedTuple):
 
     def literal(self, renamed: Callable[[str], str]) -> str:
         """Return the value as N-Triples write it, with other names for blank nodes."""
-        text = json.dumps(_as_json(self.array, renamed), ensure_ascii=False, separators=(",", ":"))
-        return literal(text, self.datatype)
+        return literal(self.text(renamed), self.datatype)
+
+    def text(self, renamed: Callable[[str], str]) -> str:
+        """Return the lexical form of the value, with other names for blank nodes."""
+        return json.dumps(_as_json(self.array, renamed), ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(slots=True)

@@ -182,6 +182,15 @@ class ContentReader:
                     known.ids[key] = node
         return known.ids
 
+    @property
+    def way(self) -> Way:
+        """How queries state keys."""
+        return self._way
+
+    def kind(self, key: Iri, call: Call) -> Kind:
+        """Return what a blank node is whose ID was asked for."""
+        return self._kind(key, self._of(call))
+
     def is_unread(self, key: Iri, call: Call) -> bool:
         """Return whether it could not be found out what a blank node is whose ID was asked for."""
         known = self._of(call)

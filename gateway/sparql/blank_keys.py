@@ -74,6 +74,11 @@ def _variables() -> Iterator[str]:
             yield f"k{''.join(letters)}"
 
 
+def is_key(end: Iri) -> bool:
+    """Return whether an IRI stands for a key."""
+    return end.startswith(KEY)
+
+
 def key_of(text: str) -> Iri:
     """Return the IRI that stands for a key, as an engine writes it."""
     return KEY + _written(text)

@@ -10,28 +10,38 @@ from itertools import chain
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Triple
-from gateway.sparql.blank_keys import by_key
+from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple
+from gateway.sparql.blank_keys import NodeId, by_key
+from gateway.sparql.blank_lists import ListReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
-from gateway.terms.iri import MAX_IRI, REACHED_BY, REIFICATION
+from gateway.terms.iri import ARRAY, MAX_IRI, RDF_FIRST, RDF_NIL, RDF_REST, REACHED_BY, REIFICATION
+from gateway.terms.literals import Literal
+
+_EMPTY = IriTerm(RDF_NIL)
+"""The empty list."""
 
 _LONGEST = MAX_IRI - len(REACHED_BY)
 """Characters of a predicate that can be a type."""
 
 
-def said_by(contents: Mapping[Iri, Content], types: Sequence[Iri] = ()) -> Table:
+def said_by(
+    contents: Mapping[Iri, Content], types: Sequence[Iri] = (), of_lists: Mapping[Iri, Sequence[Iri]] | None = None
+) -> Table:
     """Return what nodes say as rows of ?n, ?p and ?v.
 
     Args:
         contents: What each says.
         types: The predicates of types; an untyped node has those that lead to it for types then.
+        of_lists: The predicates of the lists that have a node as a member; they lead to it in the place of its cells.
     """
     rows: list[tuple[Iri, Iri, Term]] = []
     for node, content in contents.items():
         rows += ((node, predicate, end) for predicate, end in content.says)
         if types and not any(predicate in types and isinstance(end, IriTerm) for predicate, end in content.says):
-            leading = dict.fromkeys(predicate for predicate, _ in content.said if len(predicate) <= _LONGEST)
+            by_lists = (of_lists or {}).get(node, ())
+            said = (predicate for predicate, _ in content.said if not (by_lists and predicate == RDF_FIRST))
+            leading = dict.fromkeys(predicate for predicate in (*said, *by_lists) if len(predicate) <= _LONGEST)
             rows += ((node, types[0], IriTerm(f"{REACHED_BY}{predicate}")) for predicate in leading)
     return Table(
         len(rows),
@@ -61,52 +71,101 @@ class BlankValues:
         self._batch = batch
 
     async def without_nodes(
-        self, described: Mapping[Iri, Description], reader: ContentReader, call: Call
+        self,
+        described: Mapping[Iri, Description],
+        reader: ContentReader,
+        lists: ListReader,
+        call: Call,
+        *,
+        contents: bool,
     ) -> Mapping[Iri, Description]:
-        """Return descriptions of nodes with an IRI in which no blank node that is a node stands as a value."""
-        beside = [node for node, one in described.items() if any(map(_has_blank, one.properties.values()))]
+        """Return descriptions of nodes with an IRI in which no blank node that is a node stands as a value.
+
+        Args:
+            described: The descriptions.
+            reader: Reads blank nodes.
+            lists: Reads lists, which are values.
+            call: The call that asks.
+            contents: Whether the content of other blank nodes is wanted.
+        """
+        has_lists = await lists.are_there(call)
+        beside = [node for node, one in described.items() if has_lists or any(map(_has_blank, one.properties.values()))]
         if not beside:
             return {}
+        found = {node: one.said for node, one in (await self._read(beside, call)).items() if one.mark.whole}
+        others = {node: _without_blank(described[node]) for node in found}
+        return await self._with(found, others, reader, lists, call, contents=contents)
+
+    async def blank_values(self, nodes: Sequence[Iri], call: Call) -> Sequence[tuple[Iri, Iri]]:
+        """Return the predicates and keys of the blank nodes to which some nodes lead."""
+        found = await self._read(nodes, call)
+        return [(p, end.value) for one in found.values() for p, end in one.said if isinstance(end, BlankTerm)]
+
+    async def _read(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Values]:
         query = BatchedQuery[Iri, _Values](
             self._client, "blank_nodes/values", self._batch, lambda batch: {"nodes": batch}, _read_values
         )
-        found = {node: one.said for node, one in (await query.run(beside, call)).items() if one.mark.whole}
-        return await self._with(found, {node: _without_blank(described[node]) for node in found}, reader, call)
+        return await query.run(nodes, call)
 
     async def with_values(
         self,
         described: Mapping[Iri, Description],
         contents: Mapping[Iri, Content],
         reader: ContentReader,
+        lists: ListReader,
         call: Call,
+        *,
+        with_contents: bool,
     ) -> Mapping[Iri, Description]:
         """Return descriptions of blank nodes with the content of those to which they lead that are no nodes."""
         said = {
-            node: tuple(triple for triple in content.says if isinstance(triple[1], BlankTerm))
+            node: tuple(triple for triple in content.says if isinstance(triple[1], BlankTerm) or triple[1] == _EMPTY)
             for node, content in contents.items()
         }
-        return await self._with({node: triples for node, triples in said.items() if triples}, described, reader, call)
+        leading = {node: triples for node, triples in said.items() if triples}
+        return await self._with(leading, described, reader, lists, call, contents=with_contents)
 
     async def _with(
         self,
         said: Mapping[Iri, Sequence[Triple]],
         described: Mapping[Iri, Description],
         reader: ContentReader,
+        lists: ListReader,
         call: Call,
+        *,
+        contents: bool,
     ) -> Mapping[Iri, Description]:
         keys = [end.value for triples in said.values() for _, end in triples if isinstance(end, BlankTerm)]
         ids = await reader.ids(keys, call)
         values = [key for key in dict.fromkeys(keys) if key not in ids]
+        cells = [key for key in values if reader.kind(key, call) is Kind.LIST]
+        folded = await lists.of(cells, call) if cells else {}
+        members = [end for key in cells if (one := folded[key]) is not None for end in one.ends]
+        ids = await reader.ids(members, call) if members else ids
         known = await reader.read(values, call)
         inner = (end for key in values for _, end in known[key].says)
         known = await reader.read([end.value for end in inner if isinstance(end, BlankTerm)], call)
         found: dict[Iri, Description] = dict(described)
         for node, triples in said.items():
             properties: dict[Iri, tuple[Value, ...]] = {**described[node].properties}
+            part = NodeId.of(node)
+            owner = node if part is None else part.key
+            shown: set[tuple[int, Iri]] = set()
             for predicate, end in triples:
-                if isinstance(end, BlankTerm) and end.value not in ids and predicate not in REIFICATION:
-                    content = _content(known[end.value], known, levels=1)
-                    properties[predicate] = (*properties.get(predicate, ()), content)
+                if end == _EMPTY and predicate != RDF_REST:
+                    properties[predicate] = (*properties.get(predicate, ()), Literal("[]", ARRAY, ""))
+                if not isinstance(end, BlankTerm) or end.value in ids or predicate in REIFICATION:
+                    continue
+                if not contents and folded.get(end.value) is None:
+                    continue
+                in_lists = folded.get(end.value)
+                new: Sequence[Value] = [_content(known[end.value], known, levels=1)]
+                if in_lists is not None:
+                    # Those that hang together stand there together.
+                    is_new = (id(in_lists), predicate) not in shown
+                    shown.add((id(in_lists), predicate))
+                    new = [one.literal(ids) for one in in_lists.values.get((owner, predicate), ()) if is_new]
+                properties[predicate] = (*properties.get(predicate, ()), *new)
             found[node] = replace(described[node], properties=properties)
         return found
 
@@ -148,7 +207,7 @@ def _others(properties: Properties) -> Iterator[tuple[Iri, tuple[Value, ...]]]:
 def _read_values(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Values]:
     found: dict[Iri, dict[Triple, None]] = {node: {} for node in batch}
     for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), by_key(rows, "v"), strict=True):
-        if not isinstance(end, BlankTerm):
+        if not isinstance(end, BlankTerm) and end != _EMPTY:
             raise UnexpectedRows
         found[node][predicate, end] = None
     return {node: _Values(tuple(said), mark) for node, said in found.items()}

@@ -24,8 +24,11 @@ pytestmark = pytest.mark.server
 Engine = Literal["fuseki", "oxigraph", "virtuoso", "rdf4j"]
 """Those that have keys of blank nodes."""
 
-_KINDS: Final = ("nests", "chain", "cycles", "siblings", "relations", "documents")
-"""Without lists and expressions, which are not read at an endpoint."""
+_KINDS: Final = (
+    *("nests", "chain", "cycles", "siblings", "relations", "documents"),
+    *("lists", "nodes_in_lists", "shared", "graphs"),
+)
+"""Without containers, malformed lists and lists that are nodes, and expressions: these are not read at an endpoint."""
 
 _QUESTIONS: Final = 8
 """About each graph."""
@@ -66,7 +69,7 @@ def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(engi
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert report.findings == []
-    assert report.count(Verdict.RIGHT) == len(graphs) * (_QUESTIONS + 1)
+    assert report.count(Verdict.MARKED) == 0
 
 
 async def ids_near(gateway: Gateway, graph: DrawnGraph) -> tuple[frozenset[str], bool]:
@@ -101,7 +104,7 @@ def test_an_id_means_the_same_node_in_another_process_and_one_of_other_content_m
 
 
 @pytest.mark.parametrize(
-    ("engine", "kind"), [*((engine, "lists") for engine in get_args(Engine)), ("blazegraph", "nests")]
+    ("engine", "kind"), [*((engine, "heads") for engine in get_args(Engine)), ("blazegraph", "nests")]
 )
 def test_what_is_not_read_of_an_endpoint_makes_an_answer_not_complete(
     engine: Engine | Literal["blazegraph"], kind: str, tmp_path: Path

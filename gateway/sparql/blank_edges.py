@@ -1,0 +1,146 @@
+"""Edges with blank nodes at an end, made from what was read of these: with IDs in the place of keys, lists folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from gateway.errors import EdgesCapped
+from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.sparql.blank_contents import BlankEnd, Content
+from gateway.sparql.blank_keys import is_key
+from gateway.sparql.blank_lists import ListEdge, Lists
+from gateway.sparql.table import BlankTerm, IriTerm
+from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was read of blank nodes.
+
+    Attributes:
+        ids: The IDs of those that are nodes, by key.
+        contents: What they say, by key.
+        lists: The lists of cells, by key; None where they are unread.
+    """
+
+    ids: Mapping[Iri, Iri]
+    contents: Mapping[Iri, Content]
+    lists: Mapping[Iri, Lists | None]
+
+
+class _Edges:
+    """Collects the edges of one node.
+
+    Args:
+        node: The node, as edges have it.
+        end: The same, as lists have it: of a blank node its key.
+        known: What was read.
+    """
+
+    def __init__(self, node: Iri, end: Iri, known: Known) -> None:
+        self._node = node
+        self._end = end
+        self._known = known
+        self.edges: dict[Edge, None] = {}
+        self.unread: dict[Edge, None] = {}
+
+    def add(self, predicate: Iri, other: Iri, *, is_incoming: bool) -> None:
+        """Add an edge to or from an IRI or a key; where the key is that of a cell, the edges of its lists."""
+        lists = self._known.lists.get(other)
+        if lists is None:
+            node = self._known.ids.get(other, "") if is_key(other) else other
+            shown = node or other
+            edge = Edge(shown, predicate, self._node) if is_incoming else Edge(self._node, predicate, shown)
+            (self.edges if node else self.unread)[edge] = None
+            return
+        for one in lists.edges.get(self._end, ()):
+            made = as_edge(one, self._known.ids)
+            if made is None:
+                self.unread[Edge(one.subject, one.predicate, one.object)] = None
+            else:
+                self.edges[made] = None
+
+
+def as_edge(one: ListEdge, ids: Mapping[Iri, Iri]) -> Edge | None:
+    """Return the edge to a member of a list; None where an end is no node, or was not read."""
+    ends = [ids.get(end) if is_key(end) else end for end in (one.subject, one.object)]
+    subject, target = ends
+    return None if subject is None or target is None else Edge(subject, one.predicate, target)
+
+
+def of_blank_node(node: Iri, key: Iri, content: Content, known: Known, selection: EdgeSelection) -> Neighbourhood:
+    """Return the edges of a blank node; those to others that are no nodes, or could not be read, are counted."""
+    found = _Edges(node, key, known)
+    for triples, is_incoming in ((content.outgoing, False), (content.incoming, True)):
+        for predicate, end in triples:
+            if isinstance(end, IriTerm | BlankTerm):
+                found.add(predicate, end.value, is_incoming=is_incoming)
+    left_out = EdgeSelection(_also_cells(selection.outgoing), _also_cells(selection.incoming))
+    unread = [edge for edge in _as_of(node, key, found.unread) if left_out.selects(node, edge)]
+    return Neighbourhood(selection.selected(node, found.edges), len(unread))
+
+
+def _as_of(node: Iri, key: Iri, edges: Iterable[Edge]) -> Iterable[Edge]:
+    return (Edge(*(node if end == key else end for end in edge.triple)) for edge in edges)
+
+
+def _also_cells(predicates: tuple[Iri, ...] | None) -> tuple[Iri, ...] | None:
+    return (*predicates, RDF_FIRST) if predicates else predicates
+
+
+def of_node(
+    node: Iri, around: Neighbourhood, ends: Iterable[BlankEnd], known: Known, selection: EdgeSelection
+) -> Neighbourhood:
+    """Return the edges of a node with an IRI, with those to blank nodes that could be read.
+
+    A key that does not lead to the node beside which it was met is not believed.
+
+    Args:
+        node: The node.
+        around: Its edges to other nodes with an IRI.
+        ends: The blank ends of the others.
+        known: What was read of these.
+        selection: Which edges are asked for; `around` may have more.
+    """
+    found = _Edges(node, node, known)
+    doubted = 0
+    count = 0
+    for end in ends:
+        count += 1
+        back = known.contents[end.key].says if end.is_incoming else known.contents[end.key].said
+        if (end.predicate, IriTerm(node)) in back:
+            found.add(end.predicate, end.key, is_incoming=end.is_incoming)
+        else:
+            doubted += 1
+    unread = len(found.unread) + doubted + max(0, around.blank_edges - count)
+    return replace(around, edges=selection.selected(node, (*around.edges, *found.edges)), blank_edges=unread)
+
+
+def is_to_empty_list(edge: Edge) -> bool:
+    """Return whether an edge leads to the empty list, as the value of its subject."""
+    return edge.object == RDF_NIL and edge.predicate != RDF_REST
+
+
+def degree_of(around: Neighbourhood, at_most: int) -> Degree:
+    """Return how many edges a node has, counted up to a bound."""
+    count = len(around.edges)
+    if isinstance(around.mark.fault, EdgesCapped):
+        return Degree(at_most + 1, exact=False)
+    # What was not read may be edges.
+    return Degree(min(count, at_most + 1), count <= at_most and not around.blank_edges, around.mark)
+
+
+def capped(around: Neighbourhood, most: int | None) -> Neighbourhood:
+    """Return so many edges of a node at most, marked as cut where it has more."""
+    if most is None or len(around.edges) <= most:
+        return around
+    mark = around.mark
+    if mark.whole:
+        mark = Mark(EdgesCapped("A node has more edges than are shown."), at_least=len(around.edges))
+    return replace(around, edges=around.edges[:most], blank_edges=0, mark=mark)
+
+
+def with_cells(selection: EdgeSelection) -> EdgeSelection:
+    """Return a selection with the edges to the members of lists, for whatever predicate the lists are."""
+    return EdgeSelection(selection.outgoing, _also_cells(selection.incoming))

@@ -1,0 +1,317 @@
+"""Looks blank nodes of an endpoint up: by their IDs, and as the ends of edges of other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+
+from gateway.errors import EndpointFault
+from gateway.graph.call import Call
+from gateway.graph.reading import sendable_edges
+from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.settings.profile import Profile, has_blank_nodes
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_contents import BlankEnds, Content, ContentReader, Kind, read_beside
+from gateway.sparql.blank_edges import Known, as_edge, is_to_empty_list, of_blank_node, of_node, with_cells
+from gateway.sparql.blank_keys import NodeId
+from gateway.sparql.blank_lists import ListReader
+from gateway.sparql.blank_proof import KeyProof
+from gateway.sparql.blank_values import BlankValues
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.engines import TRAITS
+from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
+from gateway.sparql.table import BlankTerm, Table, integer, iri, read
+from gateway.terms.iri import RDF_FIRST, RDF_NIL, is_blank_node
+
+_LEVELS: Final = 2
+"""Levels of blank neighbours in the digest of a node, at an engine that may give its key to another node."""
+
+_SCAN: Final = 20_000
+"""Edges with a blank node that are counted in one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A blank node that was asked for by its ID.
+
+    Attributes:
+        node: The ID.
+        content: What it says; None where there is no such node, or none of that content, or it could not be read.
+        mark: Whether that is known.
+    """
+
+    node: Iri
+    content: Content | None = None
+    mark: Mark = WHOLE
+
+
+class BlankLookup:
+    """Looks blank nodes up by their keys, at an endpoint that has some.
+
+    Args:
+        client: Sends the queries.
+        rule: Says what is an edge.
+        profile: The profile.
+
+    Attributes:
+        are_there: Whether the graph has blank nodes, by its schema or by what was met; None where that is not known.
+    """
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
+        self._client = client
+        self._rule = rule
+        self._batch = profile.limits.batch
+        self._may_be_nodes = client.is_remote and not client.has_policy and has_blank_nodes(profile)
+        self._reader: ContentReader | None = None
+        self._lists: ListReader | None = None
+        self._proof = KeyProof(client)
+        self._values = BlankValues(client, profile.limits.facts_batch)
+        self.are_there: bool | None = None
+
+    async def without_empty_lists(self, found: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
+        """Return edges without those to the empty list, which is a value."""
+        nil = [node for node, one in found.items() if node != RDF_NIL and any(map(is_to_empty_list, one.edges))]
+        if not nil or not self._proof.holds or self._lists is None or not await self._lists.are_there(call):
+            return found
+        without = {
+            node: replace(found[node], edges=tuple(edge for edge in found[node].edges if not is_to_empty_list(edge)))
+            for node in nil
+        }
+        return {**found, **without}
+
+    async def have_keys(self, call: Call) -> bool:
+        """Return whether the engine is one that has keys of blank nodes, whatever was proven of this one."""
+        if not self._may_be_nodes:
+            return False
+        if self._reader is None:
+            traits = TRAITS[await self._client.engine(call)]
+            if traits.blank_nodes is not None:
+                levels = _LEVELS if traits.reuses_keys else 0
+                self._reader = ContentReader(self._client, self._rule, traits.blank_nodes, levels)
+                self._lists = ListReader(self._client, self._rule, self._reader)
+        return self._reader is not None and not self._proof.fails
+
+    async def asked(self, ids: Sequence[Iri], call: Call) -> Sequence[Asked]:
+        """Look the blank nodes of some IDs up; one whose content is another now is missing."""
+        reader = self._reader
+        if not ids or reader is None:
+            return []
+        parts = {node: NodeId.of(node) for node in ids}
+        keys = [part.key for part in parts.values() if part is not None]
+        now = await reader.ids(keys, call)
+        contents = reader.contents(call)
+        found = []
+        for node, part in parts.items():
+            if part is None:
+                found.append(Asked(node))
+            elif now.get(part.key) == node:
+                # So many bits of a digest agree with another node's by no accident.
+                self._proof.has_held()
+                found.append(Asked(node, contents[part.key]))
+            elif not contents[part.key].mark.whole or reader.is_unread(part.key, call):
+                fault = contents[part.key].mark.fault or EndpointFault("A blank node could not be read as a whole.")
+                found.append(Asked(node, mark=Mark(fault)))
+            else:
+                found.append(Asked(node))
+        if any(one.content is None and one.mark.whole and parts[one.node] is not None for one in found):
+            doubt = await self._proof.doubt(reader, None, call)
+            if doubt is not None:
+                found = [replace(one, mark=Mark(doubt)) if one.content is None else one for one in found]
+        return found
+
+    async def around(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of blank nodes."""
+        asked = await self.asked(ids, call)
+        reader = self._reader
+        if reader is None or not asked:
+            return {}
+        contents = {one.node: one.content for one in asked if one.content is not None}
+        known = await self.known((end for content in contents.values() for end in content.blank_ends), call)
+        keys = {one.node: NodeId.of(one.node) for one in asked}
+        found = {}
+        for one in asked:
+            part = keys[one.node]
+            found[one.node] = Neighbourhood(mark=one.mark)
+            if one.content is not None and part is not None:
+                found[one.node] = of_blank_node(one.node, part.key, one.content, known, selection)
+        return sendable_edges(found)
+
+    async def known(self, keys: Iterable[Iri], call: Call) -> Known:
+        """Return what is known of the blank nodes at the ends of edges: their IDs, and the lists of cells."""
+        reader, lists = self._reader, self._lists
+        if reader is None or lists is None:
+            return Known({}, {}, {})
+        ends = list(dict.fromkeys(keys))
+        ids = await reader.ids(ends, call)
+        cells = [key for key in ends if reader.kind(key, call) is Kind.LIST]
+        found = await lists.of(cells, call) if cells else {}
+        beside = [end for key in cells if (one := found[key]) is not None for end in one.ends]
+        ids = await reader.ids(beside, call) if beside else ids
+        return Known(ids, reader.contents(call), found)
+
+    async def with_cells(self, selection: EdgeSelection, call: Call) -> EdgeSelection:
+        """Return which edges are to be read for a selection: a member of a list has none of the list's predicate."""
+        if not selection.incoming or self._lists is None or self.are_there is False:
+            return selection
+        return with_cells(selection) if await self._lists.are_there(call) else selection
+
+    async def of_lists(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of nodes with an IRI to the members of their lists, where there are lists."""
+        if not nodes or self._lists is None or self.are_there is False or not await self._lists.are_there(call):
+            return {}
+        ends = await self._blank_ends(nodes, selection, call)
+        known = await self.known((end.key for one in ends.values() for end in one.ends), call)
+        found: dict[Iri, Neighbourhood] = {}
+        for node, one in ends.items():
+            cells = [end for end in one.ends if end.key in known.lists]
+            edges = of_node(node, Neighbourhood(mark=one.mark), cells, known, selection)
+            if edges.blank_edges:
+                edges = replace(edges, mark=Mark(EndpointFault("A list could not be read.")))
+            found[node] = edges
+        return sendable_edges(found)
+
+    async def lists_beside(self, contents: Mapping[Iri, Content], call: Call) -> Mapping[Iri, Sequence[Iri]]:
+        """Return the predicates of the lists of which some blank nodes are members."""
+        cells = {
+            node: [
+                end.value for predicate, end in content.said if predicate == RDF_FIRST and isinstance(end, BlankTerm)
+            ]
+            for node, content in contents.items()
+        }
+        keys = [key for some in cells.values() for key in some]
+        if not keys:
+            return {}
+        known = await self.known(keys, call)
+        found: dict[Iri, list[Iri]] = {}
+        for node, some in cells.items():
+            part = NodeId.of(node)
+            for key in some:
+                lists = known.lists.get(key)
+                if lists is not None and part is not None:
+                    edges = lists.edges.get(part.key, ())
+                    found.setdefault(node, []).extend(edge.predicate for edge in edges if edge.object == part.key)
+        return found
+
+    async def positions(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Sequence[Assertion]]:
+        """Return the positions of edges to members of lists, as evidence."""
+        is_asked = self._proof.holds or self.are_there
+        if not is_asked or self._lists is None or not await self._lists.are_there(call):
+            return {}
+        named, blank = apart(edge.subject for edge in edges)
+        cells = [key for _, key in (await self._values.blank_values(named, call))] if named else []
+        for one in await self.asked(blank, call):
+            cells += (
+                [] if one.content is None else [end.value for _, end in one.content.says if isinstance(end, BlankTerm)]
+            )
+        known = await self.known(cells, call)
+        wanted = frozenset(edges)
+        found: dict[Edge, Sequence[Assertion]] = {}
+        read = {id(lists): lists for lists in known.lists.values() if lists is not None}
+        for lists in read.values():
+            for member in dict.fromkeys(chain.from_iterable(lists.edges.values())):
+                edge = as_edge(member, known.ids)
+                if edge is not None and edge in wanted:
+                    found[edge] = (*found.get(edge, ()), *member.assertions)
+        return found
+
+    async def with_blank_ends(
+        self, found: Mapping[Iri, Neighbourhood], wide: EdgeSelection, selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of nodes with an IRI, those to and from blank nodes among them.
+
+        Args:
+            found: Their edges with others, and how many there are with blank nodes.
+            wide: Which edges these are.
+            selection: Which of them are wanted.
+            call: The call that asks.
+        """
+        rest = {} if wide == selection else {node: _selected(node, one, selection) for node, one in found.items()}
+        beside = [node for node, one in found.items() if one.blank_edges and one.mark.whole]
+        reader = self._reader
+        if not beside or reader is None:
+            return {**found, **rest}
+        self.are_there = True
+        anchor = min(beside, key=lambda node: found[node].blank_edges)
+        if await self._proof.doubt(reader, anchor, call) is not None:
+            return {**found, **rest}
+        ends = await self._blank_ends(beside, wide, call)
+        known = await self.known((end.key for one in ends.values() for end in one.ends), call)
+        joined = {
+            node: of_node(node, found[node], ends[node].ends, known, selection)
+            for node in beside
+            if ends[node].mark.whole
+        }
+        return {**found, **rest, **sendable_edges(joined)}
+
+    async def _blank_ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
+        """Return the blank ends of edges of nodes with an IRI."""
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
+        query = BatchedQuery[Iri, BlankEnds](
+            self._client,
+            "blank_nodes/beside",
+            self._batch,
+            lambda batch: {"nodes": batch, **given},
+            read_beside,
+            beside=selected_predicates(selection),
+        )
+        return await query.run(nodes, call)
+
+    async def without_nodes(
+        self, described: Mapping[Iri, Description], call: Call, *, contents: bool
+    ) -> Mapping[Iri, Description]:
+        """Return those descriptions of nodes with an IRI that are others where blank nodes are nodes, and lists values.
+
+        Args:
+            described: The descriptions.
+            call: The call that asks.
+            contents: Whether the content of blank nodes that are no nodes is wanted.
+        """
+        if self._reader is None or self._lists is None or not self._proof.holds:
+            return {}
+        return await self._values.without_nodes(described, self._reader, self._lists, call, contents=contents)
+
+    async def with_values(
+        self, described: Mapping[Iri, Description], asked: Iterable[Asked], call: Call, *, contents: bool
+    ) -> Mapping[Iri, Description]:
+        """Return descriptions of blank nodes with their lists, and what those say that are no nodes."""
+        if self._reader is None or self._lists is None:
+            return {}
+        said = {one.node: one.content for one in asked if one.content is not None}
+        return await self._values.with_values(described, said, self._reader, self._lists, call, with_contents=contents)
+
+    async def beside_blank_nodes(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Sequence[Iri]:
+        """Return those of some nodes that have edges with blank nodes, or may have."""
+
+        def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
+            counts = dict.fromkeys(batch, 0)
+            for node, count in read(rows, iri("n"), integer("degree")):
+                counts[node] += count
+            whole = sum(counts.values()) < _SCAN
+            return {node: Degree(count, whole, mark) for node, count in counts.items()}
+
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
+        query = BatchedQuery[Iri, Degree](
+            self._client,
+            "blank_nodes/count",
+            self._batch,
+            lambda batch: {"nodes": batch, "scan": _SCAN, **given},
+            read_counts,
+            beside=selected_predicates(selection),
+        )
+        counted = await query.run(ids, call)
+        return [node for node, one in counted.items() if one.count or not one.exact or not one.mark.whole]
+
+
+def apart(ids: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
+    """Return the nodes with an IRI, and the blank ones."""
+    named: list[Iri] = []
+    blank: list[Iri] = []
+    for node in dict.fromkeys(ids):
+        (blank if is_blank_node(node) else named).append(node)
+    return named, blank
+
+
+def _selected(node: Iri, around: Neighbourhood, selection: EdgeSelection) -> Neighbourhood:
+    return replace(around, edges=selection.selected(node, around.edges))
