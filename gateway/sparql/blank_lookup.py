@@ -28,6 +28,9 @@ from gateway.terms.iri import RDF_FIRST, RDF_NIL, is_blank_node
 _LEVELS: Final = 2
 """Levels of blank neighbours in the digest of a node, at an engine that may give its key to another node."""
 
+_SOME: Final = 5_000
+"""Blank nodes beside one node that are read where there are more than one answer may have."""
+
 _SCAN: Final = 20_000
 """Edges with a blank node that are counted in one query."""
 
@@ -236,13 +239,14 @@ class BlankLookup:
         anchor = min(beside, key=lambda node: found[node].blank_edges)
         if await self._proof.doubt(reader, anchor, call) is not None:
             return {**found, **rest}
-        ends = await self._blank_ends(beside, wide, call)
-        known = await self.known((end.key for one in ends.values() for end in one.ends), call)
-        joined = {
-            node: of_node(node, found[node], ends[node].ends, known, selection)
-            for node in beside
-            if ends[node].mark.whole
+        # Of too many for one answer some are read, and all others stay counted.
+        ends = {
+            node: one.ends if one.mark.whole else one.ends[:_SOME]
+            for node, one in (await self._blank_ends(beside, wide, call)).items()
+            if one.mark.answered
         }
+        known = await self.known((end.key for some in ends.values() for end in some), call)
+        joined = {node: of_node(node, found[node], some, known, selection) for node, some in ends.items()}
         return {**found, **rest, **sendable_edges(joined)}
 
     async def _blank_ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
