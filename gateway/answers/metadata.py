@@ -24,11 +24,22 @@ from gateway.answers.values import (
     with_name,
 )
 from gateway.expand_compact import INCOMING
-from gateway.graph.values import Assertion, BlankNode, Evidence, Iri, NoValue, Properties, Quantity, Resource, Value
+from gateway.graph.values import (
+    Assertion,
+    BlankNode,
+    Evidence,
+    Iri,
+    NoValue,
+    Properties,
+    Quantity,
+    Resource,
+    Schema,
+    Value,
+)
 from gateway.settings.profile import Profile
 from gateway.terms.iri import POSITION, is_shown, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
-from gateway.terms.names import compact
+from gateway.terms.names import compact, one_line
 from gateway.terms.prefixes import PrefixMap
 
 _UNKNOWN = NoValue(unknown=True)
@@ -51,13 +62,14 @@ class MetadataBuilder:
         )
         self._prefixes = prefixes
 
-    def node(self, properties: Properties, types: Sequence[Iri], named_by: Sequence[Iri]) -> NodeMetadata:
-        """Return the metadata of a full node; `named_by` are the predicates that carry names in this graph."""
+    def node(self, properties: Properties, types: Sequence[Iri], schema: Schema) -> NodeMetadata:
+        """Return the metadata of a full node; the schema says which predicates carry names in this graph."""
         left = without_orders(properties)
-        names = self._take_texts(left, tuple(dict.fromkeys((*named_by, *self._roles.name))))
-        descriptions = self._take_texts(left, self._roles.description)
+        names = self._take_texts(left, tuple(dict.fromkeys((*(schema.names or ()), *self._roles.name))))
+        descriptions = self._take_texts(left, self._roles.description, in_line=False)
         # A second name is one more way to call the node.
-        synonyms = sorted({*names[1:], *self._take_texts(left, self._roles.synonym)} - set(names[:1]))
+        further = self._take_texts(left, tuple(dict.fromkeys((*self._roles.synonym, *schema.synonyms))))
+        synonyms = sorted({*names[1:], *further} - set(names[:1]))
         mentions = self._take_numbers(left, self._mentions)
         said = self._assertion_from(left, properties)
         return NodeMetadata(
@@ -224,8 +236,11 @@ class MetadataBuilder:
             confidence=confidence, source_documents=documents, properties=self._properties(left, properties)
         )
 
-    def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
-        """Take the texts of some predicates out, in the best language of each, those of the first predicate first."""
+    def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri], *, in_line: bool = True) -> list[str]:
+        """Take the texts of some predicates out, in the best language of each, those of the first predicate first.
+
+        Names are written in one line.
+        """
         texts: dict[str, None] = {}
         for predicate in filter(left.__contains__, predicates):
             values = left.pop(predicate)
@@ -233,7 +248,8 @@ class MetadataBuilder:
             if others := tuple(value for value in values if not isinstance(value, Literal)):
                 left[predicate] = others
             best = in_best_language(literals, self._profile.names.languages)
-            texts.update(dict.fromkeys(str(text) for text in sorted_values(str(one.json) for one in best)))
+            written = sorted_values(one_line(str(one.json)) if in_line else str(one.json) for one in best)
+            texts.update(dict.fromkeys(filter(None, map(str, written))))
         return list(texts)
 
     def _take_numbers(

@@ -405,7 +405,7 @@ class Presenter:
     def _describe(
         self, nodes: Iterable[PageNode], described: Mapping[Iri, Description], left: FilteredTopology
     ) -> None:
-        chooser, named_by = left.known.chooser, left.known.schema.names or ()
+        chooser, schema = left.known.chooser, left.known.schema
         for node in nodes:
             description, facts = described[node.iri], left.whole.facts[node.iri]
             node.failed = not description.mark.whole
@@ -413,7 +413,7 @@ class Presenter:
             if not node.failed:
                 node.ids_left_out = description.left_out + facts.left_out
                 types = chooser.all_of(facts)
-                node.set_metadata(self._metadata_builder.node(description.properties, types, named_by))
+                node.set_metadata(self._metadata_builder.node(description.properties, types, schema))
 
     def _add_evidence(self, edge: PageEdge, evidence: Evidence) -> None:
         edge.failed = not evidence.mark.whole

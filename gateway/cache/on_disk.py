@@ -23,7 +23,7 @@ from gateway.settings.storage import read_at_most, write_file
 _log = logging.getLogger(__name__)
 
 _FILE = "schema.json"
-_FORMAT = 5
+_FORMAT = 6
 """A file of another format is ignored, and read again from the graph."""
 
 _NAMELESS = "nameless.json"
@@ -140,7 +140,7 @@ class FixedContentStore(DelegatingStore):
         if stored is not None and stored.exact and stored.labelled and stored.names is not None:
             names = self._inner.name_reader()
             if names is not None:
-                names.use_predicates(stored.names)
+                names.use_predicates(stored.names, stored.synonyms)
             return stored
         schema = await read(call)
         if schema.exact:

@@ -379,8 +379,8 @@ class NameReader(Protocol):
         """Detect which predicates name nodes; a schema that is read does the same."""
         ...
 
-    def use_predicates(self, found: Sequence[Iri]) -> None:
-        """Use the name predicates that an earlier run detected in the same graph."""
+    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = ()) -> None:
+        """Use the predicates of names, and of synonyms, that an earlier run detected in the same graph."""
         ...
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -471,6 +471,7 @@ class Schema:
         version: A hash of types, predicates, counts and superclasses.
         basis: How it was read.
         names: The predicates that name nodes in this graph, the best first; None if they could not be detected.
+        synonyms: The predicates of further names that were detected, beside those of the profile.
         hubs: The types of nodes with very many edges, the largest first.
         left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
             is not exact then.
@@ -489,6 +490,7 @@ class Schema:
     version: str = ""
     basis: Basis = Basis()
     names: tuple[Iri, ...] | None = None
+    synonyms: tuple[Iri, ...] = ()
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False

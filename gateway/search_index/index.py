@@ -34,7 +34,7 @@ from gateway.search_index.index_search import (
 )
 from gateway.search_index.sqlite_worker import ClosedError, SqliteWorker, attach
 
-FORMAT = "3"
+FORMAT = "4"
 """Of the tables and of `gateway.search_index.index_search`: an index of another format is not used.
 
 The columns `squashed` and `bag` hold `joined_key` and `sorted_key`, the table `slip` holds `deletion_keys`.

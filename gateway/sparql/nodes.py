@@ -43,7 +43,7 @@ from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text
-from gateway.terms.names import compact
+from gateway.terms.names import compact, one_line
 
 
 class NamePredicates:
@@ -61,7 +61,7 @@ class NamePredicates:
         self._listeners: list[Callable[[], None]] = []
         self.names: tuple[Iri, ...] = roles.name
         self.synonyms: tuple[Iri, ...] = roles.synonym
-        self._set(roles.name)
+        self._set(roles.name, ())
 
     @property
     def all(self) -> tuple[Iri, ...]:
@@ -73,10 +73,15 @@ class NamePredicates:
         """The predicates of names that the profile gives."""
         return self._roles.name
 
-    def use(self, names: Iterable[Iri]) -> None:
-        """Let other predicates be the names, the best first, and call the listeners if they are not those in force."""
+    def use(self, names: Iterable[Iri], synonyms: Iterable[Iri] = ()) -> None:
+        """Let other predicates be the names, the best first, and call the listeners if they are not those in force.
+
+        Args:
+            names: The predicates of names.
+            synonyms: Predicates of further names, beside those of the profile.
+        """
         before = self.all
-        self._set(names)
+        self._set(names, synonyms)
         if self.all != before:
             for listener in self._listeners:
                 listener()
@@ -85,9 +90,10 @@ class NamePredicates:
         """Call a function whenever other predicates are in force: stored answers contain names by the old ones."""
         self._listeners.append(listener)
 
-    def _set(self, names: Iterable[Iri]) -> None:
+    def _set(self, names: Iterable[Iri], synonyms: Iterable[Iri]) -> None:
         self.names = tuple(dict.fromkeys(names))
-        self.synonyms = tuple(iri for iri in dict.fromkeys(self._roles.synonym) if iri not in self.names)
+        further = dict.fromkeys((*self._roles.synonym, *synonyms))
+        self.synonyms = tuple(iri for iri in further if iri not in self.names)
 
 
 class NodeReader:
@@ -329,7 +335,8 @@ class NodeReader:
                     texts_of.setdefault(node, {}).setdefault(predicate, {})[literal_of(bound)] = None
             known = _typed(batch, rows, types_of, mark)
             for node, texts in texts_of.items():
-                name, description = best_text(texts, names, languages), best_text(texts, descriptions, languages)
+                name = one_line(best_text(texts, names, languages))
+                description = best_text(texts, descriptions, languages)
                 if name or description:
                     known[node] = NodeFacts(known[node].types, name, mark, description)
             return known

@@ -30,7 +30,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.json_rows import decode
-from gateway.sparql.names import NamePredicateFinder
+from gateway.sparql.name_finder import FoundNames, NamePredicateFinder
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import (
@@ -320,7 +320,8 @@ class SchemaReader:
         """Return the schema of a graph whose predicates are known; what was loaded since `began` may be missing."""
         async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, call, partly=partly))
-            naming = tasks.create_task(self._name_predicates.find(call, totals.triples if totals.is_whole else None))
+            triples = totals.triples if totals.is_whole else None
+            naming = tasks.create_task(self._name_predicates.find(call, triples, totals.counts))
             finding = tasks.create_task(types_of_hubs(partial(self._hubs, call), self._nodes, call))
         counts = counting.result()
         reason = counts.reason or totals.reason
@@ -337,11 +338,13 @@ class SchemaReader:
         schema = await schema_of(
             found, basis, reason, self._nodes.labels, call, left_out=counts.left_out, superclasses=above
         )
-        names = naming.result()
+        found_names = naming.result()
+        names = None if found_names is None else found_names.names
         blank = await self._blank(counts, names, call, are_all=not reason)
         # A graph with blank nodes has some without a type; where there are none, nothing more is asked.
         share = await self._blank_share(call) if any(map(is_reached_by, types)) else None
-        return replace(schema, names=names, hubs=finding.result(), blank=blank, blank_share=share)
+        named = _named(schema, found_names)
+        return replace(named, hubs=finding.result(), blank=blank, blank_share=share)
 
     async def _blank_share(self, call: Call) -> BlankShare | None:
         """Return how many edges have a blank node at an end that is a node; None where that could not be counted."""
@@ -410,7 +413,7 @@ class SchemaReader:
             schema = await schema_of(
                 seen.followed_by(used), basis, _ONLY.format(read), self._nodes.labels, call, superclasses=above
             )
-        return replace(schema, names=naming.result())
+        return _named(schema, naming.result())
 
     async def _of_classes(self, types: Sequence[Iri], call: Call) -> Counter[Iri]:
         """Return the predicates of a few nodes of the first types, without those that evidence alone has."""
@@ -432,7 +435,7 @@ class SchemaReader:
         seen = TermCounts(without_counts(sample.types), without_counts(sample.predicates), sample.is_cut)
         basis = Basis(("sampled",), self._wall_clock(), sample.triples, None)
         schema = await schema_of(seen, basis, _ONLY.format(sample.triples), self._nodes.labels, call)
-        return replace(schema, names=names)
+        return _named(schema, names)
 
     async def _hubs(self, call: Call) -> Mapping[Iri, int]:
         # Leaving out the edges of evidence nodes would read every triple, and change no hub.
@@ -461,6 +464,11 @@ class SchemaReader:
         except Fault as fault:
             return f"the graph that is asked is empty, and named graphs could not be looked for: {fault.wrong}"
         return _IN_NAMED_GRAPHS if rows else ""
+
+
+def _named(schema: Schema, found: FoundNames | None) -> Schema:
+    """Return a schema with the predicates of names that were found."""
+    return schema if found is None else replace(schema, names=found.names, synonyms=found.synonyms)
 
 
 def _basis(totals: Scan, began: float, *, is_part: bool) -> Basis:

@@ -17,7 +17,8 @@ from gateway.sparql.edges import EdgeReader
 from gateway.sparql.engines import EngineDetector
 from gateway.sparql.evidence import EvidenceReader, WaysInUse
 from gateway.sparql.learned import LateralProbe
-from gateway.sparql.names import NamelessCounter, NamePredicateFinder, SparqlNameReader
+from gateway.sparql.name_finder import NamePredicateFinder
+from gateway.sparql.names import NamelessCounter, SparqlNameReader
 from gateway.sparql.nodes import NamePredicates, NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema import SchemaReader

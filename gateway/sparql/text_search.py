@@ -30,7 +30,7 @@ from gateway.sparql.nodes import NamePredicates
 from gateway.sparql.table import Table, binding, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import local_name
-from gateway.terms.names import Sought, is_word, listed_words, words_of
+from gateway.terms.names import Sought, is_word, listed_words, one_line, words_of
 from gateway.terms.prefixes import in_prose
 
 _PREFIX = 4
@@ -177,7 +177,9 @@ class HitReader:
 
         def found(_: Deadline) -> tuple[Hit, ...]:
             each = read(rows, iri("n"), iri("p"), literal("v"))
-            return tuple(dict.fromkeys(Hit(entity, name.value, is_synonym=by in synonyms) for entity, by, name in each))
+            return tuple(
+                dict.fromkeys(Hit(entity, one_line(name.value), is_synonym=by in synonyms) for entity, by, name in each)
+            )
 
         return Hits(await in_thread(call, found, unless=len(rows) <= FEW_FOR_A_THREAD), truncated, how="")
 

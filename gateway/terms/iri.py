@@ -217,6 +217,9 @@ DCT = "http://purl.org/dc/terms/"
 DC = "http://purl.org/dc/elements/1.1/"
 FOAF = "http://xmlns.com/foaf/0.1/"
 OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+OBO = "http://purl.obolibrary.org/obo/"
+QUDT = "http://qudt.org/schema/qudt/"
+VCARD = "http://www.w3.org/2006/vcard/ns#"
 PROV = "http://www.w3.org/ns/prov#"
 OBAN = "http://purl.org/oban/"
 BIOLINK = "https://w3id.org/biolink/vocab/"
@@ -299,7 +302,7 @@ _LABELS = (
 )
 _ALTERNATIVE_LABELS = (f"{SKOS}altLabel",)
 
-NAME_PREDICATES = (*_LABELS, f"{FOAF}name", f"{DCT}title", f"{DC}title")
+NAME_PREDICATES = (*_LABELS, f"{FOAF}name", f"{DCT}title", f"{DC}title", f"{VCARD}fn")
 SYNONYM_PREDICATES = (
     *_ALTERNATIVE_LABELS,
     *(f"{namespace}alternateName" for namespace in SCHEMA),
@@ -307,10 +310,16 @@ SYNONYM_PREDICATES = (
     f"{DCT}alternative",
     f"{OBO_IN_OWL}hasExactSynonym",
 )
-DESCRIPTION_PREDICATES = (
+_DESCRIPTIONS = (
     f"{RDFS}comment",
     f"{SKOS}definition",
     *(f"{namespace}description" for namespace in SCHEMA),
+)
+DESCRIPTION_PREDICATES = (
+    *_DESCRIPTIONS,
+    f"{DCT}description",
+    f"{OBO}IAO_0000115",
+    f"{QUDT}plainTextDescription",
 )
 """The default roles of predicates, the strongest first."""
 
@@ -323,7 +332,7 @@ STATING = (
 )
 """From what states something about a triple to the triple, or to one of its terms."""
 
-NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *DESCRIPTION_PREDICATES, *REIFICATION)
+NO_EDGES = (*_LABELS, *_ALTERNATIVE_LABELS, *_DESCRIPTIONS, *REIFICATION)
 """The predicates that are not edges by default; the profile adds the type predicate.
 
 Listed in docs/profiles.md, "edges: which triples are edges". Other predicates of names are edges where their object is

@@ -34,6 +34,19 @@ def fold(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()
 
 
+_BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
+
+
+def one_line(text: str) -> str:
+    r"""Return a text without blanks around it, with one blank for each line break and what is around that.
+
+    >>> one_line("\n  Moby\n  Dick ")
+    'Moby Dick'
+    """
+    stripped = text.strip()
+    return stripped if stripped.isprintable() else _BREAKS.sub(" ", stripped)
+
+
 _COMPARED = 1_000
 _LONGEST_COMPARED = 100
 """Known names, and characters of each and of a misspelt one, that are compared at most: other calls wait."""

@@ -448,12 +448,12 @@ class EntityDescriber:
     def _entity(
         self, iri: Iri, facts: NodeFacts, description: Description, survey: EdgeSurvey, known: SchemaView
     ) -> PageNode:
-        types, named_by = known.chooser.all_of(facts), known.schema.names or ()
+        types = known.chooser.all_of(facts)
         return PageNode(
             iri,
             self._prefixes.shorten(iri),
             known.chooser.shown(facts),
-            metadata=self._metadata_builder.node(description.properties, types, named_by),
+            metadata=self._metadata_builder.node(description.properties, types, known.schema),
             ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
             survey=survey,
         )

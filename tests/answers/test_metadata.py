@@ -16,7 +16,7 @@ from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.reference import node_metadata
 from gateway.api import open_gateway
 from gateway.errors import GaveUp
-from gateway.graph.values import BlankNode, Properties, Resource, Value
+from gateway.graph.values import BlankNode, Properties, Resource, Schema, Value
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile, ShapeName
 from gateway.settings.vocabulary import EdgeSettings, NameSettings, RoleSettings
@@ -349,7 +349,7 @@ _prefix_maps = st.dictionaries(
 def test_every_key_but_the_protocols_own_has_a_colon(
     properties: Properties, types: Sequence[str], prefixes: PrefixMap
 ) -> None:
-    written = node_metadata(MetadataBuilder(Profile(), prefixes).node(properties, types, ()))
+    written = node_metadata(MetadataBuilder(Profile(), prefixes).node(properties, types, Schema()))
     assert all(":" in key or key in BARE_KEYS for key in written)
     assert all(":" in key or key in {"more", "unknown"} for value in written.values() for key in _keys(value))
 
@@ -357,7 +357,7 @@ def test_every_key_but_the_protocols_own_has_a_colon(
 @settings(derandomize=True, deadline=None)
 @given(properties=_properties(_leaves), prefixes=_prefix_maps)
 def test_every_value_of_a_node_is_listed_under_one_key(properties: Properties, prefixes: PrefixMap) -> None:
-    written = node_metadata(MetadataBuilder(Profile(), prefixes).node(properties, [], ()))
+    written = node_metadata(MetadataBuilder(Profile(), prefixes).node(properties, [], Schema()))
     for predicate, values in properties.items():
         if any(predicate in role for role in (RoleSettings().name, RoleSettings().synonym, RoleSettings().description)):
             continue

@@ -154,10 +154,13 @@ async def test_stubs_are_named_by_it_too() -> None:
     }
 
 
-async def test_a_title_that_few_nodes_have_names_nothing_where_others_have_labels() -> None:
+async def test_a_title_beside_a_label_is_a_further_name() -> None:
     labelled = "\n".join(f"x:n{number} rdfs:label 'Node {number}' ; x:title 'T{number}' ." for number in range(10))
     async with over(labelled) as gateway:
-        assert (await gateway.describe_schema()).names == ["rdfs:label"]
+        assert (await gateway.describe_schema()).names == ["rdfs:label", "x:title"]
+        entity = await gateway.describe_entity("x:n3")
+    said = entity.model_extra or {}
+    assert (said["name"], said["synonyms"]) == ("Node 3", ["T3"])
 
 
 async def test_labels_of_the_classes_alone_do_not_hide_what_names_the_nodes() -> None:

@@ -1,0 +1,92 @@
+"""Which predicates carry names, by what they are called and by their values.
+
+Rules: docs/profiles.md, "Names that a graph gives by predicates of its own".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal as OneOf
+
+from gateway.terms.iri import local_name
+from gateway.terms.literals import Literal, is_date, is_number
+from gateway.terms.names import one_line
+
+Role = OneOf["name", "synonym"]
+
+_ENDINGS = ("name", "label", "title", "term", "heading", "lemma")
+"""How names of predicates end whose values are names, the likeliest first."""
+
+_FIRST = ("pref", "display")
+"""What the name of a predicate has in it whose values are shown before those of others."""
+
+_SUFFIX = re.compile(r"(?:string|text|value)$")
+_SYNONYM = re.compile(r"alt|hidden|short|synonym")
+_OF_ANOTHER = re.compile(r"file|class|family|given|attribution|template|first|last|surname|user")
+"""What is called a name and names something else, or a part of a name only."""
+
+_NEVER = re.compile(
+    r"comment|message|note|description|definition|abstract|identifier|notation|code|symbol|(?:^|[^a-z])id$|[a-z]ID$|Id$"
+)
+"""What comments, messages and identifiers are called, which differ more from node to node than names do."""
+
+_NUMBERED = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
+"""A local name that says nothing, such as `IAO_0000118` and `P1476`."""
+
+_LONGEST = 160
+_NOT_A_NAME = re.compile(r"\w+://\S+|\S+@\S+|[\d\W_]+|[0-9a-fA-F-]{16,}")
+"""An address, a number, a date or a hash."""
+
+_SHORTEST = 2
+
+
+def role_of(called: str) -> Role | None:
+    """Return what the values of a predicate are by what it is called, in its IRI or by its own label; None for neither.
+
+    >>> role_of("fullTitle"), role_of("alternative term"), role_of("fileName")
+    ('name', 'synonym', None)
+    """
+    compact = _compact(called)
+    if _SYNONYM.search(compact) is not None and compact.endswith((*_ENDINGS, "synonym", "synonyms")):
+        return "synonym"
+    if not compact.endswith(_ENDINGS) or _OF_ANOTHER.search(compact) is not None:
+        return None
+    return "name"
+
+
+def name_rank(called: str) -> tuple[bool, int]:
+    """Return the sort key of a predicate whose values are names, by what it is called."""
+    compact = _compact(called)
+    place = next((place for place, ending in enumerate(_ENDINGS) if compact.endswith(ending)), len(_ENDINGS))
+    return (not any(word in compact for word in _FIRST), place)
+
+
+def has_numbered_name(predicate: str) -> bool:
+    """Return whether the local name of a predicate says nothing, so that its own label has to."""
+    return _NUMBERED.fullmatch(local_name(predicate)) is not None
+
+
+def is_never_a_name(called: str) -> bool:
+    """Return whether a predicate is called as those of comments, messages and identifiers are."""
+    return _NEVER.search(called) is not None or _NEVER.search(called.lower()) is not None
+
+
+def may_be_name(literal: Literal) -> bool:
+    """Return whether a literal reads as a name: a text that is not long, no address and no number."""
+    text = one_line(literal.value)
+    return (
+        not (is_number(literal.datatype) or is_date(literal.datatype))
+        and len(text) >= _SHORTEST
+        and _NOT_A_NAME.fullmatch(text) is None
+        and any(map(str.isalpha, text))
+    )
+
+
+def is_short(length: int) -> bool:
+    """Return whether texts of a length, the median of some, are as short as names."""
+    return length <= _LONGEST
+
+
+def _compact(called: str) -> str:
+    letters = "".join(filter(str.isalnum, called)).lower()
+    return _SUFFIX.sub("", letters)
