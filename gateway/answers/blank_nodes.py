@@ -39,7 +39,7 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.schema.view import SchemaView
-from gateway.terms.iri import RDF_TYPE, is_blank_node, is_reached_by
+from gateway.terms.iri import RDF_TYPE, is_blank_node, is_reached_by, is_walk
 from gateway.terms.prefixes import PrefixMap
 
 _LEVELS = 2
@@ -153,7 +153,7 @@ class BlankContents:
         properties: dict[Iri, tuple[Value, ...]] = {}
         if types := [iri for iri in facts.types if not is_reached_by(iri)]:
             properties[RDF_TYPE] = tuple(map(Resource, types))
-        properties |= described.properties
+        properties |= {at: values for at, values in described.properties.items() if not is_walk(at)}
         for predicate, ends in self._ends(node).items():
             said = tuple(self._end(end, levels, above) for end in ends)
             properties[predicate] = (*properties.get(predicate, ()), *said)

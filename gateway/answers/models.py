@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
 
-Match = Literal["label", "alias", "prefix", "all words", "part", "some words", "similar", "type"]
+Match = Literal["label", "alias", "code", "prefix", "all words", "part", "id", "some words", "similar", "type"]
 """How a name fits: it is the query, it is a further name and the query, it begins so, it has all words, it has all of
 them but some as parts of words only, it has some words, or none as such, as it is with a word that was spelt otherwise.
 "type": there was no query, and its type was asked for."""

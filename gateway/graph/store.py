@@ -20,6 +20,7 @@ from gateway.graph.values import (
     EdgeSelection,
     Evidence,
     Existence,
+    HitKind,
     Hits,
     Identities,
     Iri,
@@ -316,12 +317,16 @@ class Name:
         text: The name.
         is_synonym: Whether it is a synonym.
         language: Its language tag in lower case; empty where it has none.
+        kind: What of the entity it is.
+        is_whole: Whether a search has to have all of it, because a part of it says nothing.
     """
 
     iri: Iri
     text: str
     is_synonym: bool
     language: str = ""
+    kind: HitKind = "name"
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,8 +384,8 @@ class NameReader(Protocol):
         """Detect which predicates name nodes; a schema that is read does the same."""
         ...
 
-    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = ()) -> None:
-        """Use the predicates of names, and of synonyms, that an earlier run detected in the same graph."""
+    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = (), codes: Sequence[Iri] = ()) -> None:
+        """Use the predicates of names, synonyms and codes that an earlier run detected in the same graph."""
         ...
 
     def on_change(self, listener: Callable[[], None]) -> None:

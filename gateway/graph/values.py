@@ -472,6 +472,7 @@ class Schema:
         basis: How it was read.
         names: The predicates that name nodes in this graph, the best first; None if they could not be detected.
         synonyms: The predicates of further names that were detected, beside those of the profile.
+        codes: The predicates of notations, codes and identifiers that were detected.
         hubs: The types of nodes with very many edges, the largest first.
         left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
             is not exact then.
@@ -491,6 +492,7 @@ class Schema:
     basis: Basis = Basis()
     names: tuple[Iri, ...] | None = None
     synonyms: tuple[Iri, ...] = ()
+    codes: tuple[Iri, ...] = ()
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False
@@ -513,19 +515,25 @@ class SearchTerms:
     words: tuple[str, ...]
 
 
+HitKind = Literal_["name", "code", "id"]
+"""What of an entity a search found: a name or a synonym, a code such as a notation, or its local name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One name that a search found, with its entity.
 
     Attributes:
         iri: The entity.
-        text: The name or synonym that matched.
+        text: The name or synonym that matched, or the code or local name.
         is_synonym: Whether that is a synonym.
+        kind: What of the entity it is.
     """
 
     iri: Iri
     text: str
     is_synonym: bool
+    kind: HitKind = "name"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,9 @@ from gateway.postgres.sql import filled, identifier
 from gateway.postgres.tables import LEFT_OUT_COLUMNS, BlankEnds, left_out_table, mappings
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.iri import EVIDENCE_MARKERS
+from gateway.terms.iri import EVIDENCE_MARKERS, is_walk
 from gateway.terms.literals import Literal
+from gateway.terms.names import one_line
 
 _KNOWN: Final = {
     "42P07": (
@@ -244,6 +245,7 @@ class Loader:
     roles: RoleSettings
     on_loaded: OnLoaded = report_nothing
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    _name_predicates: list[Iri] = field(default_factory=list, init=False)
 
     @cached_property
     def _mappings(self) -> tuple[IriMapping, IriMapping]:
@@ -279,6 +281,10 @@ class Loader:
 
     async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
         loaded = Loaded()
+        if (reader := self.store.name_reader()) is not None:
+            # Which predicates carry names beside those of the roles.
+            await reader.find_predicates(_allowance())
+            self._name_predicates.extend(reader.predicates)
         while batch := list(islice(nodes, _BATCH)):
             entities = await self._entities(batch, loaded)
             edges, statements = await self._edges(batch, loaded)
@@ -299,14 +305,15 @@ class Loader:
         return [self._entity(node, _whole(facts[node]), _whole(described[node])) for node in batch]
 
     def _entity(self, node: Iri, facts: NodeFacts, described: Description) -> tuple[object, ...]:
-        properties = self._json.properties(described.properties)
+        own = {predicate: values for predicate, values in described.properties.items() if not is_walk(predicate)}
+        properties = self._json.properties(own)
         ids, terms = self._mappings
         types = [*map(terms.text, facts.types)]
         if types[1:]:
             properties[TYPES] = types[1:]
         names = (
-            value.value
-            for predicate in (*self.roles.name, *self.roles.synonym)
+            one_line(value.value)
+            for predicate in dict.fromkeys((*self._name_predicates, *self.roles.name, *self.roles.synonym))
             for value in described.properties.get(predicate, ())
             if isinstance(value, Literal)
         )

@@ -256,7 +256,7 @@ class SchemaCache:
         if action is Action.ADOPT:
             self._adopt(sample)
         elif sample.names is not None:
-            self._publish(replace(self._schema, names=sample.names, synonyms=sample.synonyms))
+            self._publish(replace(self._schema, names=sample.names, synonyms=sample.synonyms, codes=sample.codes))
 
     def _finished(self, schema: Schema) -> None:
         if schema.exact and not self._profile.endpoint.trusted:
@@ -390,6 +390,7 @@ def _with_terms_of(sample: Schema, before: Schema) -> Schema:
         predicates=_with_uncounted(sample.predicates, before.predicates),
         names=before.names if sample.names is None else sample.names,
         synonyms=before.synonyms if sample.names is None else sample.synonyms,
+        codes=before.codes if sample.names is None else sample.codes,
         hubs=sample.hubs or before.hubs,
         superclasses={**before.superclasses, **sample.superclasses},
     )

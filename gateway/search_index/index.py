@@ -21,16 +21,21 @@ from typing import Literal, Protocol
 
 from gateway.errors import Fault, counted
 from gateway.graph.call import Call, Deadline
-from gateway.graph.store import DelegatingStore, GraphStore, OnProgress
-from gateway.graph.values import Hits, Iri, SearchTerms
+from gateway.graph.store import DelegatingStore, GraphStore, Name, OnProgress
+from gateway.graph.values import HitKind, Hits, Iri, SearchTerms
 from gateway.search_index.index_search import (
+    CODE,
+    LOCAL_NAME,
     LONGEST_NAME,
     LONGEST_WORD,
+    WHOLE_KINDS,
+    WHOLE_LOCAL_NAME,
     IndexSearch,
     deletion_keys,
     index_words,
     joined_key,
     sorted_key,
+    whole_key,
 )
 from gateway.search_index.sqlite_worker import ClosedError, SqliteWorker, attach
 
@@ -94,6 +99,19 @@ Entry = tuple[str, str, str, str | None]
 TextRow = tuple[int, str, int, str, str | None]
 
 
+_KIND_NUMBERS: Mapping[tuple[HitKind, bool], int] = {
+    ("name", False): 0,
+    ("code", True): CODE,
+    ("id", False): LOCAL_NAME,
+    ("id", True): WHOLE_LOCAL_NAME,
+}
+
+
+def kind_number(name: Name) -> int:
+    """Return how the index says what of its entity a name is."""
+    return 1 if name.is_synonym else _KIND_NUMBERS[name.kind, name.is_whole]
+
+
 def is_index(database: sqlite3.Connection) -> bool:
     """Return whether the database `built` is exactly an index: no other table, no view, no trigger."""
     return _entries(database, "built") == _expected("built")
@@ -149,6 +167,9 @@ def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Cou
         for entity, text, is_synonym, language, kinds in chunk:
             number += 1
             words = index_words(text)
+            if is_synonym in WHOLE_KINDS:
+                names.append((number, entity, text, is_synonym, language, whole_key(words), ""))
+                continue
             different = dict.fromkeys(words)
             counts.update(different.keys())
             names.append((number, entity, text, is_synonym, language, joined_key(words), sorted_key(words)))

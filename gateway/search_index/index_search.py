@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from gateway.graph.values import Hit, Iri, SearchTerms
+from gateway.graph.values import Hit, HitKind, Iri, SearchTerms
 from gateway.terms.names import (
     Fit,
     Sought,
+    fold_accents,
     fold_marks,
     folded_words,
     inflections,
@@ -23,6 +24,14 @@ from gateway.terms.names import (
     is_unspaced,
     may_be_part,
 )
+
+CODE, LOCAL_NAME, WHOLE_LOCAL_NAME = 2, 3, 4
+"""What a text is beside a name, 0, and a synonym, 1; see `gateway.graph.values.HitKind`."""
+
+WHOLE_KINDS = frozenset({CODE, WHOLE_LOCAL_NAME})
+"""Those that are found by nothing less than the whole text."""
+
+_KINDS: Mapping[int, HitKind] = {CODE: "code", LOCAL_NAME: "id", WHOLE_LOCAL_NAME: "id"}
 
 LONGEST_NAME = 1_000
 """Characters of a name that are searched; a longer name is found by its beginning."""
@@ -46,6 +55,11 @@ def index_words(text: str) -> list[str]:
 def joined_key(words: Sequence[str]) -> str:
     """Return a key that is equal for names that differ in blanks and signs only."""
     return "".join(words)[:_LONGEST_KEY]
+
+
+def whole_key(words: Sequence[str]) -> str:
+    """Return the key of a text that a search has to have as a whole: no beginning or misspelling has it."""
+    return f"={joined_key(words)}"
 
 
 def sorted_key(words: Sequence[str]) -> str:
@@ -161,7 +175,7 @@ class IndexSearch:
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The names found, in no particular order."""
-        return tuple(Hit(iri, text, bool(is_synonym)) for _, iri, text, is_synonym in self._rows.values())
+        return tuple(Hit(iri, text, kind == 1, _KINDS.get(kind, "name")) for _, iri, text, kind in self._rows.values())
 
     @property
     def how(self) -> str:
@@ -169,7 +183,8 @@ class IndexSearch:
         return f"names that {' or '.join(self._steps)}" if self._steps else "no name is near"
 
     def _search(self, words: Sequence[str], sought: Sought) -> None:
-        same = self._same(words)
+        is_whole = self._whole(words, sought.text)
+        same = self._same(words) or is_whole
         self._beginning(words)
         self._with_all(words)
         self._in_other_forms(words)
@@ -189,9 +204,14 @@ class IndexSearch:
     def _symbols(self, text: str) -> None:
         """Find names that equal a text of symbols."""
         wanted = fold_marks(text)
-        rows = list(self._rows_of(_SQUASHED, {"keys": '[""]', "rows": _LOOKED_AT}))
+        rows = list(self._rows_of(_SQUASHED, {"keys": json.dumps(["", whole_key(())]), "rows": _LOOKED_AT}))
         self.cut = len(rows) == _LOOKED_AT
         self._take("are the same", (row for row in rows if fold_marks(row[2]) == wanted))
+
+    def _whole(self, words: Sequence[str], text: str) -> bool:
+        """Find codes and unreadable local names that are the text."""
+        rows = self._by_key(_SQUASHED, [whole_key(words)])
+        return self._take("are the same", (row for row in rows if fold_accents(row[2]) == text))
 
     def _same(self, words: Sequence[str]) -> bool:
         """Find names that differ only in case, accents, signs and the order of words."""

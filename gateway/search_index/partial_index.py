@@ -13,7 +13,7 @@ from gateway.errors import EndpointFault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import EntityTypes, NameReader, NamesPage, OnProgress
 from gateway.graph.values import Iri
-from gateway.search_index.index import FORMAT, PARTIAL_TABLES, is_partial_index
+from gateway.search_index.index import FORMAT, PARTIAL_TABLES, is_partial_index, kind_number
 from gateway.search_index.sqlite_worker import SqliteWorker, attach
 from gateway.settings.profile import Profile
 
@@ -188,7 +188,7 @@ def _add(
         )
         database.executemany(
             "INSERT OR IGNORE INTO partial.text SELECT id, ?, ?, ? FROM partial.entity WHERE iri = ?",
-            [(name.text, name.is_synonym, name.language, name.iri) for name in page.names],
+            [(name.text, kind_number(name), name.language, name.iri) for name in page.names],
         )
         database.execute(
             "UPDATE partial.reading SET after = ?, done = ?, entities = entities + ?, missing = missing + ? "

@@ -166,7 +166,7 @@ _MOST = 10
 _LONGEST = 200
 """Characters of a name that is proposed; a longer one would be cut, and then nothing has that name."""
 
-_FITTING = frozenset({"label", "alias", "prefix", "all words", "part"})
+_FITTING = frozenset({"label", "alias", "code", "prefix", "all words", "part", "id"})
 """The other matches are guesses."""
 
 

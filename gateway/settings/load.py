@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from gateway.settings.section import Unquoted
 from gateway.settings.storage import read_at_most
 from gateway.settings.urls import checked_contact, is_neo4j_url, is_postgres_url
 from gateway.settings.vocabulary import NAMESPACE_MARK
+from gateway.terms.iri import walk_iri
 from gateway.terms.names import did_you_mean, nearest
 from gateway.terms.prefixes import PrefixMap, is_prefix
 
@@ -66,6 +68,11 @@ def section_of(field: FieldInfo) -> type[BaseModel] | None:
 
 _LOCAL_NAMES = frozenset({"roles.mentions", "roles.confidence", "roles.source", "roles.negated"})
 """Roles that take bare local names, which match any namespace."""
+
+_WALKS = frozenset({"roles.name", "roles.synonym"})
+"""Roles whose values may be one step away: `skosxl:prefLabel/skosxl:literalForm`."""
+
+_WALK = re.compile(r"(?P<first>[^/<>:]*:[^/<>]+)/(?P<last>[^/<>:]*:[^/<>]+)")
 
 _SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
 """Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
@@ -156,6 +163,8 @@ class _Iris:
                 f"The profile {self._path} is wrong: {key} names {entry!r}, a namespace, which matches nothing.",
                 valid="Name each IRI. Only edges.allowed and edges.objects accept namespaces.",
             )
+        if key in _WALKS and (steps := _WALK.fullmatch(entry)):
+            return walk_iri([(self.iri(steps["first"], key), False), (self.iri(steps["last"], key), False)])
         return self.iri(entry, key)
 
     def iri(self, entry: str, key: str) -> str:

@@ -20,12 +20,21 @@ from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.nodes import NamePredicates, NodeReader
+from gateway.sparql.nodes import NamePredicates, NodeReader, name_parameters
 from gateway.sparql.table import binding, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.literals import Literal
-from gateway.terms.name_predicates import has_numbered_name, is_never_a_name, is_short, may_be_name, name_rank, role_of
+from gateway.terms.name_predicates import (
+    has_numbered_name,
+    is_code,
+    is_never_a_name,
+    is_short,
+    may_be_name,
+    name_rank,
+    role_of,
+)
+from gateway.terms.name_walks import NAME_WALKS, SYNONYM_WALKS, last_predicates, possible
 
 _NEIGHBOURING_TRIPLES = 2_000
 """Neighbouring triples whose subjects are taken."""
@@ -72,10 +81,12 @@ class FoundNames:
     Attributes:
         names: Those of display names, the best first.
         synonyms: Those of further names that no profile lists.
+        codes: Those of notations, codes and identifiers.
     """
 
     names: tuple[Iri, ...] = ()
     synonyms: tuple[Iri, ...] = ()
+    codes: tuple[Iri, ...] = ()
 
 
 class NamePredicateFinder:
@@ -110,8 +121,15 @@ class NamePredicateFinder:
         usual = self._roles.name
         if self._is_pinned:
             used = await self._used(usual, call)
-            return None if used is None else FoundNames(used)
-        used, texts = await asyncio.gather(self._used(usual, call), self._texts(triples, call, is_slow=is_slow))
+            codes = codes_among(known)
+            self._name_predicates.use(usual, codes=codes)
+            return None if used is None else FoundNames(used, codes=codes)
+        predicates = frozenset(known)
+        walks = possible(NAME_WALKS, predicates)
+        further = possible(SYNONYM_WALKS, predicates)
+        used, texts = await asyncio.gather(
+            self._used((*usual, *walks, *further), call), self._texts(triples, call, is_slow=is_slow)
+        )
         if used is None or texts is None:
             return None
         excepted = (*self._roles.synonym, *self._roles.description)
@@ -120,11 +138,15 @@ class NamePredicateFinder:
             labels = await self._labels(values.keys() - self._usual, call)
         except Fault:
             return None
-        found = named_predicates(values, labels, self._usual)
-        if not found.names:
-            found = FoundNames(likely_name_predicate(texts, usual, (*excepted, *found.synonyms)), found.synonyms)
-        self._name_predicates.use((*usual, *found.names), found.synonyms)
-        return FoundNames((*used, *found.names), found.synonyms)
+        # What names the nodes between is no name of theirs: they are no hits.
+        found = named_predicates(values, labels, self._usual | last_predicates(used))
+        names = (*found.names, *(one for one in walks if one in used))
+        synonyms = (*found.synonyms, *(one for one in further if one in used))
+        if not names:
+            names = likely_name_predicate(texts, usual, (*excepted, *synonyms))
+        codes = codes_among({*values, *known} - self._usual)
+        self._name_predicates.use((*usual, *names), synonyms, codes)
+        return FoundNames((*(one for one in usual if one in used), *names), synonyms, codes)
 
     async def _values(self, texts: Sequence[Text], known: Iterable[Iri], call: Call) -> Mapping[Iri, Sequence[Literal]]:
         """Return values by predicate: those of the sample, and of known predicates that may carry names."""
@@ -149,7 +171,7 @@ class NamePredicateFinder:
 
     async def _used(self, predicates: tuple[Iri, ...], call: Call) -> tuple[Iri, ...] | None:
         try:
-            answer = await self._client.rows("schema/used_names", call, {"predicates": predicates})
+            answer = await self._client.rows("schema/used_names", call, name_parameters(predicates))
             used = set(iri("p")(answer.whole()))
         except Fault:
             return None
@@ -192,6 +214,11 @@ def _places(triples: int | None) -> list[int]:
     if triples <= _NEIGHBOURING_TRIPLES:
         return [0]
     return sorted({min(triples * quarter // 4, _FARTHEST) for quarter in range(4)})
+
+
+def codes_among(predicates: Iterable[Iri]) -> tuple[Iri, ...]:
+    """Return the predicates whose values are codes by what they are called."""
+    return tuple(sorted(one for one in predicates if is_sendable(one) and is_code(local_name(one)))[:_CANDIDATES])
 
 
 def named_predicates(

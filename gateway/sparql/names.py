@@ -12,15 +12,17 @@ from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import EntityTypes, Name, NamesPage
-from gateway.graph.values import Iri, NamelessNodes, Schema
+from gateway.graph.values import HitKind, Iri, NamelessNodes, Schema
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.name_finder import NamePredicateFinder
-from gateway.sparql.nodes import NamePredicates, NodeReader
+from gateway.sparql.nodes import NamePredicates, NodeReader, name_parameters
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import counts_in
 from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import is_sendable
+from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
+from gateway.terms.local_names import local_part, readable
+from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import one_line
 
 _Text = tuple[str, str]
@@ -33,25 +35,32 @@ class SparqlNameReader:
     """Lists the names of a graph; see `gateway.graph.store.NameReader`."""
 
     def __init__(
-        self, client: SparqlClient, nodes: NodeReader, name_predicates: NamePredicates, finder: NamePredicateFinder
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        nodes: NodeReader,
+        name_predicates: NamePredicates,
+        finder: NamePredicateFinder,
     ) -> None:
         self._client = client
+        self._rule = rule
         self._nodes = nodes
         self._name_predicates = name_predicates
         self._finder = finder
 
     @property
     def predicates(self) -> Sequence[Iri]:
-        """The predicates of names and of synonyms."""
-        return self._name_predicates.all
+        """The predicates of names, synonyms and codes; in this process also what stands for local names."""
+        names = self._name_predicates
+        return (*names.all, *names.codes, *([] if self._client.is_remote else [LOCAL_NAME]))
 
     async def find_predicates(self, call: Call) -> None:
         """Detect which predicates name nodes."""
         await self._finder.find(call)
 
-    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = ()) -> None:
+    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = (), codes: Sequence[Iri] = ()) -> None:
         """Use the predicates that an earlier run detected, after those of the profile."""
-        self._name_predicates.use((*self._name_predicates.configured, *found), synonyms)
+        self._name_predicates.use((*self._name_predicates.configured, *found), synonyms, codes)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call a function whenever the predicates change."""
@@ -59,11 +68,15 @@ class SparqlNameReader:
 
     async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""
-        return await self._counted("names_count", {"predicate": predicate}, call)
+        if predicate == LOCAL_NAME:
+            return await self._counted("nameless_count", await self._nameless(call), call)
+        return await self._counted("names_count", name_parameters([predicate]), call)
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
-        given: dict[str, Parameter] = {"predicate": predicate, "after": [after] * bool(after)}
+        if predicate == LOCAL_NAME:
+            return await self._local_names(after, call)
+        given: dict[str, Parameter] = {**name_parameters([predicate]), "after": [after] * bool(after)}
         rows, more = (await self._client.rows("names_page", call, given)).part()
         found = await in_thread(call, partial(_found, rows), unless=len(rows) <= FEW_FOR_A_THREAD)
         if any(entity == after for entity, _ in found):
@@ -78,13 +91,32 @@ class SparqlNameReader:
         texts, missing = await self._of_one(last, predicate, call)
         return NamesPage(await self._names(predicate, [(last, text) for text in texts], call), last, missing)
 
+    async def _nameless(self, call: Call) -> dict[str, Parameter]:
+        """Return the parameters of queries about the nodes without a name."""
+        await self._rule.refresh(call)
+        names = self._name_predicates.all
+        given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "own": OWN}
+        return {**given, "no_edges": self._rule.excepted, **self._rule.evidence_of_nodes}
+
+    async def _local_names(self, after: Iri, call: Call) -> NamesPage:
+        """Return the local names of nodes without a name."""
+        given = {**await self._nameless(call), "after": [after] * bool(after)}
+        rows, more = (await self._client.rows("nameless_page", call, given)).part()
+        nodes = _ENTITY(rows)
+
+        def names(deadline: Deadline) -> tuple[Name, ...]:
+            return tuple(map(_local_name, deadline.checking(nodes)))
+
+        found = await in_thread(call, names, unless=len(rows) <= FEW_FOR_A_THREAD)
+        return NamesPage(found, found[-1].iri if more else None)
+
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""
         return EntityTypes.of(await self._nodes.facts(entities, call, names=False))
 
     async def _of_one(self, entity: Iri, predicate: Iri, call: Call) -> tuple[Sequence[_Text], int]:
         """Return all names of an entity that has more than a page of them, and how many are missing."""
-        about: dict[str, Parameter] = {"node": entity, "predicate": predicate}
+        about: dict[str, Parameter] = {"node": entity, **name_parameters([predicate])}
         texts: dict[_Text, None] = {}
         after: list[str] = []
         more = True
@@ -105,13 +137,24 @@ class SparqlNameReader:
         return next(iter(_COUNT(rows)), 0)
 
     async def _names(self, predicate: Iri, found: Sequence[tuple[Iri, _Text]], call: Call) -> tuple[Name, ...]:
-        is_synonym = predicate not in self._name_predicates.names
+        is_synonym = predicate in self._name_predicates.synonyms
+        kind: HitKind = "code" if predicate in self._name_predicates.codes else "name"
 
         def names(deadline: Deadline) -> tuple[Name, ...]:
             different = dict.fromkeys(deadline.checking(found))
-            return tuple(Name(entity, one_line(text), is_synonym, language) for entity, (text, language) in different)
+            return tuple(
+                Name(entity, one_line(text), is_synonym, language, kind, is_whole=kind == "code")
+                for entity, (text, language) in different
+            )
 
         return await in_thread(call, names, unless=len(found) <= FEW_FOR_A_THREAD)
+
+
+def _local_name(node: Iri) -> Name:
+    """Return what a node without a name is found by."""
+    local = local_part(node)
+    words = readable(local)
+    return Name(node, words or local or node, is_synonym=False, kind="id", is_whole=not words)
 
 
 def _texts(rows: Table, deadline: Deadline) -> dict[_Text, None]:
@@ -220,7 +263,8 @@ class NamelessCounter:
         """Count all ends of the edges with some predicates."""
         given: dict[str, Parameter] = {
             "predicates": predicates,
-            "names": self._name_predicates.all,
+            "names": plain(self._name_predicates.all),
+            "walks": rows_of(self._name_predicates.all),
             "most": self._most,
             "excepted": self._rule.excepted,
             **self._rule.evidence,

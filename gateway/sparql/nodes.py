@@ -43,6 +43,7 @@ from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text
+from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import compact, one_line
 
 
@@ -54,6 +55,7 @@ class NamePredicates:
     Attributes:
         names: Predicates of the display name, the best first.
         synonyms: Predicates of further names, without those of names.
+        codes: Predicates of notations, codes and identifiers, whose values are found where they are typed whole.
     """
 
     def __init__(self, roles: RoleSettings) -> None:
@@ -61,6 +63,7 @@ class NamePredicates:
         self._listeners: list[Callable[[], None]] = []
         self.names: tuple[Iri, ...] = roles.name
         self.synonyms: tuple[Iri, ...] = roles.synonym
+        self.codes: tuple[Iri, ...] = ()
         self._set(roles.name, ())
 
     @property
@@ -73,16 +76,18 @@ class NamePredicates:
         """The predicates of names that the profile gives."""
         return self._roles.name
 
-    def use(self, names: Iterable[Iri], synonyms: Iterable[Iri] = ()) -> None:
+    def use(self, names: Iterable[Iri], synonyms: Iterable[Iri] = (), codes: Iterable[Iri] = ()) -> None:
         """Let other predicates be the names, the best first, and call the listeners if they are not those in force.
 
         Args:
             names: The predicates of names.
             synonyms: Predicates of further names, beside those of the profile.
+            codes: Predicates of codes.
         """
-        before = self.all
+        before = (self.all, self.codes)
         self._set(names, synonyms)
-        if self.all != before:
+        self.codes = tuple(one for one in dict.fromkeys(codes) if one not in self.all)
+        if (self.all, self.codes) != before:
             for listener in self._listeners:
                 listener()
 
@@ -94,6 +99,12 @@ class NamePredicates:
         self.names = tuple(dict.fromkeys(names))
         further = dict.fromkeys((*self._roles.synonym, *synonyms))
         self.synonyms = tuple(iri for iri in further if iri not in self.names)
+
+
+def name_parameters(predicates: Iterable[Iri]) -> dict[str, Parameter]:
+    """Return predicates of names as template parameters: those of the nodes themselves, and walks to names."""
+    given = [*predicates]
+    return {"predicates": plain(given), "walks": rows_of(given)}
 
 
 class NodeReader:
@@ -150,7 +161,8 @@ class NodeReader:
             query = self._query("types", _read_types, type=types[0])
         else:
             read_facts = self._facts_by(types, named, described)
-            query = self._query("facts", read_facts, predicates=[*types, *named, *described])
+            given = [*types, *named, *described]
+            query = self._query("facts", read_facts, **name_parameters(given))
         return await checked_facts(await query.run(ids, call), call)
 
     def facts_in(self, ids: Sequence[Iri], said: Table, *, names: bool, descriptions: bool) -> dict[Iri, NodeFacts]:
@@ -173,7 +185,7 @@ class NodeReader:
         via, names = self._profile.names.predicate_entity, self._name_predicates.names
         if not via:
             return await self._named(ids, call)
-        query = self._query("predicate_labels", self._facts_by((), names), via=via, names=names)
+        query = self._query("predicate_labels", self._facts_by((), names), via=via, names=plain(names))
         found = dict(await query.run(ids, call))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
             found |= await self._named(unnamed, call)
@@ -192,12 +204,12 @@ class NodeReader:
 
     async def _named(self, ids: Sequence[Iri], call: Call) -> dict[Iri, NodeFacts]:
         names = self._name_predicates.names
-        return await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
+        return await self._query("facts", self._facts_by((), names), **name_parameters(names)).run(ids, call)
 
     async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
         """Return which nodes have a name or a synonym, without those about which the graph could not be asked."""
         names = self._name_predicates.all
-        facts = await self._query("facts", self._facts_by((), names), predicates=names).run(ids, call)
+        facts = await self._query("facts", self._facts_by((), names), **name_parameters(names)).run(ids, call)
         return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:
@@ -214,7 +226,8 @@ class NodeReader:
     async def broader(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Iri, ...]]:
         """Return the direct superclasses of each class; none of one about which the graph could not be asked."""
         predicates = self._profile.types.narrowed_by
-        found = await self._query("facts", self._facts_by(predicates, ()), predicates=predicates).run(ids, call)
+        query = self._query("facts", self._facts_by(predicates, ()), **name_parameters(predicates))
+        found = await query.run(ids, call)
         return {iri: facts.types for iri, facts in found.items()}
 
     async def identities(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Identities]:
@@ -253,7 +266,8 @@ class NodeReader:
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
         others = {**self._rule.predicates, **self._rule.ends}
-        simple = await self._query("literals", _descriptions, also=self._values, **others).run(ids, call)
+        walks = rows_of(self._name_predicates.all) if precise else []
+        simple = await self._query("literals", _descriptions, also=self._values, walks=walks, **others).run(ids, call)
         described = await self._refined(simple, call) if precise else simple
         if blank_nodes:
             contents = await self._query("blank_content", self._read_blank).run(ids, call)

@@ -468,7 +468,7 @@ class SchemaReader:
 
 def _named(schema: Schema, found: FoundNames | None) -> Schema:
     """Return a schema with the predicates of names that were found."""
-    return schema if found is None else replace(schema, names=found.names, synonyms=found.synonyms)
+    return schema if found is None else replace(schema, names=found.names, synonyms=found.synonyms, codes=found.codes)
 
 
 def _basis(totals: Scan, began: float, *, is_part: bool) -> Basis:

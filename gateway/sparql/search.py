@@ -20,7 +20,7 @@ from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.learned import LetterClassProbe
-from gateway.sparql.nodes import NamePredicates
+from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import integer, iri, literal, read
 from gateway.sparql.template import Parameter
@@ -115,7 +115,8 @@ class SearchReader:
         how = "names and synonyms equal to the text, in several cases and languages"
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)
-        scope = Scope(self._name_predicates.all, types)
+        names = self._name_predicates
+        scope = Scope((*names.all, *names.codes), types)
         found = await self._hits.hits("search/exact", {"forms": given}, scope, call)
         return Hits(found.hits, found.truncated, how, exhaustive=False)
 
@@ -137,7 +138,7 @@ class SearchReader:
 
     async def _compared(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Compare all names: those with every word, and if there are none, those with some."""
-        scope = Scope(self._name_predicates.all, types)
+        scope = Scope(self._name_predicates.all, types, terms.text)
 
         async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:
             how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(terms.words)}"
@@ -193,7 +194,7 @@ class NameCount:
             self._counted_for, self._known = self._name_predicates.all, {}
         if bound not in self._known:
             try:
-                given: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": bound + 1}
+                given: dict[str, Parameter] = {**name_parameters(self._name_predicates.all), "most": bound + 1}
                 answer = await self._client.rows("search/name_count", call, given)
                 self._known[bound] = sum(integer("count")(answer.whole())) <= bound
             except Fault as fault:
@@ -309,7 +310,7 @@ async def has_blank_names(
         Fault: The graph could not be asked.
     """
     given: dict[str, Parameter] = {
-        "predicates": predicates,
+        **name_parameters(predicates),
         "type_predicates": type_predicates,
         "types": [types] if types else [],
     }

@@ -64,7 +64,7 @@ class SparqlStore:
         search = SearchReader(self._client, profile, self.name_predicates)
         lister = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(self._client, rule, nodes, self.name_predicates)
-        self._names = SparqlNameReader(self._client, nodes, self.name_predicates, finder)
+        self._names = SparqlNameReader(self._client, rule, nodes, self.name_predicates, finder)
         walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
         reach = ReachReader(self._client, rule, batch)
         evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)

@@ -26,10 +26,11 @@ from gateway.graph.values import Hit, Hits, Iri
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.nodes import NamePredicates
+from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.table import Table, binding, iri, literal, read
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import local_name
+from gateway.terms.iri import is_walk, local_name
+from gateway.terms.name_walks import plain
 from gateway.terms.names import Sought, is_word, listed_words, one_line, words_of
 from gateway.terms.prefixes import in_prose
 
@@ -151,10 +152,19 @@ _CANDIDATES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that a search looks at: of these predicates, and of entities with one of the types; empty for all."""
+    """The names that a search looks at: of these predicates, and of entities with one of the types; empty for all.
+
+    `typed` is the text that a code has to be.
+    """
 
     predicates: Sequence[Iri]
     types: Sequence[Iri] = ()
+    typed: str = ""
+
+
+_LOOKUP = "search/exact"
+_SCANS = frozenset({"search/folded", "search/every_word", "search/any_word", _LOOKUP})
+"""Templates that read names from the graph, and not from an index."""
 
 
 class HitReader:
@@ -168,24 +178,36 @@ class HitReader:
     async def hits(self, template: str, parameters: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
         """Return the names that a template finds; the caller fills in `how`."""
         among: dict[str, Parameter] = {
-            "predicates": scope.predicates,
+            **self._names(template, scope.predicates, scope.typed),
             "type_predicates": self._type_predicates,
             "types": [scope.types] if scope.types else [],
         }
         rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
-        synonyms = set(self._name_predicates.synonyms)
+        synonyms, codes = set(self._name_predicates.synonyms), set(self._name_predicates.codes)
 
         def found(_: Deadline) -> tuple[Hit, ...]:
             each = read(rows, iri("n"), iri("p"), literal("v"))
             return tuple(
-                dict.fromkeys(Hit(entity, one_line(name.value), is_synonym=by in synonyms) for entity, by, name in each)
+                dict.fromkeys(
+                    Hit(entity, one_line(name.value), by in synonyms, "code" if by in codes else "name")
+                    for entity, by, name in each
+                )
             )
 
         return Hits(await in_thread(call, found, unless=len(rows) <= FEW_FOR_A_THREAD), truncated, how="")
 
+    def _names(self, template: str, predicates: Sequence[Iri], typed: str) -> dict[str, Parameter]:
+        """Return the names that a template looks at: a text index has none that are one step away."""
+        given = name_parameters(predicates)
+        if template == _LOOKUP:
+            return given
+        if template in _SCANS:
+            return {**given, "codes": self._name_predicates.codes, "typed": typed.strip().lower()}
+        return {"predicates": given["predicates"]}
+
     async def sample(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:
         """Return some entities and their names, by the predicate that names them."""
-        parameters: dict[str, Parameter] = {"predicates": list(self._name_predicates.all), "most": most}
+        parameters: dict[str, Parameter] = {"predicates": plain(self._name_predicates.all), "most": most}
         found: dict[Iri, list[tuple[Iri, str]]] = {}
         # A part of the names is a sample as well.
         rows, _ = await self._rows("search/sample", parameters, _CANDIDATES, call)
@@ -285,7 +307,7 @@ class TextSearch:
             _log.info("there is no text index: %s is refused", index.name)
             return None
         covered = tuple(predicate for predicate in self._name_predicates.all if finds.get(predicate))
-        lacking = tuple(predicate for predicate in self._name_predicates.all if finds.get(predicate) is False)
+        lacking = tuple(one for one in self._name_predicates.all if is_walk(one) or finds.get(one) is False)
         _log.info("the text index %s finds %s, and not %s", index.name, _listed(covered), _listed(lacking))
         return Coverage(index, covered, lacking) if covered else None
 

@@ -28,7 +28,7 @@ from gateway.sparql.table import (
     term,
 )
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import is_sendable
+from gateway.terms.iri import is_sendable, is_walk, walk_steps
 from gateway.terms.literals import Literal
 
 _NODES = ("n", "a", "b", "c", "v")
@@ -76,8 +76,17 @@ class WalkReader:
         steps = []
         for step in walk:
             predicates = self._of_role(step.predicates) if isinstance(step.predicates, str) else step.predicates
-            steps.append([(predicate, step.is_inverse) for predicate in predicates])
-        return list(product(*steps))
+            steps.append([self._steps_of(predicate, is_inverse=step.is_inverse) for predicate in predicates])
+        found = (tuple(chain.from_iterable(one)) for one in product(*steps))
+        # A name one step away may be too far.
+        return [one for one in found if len(one) < len(_NODES)]
+
+    def _steps_of(self, predicate: Iri, *, is_inverse: bool) -> SinglePredicates:
+        """Return the steps of a predicate, which may stand for a walk to a name."""
+        if not is_walk(predicate):
+            return [(predicate, is_inverse)]
+        steps = [(first, is_inverse) for first, _ in walk_steps(predicate)[:2]]
+        return steps[::-1] if is_inverse else steps
 
     def _of_role(self, role: Role) -> Sequence[Iri]:
         return self._type_predicates if role == "type" else self._names.all

@@ -199,6 +199,9 @@ REACHED_BY = f"{OWN}reached-by:"
 WALK = f"{OWN}walk:"
 """Begins the IRI that stands for a walk of several predicates, see `walk_iri`; answers write `p/^q`."""
 
+LOCAL_NAME = f"{OWN}local-name"
+"""Stands among predicates of names for the local name of a node."""
+
 POSITION = f"{OWN}position"
 """The predicate of the place of a member in its list; answers write `position`."""
 

@@ -14,6 +14,8 @@ from gateway.terms.names import one_line
 
 Role = OneOf["name", "synonym"]
 
+_CODE = re.compile(r"notation|code|symbol|identifier|(?:^|[^a-zA-Z]|[a-z])ID|(?:^|[^a-zA-Z])id|[a-z]Id")
+
 _ENDINGS = ("name", "label", "title", "term", "heading", "lemma")
 """How names of predicates end whose values are names, the likeliest first."""
 
@@ -52,6 +54,16 @@ def role_of(called: str) -> Role | None:
     if not compact.endswith(_ENDINGS) or _OF_ANOTHER.search(compact) is not None:
         return None
     return "name"
+
+
+def is_code(called: str) -> bool:
+    """Return whether the values of a predicate are notations, codes, symbols or identifiers by what it is called.
+
+    >>> is_code("notation"), is_code("ucumCode"), is_code("id"), is_code("isValid")
+    (True, True, True, False)
+    """
+    ends = (match.end() for match in _CODE.finditer(called))
+    return len(called) in ends or called.lower().endswith(("notation", "code", "symbol", "identifier"))
 
 
 def name_rank(called: str) -> tuple[bool, int]:

@@ -21,14 +21,16 @@ from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, 
 _ORDER: Mapping[Match, int] = {
     "label": 0,
     "alias": 1,
-    "prefix": 2,
-    "all words": 3,
-    "part": 5,
-    "some words": 6,
-    "similar": 7,
-    "type": 8,
+    "code": 2,
+    "prefix": 3,
+    "all words": 4,
+    "part": 6,
+    "id": 7,
+    "some words": 8,
+    "similar": 9,
+    "type": 10,
 }
-_HARDLY_BEGUN = 4
+_HARDLY_BEGUN = 5
 """The order of a name that begins with the query within a number, or after one letter of a word: `IL-18` is no better
 than a part for `IL-1`, nor is `kilo` for `K`."""
 
@@ -84,7 +86,7 @@ class RankedHit:
     @property
     def is_exact(self) -> bool:
         """Whether the name, or a synonym, is the query."""
-        return self.match in {"label", "alias"}
+        return self.match in {"label", "alias", "code"}
 
 
 def ranked(hits: Iterable[Hit], query: str) -> list[RankedHit]:
@@ -181,6 +183,9 @@ def _ranked(hit: Hit, sought: Sought) -> RankedHit:
         match = "part"
     else:
         match = "some words" if min(fits) <= Fit.FORM else "similar"
+    if match not in _GUESSES:
+        # A local name is no name, and a code is found where it is the query.
+        match = hit.kind if hit.kind != "name" else match
     missing = [word for word, fit in zip(sought.words, fits, strict=True) if fit > Fit.WHOLE]
     has_none = worst == min(fits, default=Fit.WHOLE) == Fit.ABSENT
     end = len(sought.text)

@@ -33,7 +33,8 @@ from gateway.schema.cache import SchemaCache
 from gateway.schema.view import HINTED, SchemaView, first_warnings
 from gateway.settings.profile import Profile
 from gateway.terms.iri import REIFICATION, is_walk, local_name, walk_iri, walk_steps
-from gateway.terms.names import compact, cut
+from gateway.terms.local_names import local_part
+from gateway.terms.names import compact, cut, fold
 from gateway.terms.prefixes import PrefixMap, in_prose
 from gateway.tools.search import EntitySearcher
 from gateway.traversal.steering import PredicateChoice, Steering
@@ -47,7 +48,7 @@ _DESCRIBED = 70
 _TIME_FOR_NAMES = 0.5
 """The share of its time that a call waits for the names of the graph at most."""
 
-_EXACT = frozenset({"label", "alias"})
+_EXACT = frozenset({"label", "alias", "code"})
 
 
 @dataclass(slots=True)
@@ -152,10 +153,16 @@ class IdReader:
         except InputError:
             # A text without a word is no name.
             raise no_id from None
-        exact = [hit for hit in page.hits if hit.match in _EXACT]
+        exact = [hit for hit in page.hits if hit.match in _EXACT] or self._called(name, page)
         if len(exact) == 1 and _lists_all_exact(page) and page.complete and not self._is_part:
             return exact[0]
         raise self._unresolved(no_id, page, exact) from no_id
+
+    def _called(self, name: str, page: SearchPage) -> list[PageHit]:
+        """Return the hits whose local name, without a prefix, is the text."""
+        wanted = fold(name)
+        local = ((hit, local_part(self._prefixes.expand(hit.id))) for hit in page.hits if hit.match == "id")
+        return [hit for hit, called in local if fold(called) == wanted]
 
     async def _wait_for_names(self, call: Call) -> None:
         """Wait until all names of the graph can be compared, no longer than a part of the time of the call."""
@@ -182,7 +189,7 @@ class IdReader:
 
 def _lists_all_exact(page: SearchPage) -> bool:
     """Return whether all entities of a name are listed: they come first, and a page has as many as fit."""
-    return len(page.hits) == page.found or page.hits[-1].match not in _EXACT
+    return len(page.hits) == page.found or page.hits[-1].match not in {*_EXACT, "id"}
 
 
 def _described(hit: PageHit, page: SearchPage) -> str:

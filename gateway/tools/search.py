@@ -415,7 +415,8 @@ class EntitySearcher:
 
     def _hit(self, one: RankedHit, facts: NodeFacts, entity_type: str) -> PageHit:
         hit = one.hit
-        name = facts.name or ("" if hit.is_synonym else hit.text)
+        is_named_so = hit.kind == "name" and not hit.is_synonym
+        name = facts.name or (hit.text if is_named_so else "")
         shorter = Shortener(_NAME_LENGTH, 1)
         return PageHit(
             self._prefixes.shorten(hit.iri),
@@ -423,7 +424,7 @@ class EntitySearcher:
             name=shorter(name),
             description=shorter(_first_sentence(facts.description)),
             match=one.match,
-            matched=shorter(hit.text) if hit.text not in {"", name} else None,
+            matched=shorter(hit.text) if hit.kind != "id" and hit.text not in {"", name} else None,
         )
 
 

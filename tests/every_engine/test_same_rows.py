@@ -43,6 +43,7 @@ from gateway.terms.iri import (
     SYNONYM_PREDICATES,
     is_plain_iri,
 )
+from gateway.terms.name_walks import NameWalk
 from gateway.terms.names import patterns
 from gateway.transport.base import Transport
 from gateway.transport.http import Http
@@ -85,6 +86,15 @@ known to have them right, in `test_engine_figures.py`. Blank nodes are asked for
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]
 
+WALKS = [
+    NameWalk(SYNONYM_PREDICATES[0], NAME_PREDICATES[0]).row,
+    NameWalk("http://www.w3.org/2008/05/skos-xl#prefLabel", "http://www.w3.org/2008/05/skos-xl#literalForm").row,
+]
+"""Names one step away, of which no graph here has any; `test_names_one_step_away.py` has one."""
+
+CODES = [NAME_PREDICATES[0]]
+"""Predicates whose values are read as codes."""
+
 OF_ALL = {
     "check/blank_edges",
     "check/blank_types",
@@ -97,6 +107,8 @@ OF_ALL = {
     "schema/totals",
     "schema/values",
     "schema/values_of",
+    "nameless_count",
+    "nameless_page",
     "names_count",
     "names_page",
 }
@@ -299,13 +311,16 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         "predicate_counts": there.ruled,
         "search/every_word": _searches(there),
         "search/exact": [
-            {"predicates": names, "forms": forms, **_of_types(given)}
-            for names in (NAME_PREDICATES, NAME_PREDICATES[:1], SYNONYM_PREDICATES)
+            {"predicates": names, "walks": walks, "forms": forms, **_of_types(given)}
+            for names, walks in ((NAME_PREDICATES, []), (NAME_PREDICATES[:1], WALKS), (SYNONYM_PREDICATES, []))
             for forms in (there.names, there.names[:1], [("no such name", "")])
             for given in ([], there.types)
         ],
         "search/folded": [
-            {**_only(values, "predicates", "type_predicates", "types"), "patterns": patterns(words)}
+            {
+                **_only(values, "predicates", "walks", "codes", "typed", "type_predicates", "types"),
+                "patterns": patterns(words),
+            }
             for words in WORDS
             for values in _searches(there, words)
         ],
@@ -315,12 +330,14 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         ],
         "search/sample": [{"predicates": names, "most": 5_000} for names in (NAME_PREDICATES, SYNONYM_PREDICATES[:1])],
         "search/name_count": [
-            {"predicates": names, "most": most}
+            {"predicates": names, "walks": WALKS, "most": most}
             for names in (NAME_PREDICATES, NAME_PREDICATES[:1], NAME_PREDICATES[-1:], [*NAME_PREDICATES, RDF_TYPE])
             for most in (1_000_000, 2)
         ],
         "search/any_word": _searches(there),
-        "search/blank_names": [{"predicates": NAME_PREDICATES, **_of_types(given)} for given in ([], there.types)],
+        "search/blank_names": [
+            {"predicates": NAME_PREDICATES, "walks": WALKS, **_of_types(given)} for given in ([], there.types)
+        ],
     }
 
 
@@ -344,16 +361,20 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
     predicates = sorted({predicate for _, predicate, _ in there.triples})
     return {
         "types": [{**values, "type": RDF_TYPE} for values in about],
-        "facts": [{**values, "predicates": [RDF_TYPE, *NAME_PREDICATES]} for values in about],
+        "facts": [
+            {**values, "predicates": [RDF_TYPE, *NAME_PREDICATES], "walks": walks}
+            for values in about
+            for walks in ([], WALKS)
+        ],
         "identities": [
             {**values, "predicates": [*predicates[:3], *labels], "same_as": same_as}
             for values in about
             for same_as in ([], [predicates[:1]], [predicates[:3]])
         ],
         "literals": [
-            {**values, **also, **_only(rule, "any_predicate", "allowed", "namespaces", *ENDS)}
+            {**values, **also, "walks": walks, **_only(rule, "any_predicate", "allowed", "namespaces", *ENDS)}
             for values in about
-            for also in excepted
+            for also, walks in zip(excepted, ([], WALKS), strict=True)
             for rule in there.rules
         ],
         "mentions": [{**values, **role} for values in about for role in roles],
@@ -436,12 +457,22 @@ def _about_walks(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
 
 
 def _about_names(there: Sample) -> dict[str, Sequence[Values]]:
-    predicates: list[Values] = [{"predicate": predicate} for predicate in NAME_PREDICATES]
+    predicates: list[Values] = [{"predicates": [predicate], "walks": []} for predicate in NAME_PREDICATES]
+    predicates += [{"predicates": [], "walks": [walk]} for walk in WALKS]
     middle = there.nodes[len(there.nodes) // 2]
-    single: list[Values] = [
-        {"node": node, "predicate": predicate} for node in there.spread(8) for predicate in NAME_PREDICATES[:2]
+    marks = _only(there.rules[0], "markers", "associations")
+    without_names: list[Values] = [
+        {"names": NAME_PREDICATES, "walks": walks, "own": OWN, "no_edges": [RDF_TYPE], **marks} for walks in ([], WALKS)
     ]
+    single: list[Values] = [
+        {"node": node, "predicates": [predicate], "walks": []}
+        for node in there.spread(8)
+        for predicate in NAME_PREDICATES[:2]
+    ]
+    single += [{"node": node, "predicates": [], "walks": WALKS[:1]} for node in there.spread(4)]
     return {
+        "nameless_count": without_names,
+        "nameless_page": [{**values, "after": after} for values in without_names for after in ([], [middle])],
         "names_count": predicates,
         "names_of": [{**values, "after": after} for values in single for after in ([], ["M"])],
         "names_of_count": single,
@@ -487,13 +518,20 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
         "schema/declared": [{}],
         "schema/ends": [{"predicates": some, "edges": 1_000_000, **end} for end in ends for some in in_batches],
         "schema/nameless": [
-            {**_only(rule, *about_edges), "most": 1_000_000, "predicates": some, "names": NAME_PREDICATES}
+            {
+                **_only(rule, *about_edges),
+                "most": 1_000_000,
+                "predicates": some,
+                "names": NAME_PREDICATES,
+                "walks": walks,
+            }
             for rule in there.rules
             for some in in_batches
+            for walks in ([], WALKS)
         ],
         "schema/subjects": [{"skip": 0, "scan": 1_000_000}],
         "schema/pointed_to": [{**_only(rule, *about_edges), **everything, "least": 2} for rule in there.rules],
-        "schema/used_names": [{"predicates": NAME_PREDICATES}],
+        "schema/used_names": [{"predicates": NAME_PREDICATES, "walks": walks} for walks in ([], WALKS)],
         "schema/edges": [
             {**_only(rule, *about_edges), **everything, "predicates": some}
             for rule in there.rules
@@ -530,10 +568,18 @@ def _only(values: Values, *names: str) -> dict[str, Parameter]:
 WORDS = (["a"], ["in", "a"], ["no such word"])
 
 
+def _beside(walks: Sequence[tuple[str, ...]], codes: Sequence[str]) -> Values:
+    return {"walks": walks, "codes": codes, "typed": "insulin"}
+
+
 def _searches(there: Sample, *given_words: Sequence[str]) -> list[Values]:
     return [
-        {"predicates": names, "words": words, **_of_types(given)}
-        for names in (NAME_PREDICATES, NAME_PREDICATES[:1])
+        {"predicates": names, **_beside(walks, codes), "words": words, **_of_types(given)}
+        for names, walks, codes in (
+            (NAME_PREDICATES, [], []),
+            (NAME_PREDICATES[:1], WALKS, []),
+            (NAME_PREDICATES[1:], [], CODES),
+        )
         for words in given_words or WORDS
         for given in ([], there.types)
     ]

@@ -59,7 +59,7 @@ class Listed:
     async def find_predicates(self, _: Call) -> None:
         """Find nothing: the predicates are known."""
 
-    def use_predicates(self, _: Sequence[Iri], __: Sequence[Iri] = ()) -> None:
+    def use_predicates(self, _: Sequence[Iri], __: Sequence[Iri] = (), ___: Sequence[Iri] = ()) -> None:
         """Change nothing."""
 
     def on_change(self, _: Callable[[], None]) -> None:

@@ -42,6 +42,7 @@ from gateway.server.gateway_opener import GatewayOpener, OnProgress, ignore_prog
 from gateway.server.prompts import MOST_RUNNING, Completer
 from gateway.server.resources import APP_TYPE, APP_URI, APPS, DRAWN, ENTITY_TEMPLATE, read
 from gateway.settings.profile import Profile
+from gateway.terms.names import one_line
 from gateway.tools.gateway import Gateway
 from tests.calls import PATIENT_SERVER
 from tests.cases import await_each
@@ -326,7 +327,7 @@ async def test_a_name_with_hidden_characters_is_not_proposed(tmp_path: Path) -> 
         Client(await build(patient_gateway)) as client,
     ):
         found = await patient_gateway.search_entities("start")
-        assert [hit.name for hit in found.result] == [NAME] * len(found.result) != []
+        assert [hit.name for hit in found.result] == [one_line(NAME)] * len(found.result) != []
         assert await completed(client, EXPLORE, "name", "start") == []
 
 

@@ -1,12 +1,20 @@
 """Names as the authors of graphs mean them: by predicates of their own, in lines of their own, one step away."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
 import pytest
 
+from gateway.api import open_gateway
+from gateway.errors import InputError
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.literals import Literal
-from gateway.terms.name_predicates import is_never_a_name, may_be_name, name_rank, role_of
+from gateway.terms.local_names import local_part, readable
+from gateway.terms.name_predicates import is_code, is_never_a_name, may_be_name, name_rank, role_of
 from gateway.terms.names import one_line
+from gateway.tools.gateway import Gateway
 from tests.small import ROOM, over
 
 pytestmark = pytest.mark.anyio
@@ -137,3 +145,109 @@ def test_comments_messages_and_identifiers_are_never_names_by_their_values_alone
 
 def test_one_line_keeps_blanks_within_a_line() -> None:
     assert one_line(" a  b\n\t c ") == "a  b c"
+
+
+BUILDING = """
+@prefix brick: <https://brickschema.org/schema/Brick#> .
+@prefix b: <http://example.org/building#> .
+b:ahu_A1 a brick:AHU ; brick:feeds b:vav_C180 .
+b:vav_C180 a brick:VAV ; brick:feeds b:room_C180 .
+b:room_C180 a brick:Room .
+b:Q42 a brick:Room .
+b:plant a brick:Plant ; rdfs:label "Boiler" .
+"""
+
+UNITS = """
+@prefix u: <http://example.org/u/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+u:m3 rdfs:label "Cubic Metre"@en , "Kubikmeter"@de ; u:ucumCode "m3" .
+u:kmh rdfs:label "Kilometre per Hour"@en ; u:symbol "km/h" .
+u:kg rdfs:label "Kilogram"@en ; u:symbol "kg" ; u:externalId "KGM-7" .
+u:percent rdfs:label "Percent" ; u:symbol "%" .
+"""
+
+
+@asynccontextmanager
+async def of_file(folder: Path, turtle: str) -> AsyncIterator[Gateway]:
+    """Open a file, which has an index of names."""
+    file = folder / "graph.ttl"
+    header = "" if "@prefix rdfs:" in turtle else "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+    file.write_text(header + turtle, encoding="utf-8")
+    async with open_gateway(str(file)) as gateway:
+        yield gateway
+
+
+async def test_a_node_without_a_name_is_found_by_its_local_name(tmp_path: Path) -> None:
+    async with of_file(tmp_path, BUILDING) as gateway:
+        found = await gateway.search_entities("room C180")
+        begun = await gateway.search_entities("vav")
+        whole = await gateway.search_entities("Q42")
+        part = await gateway.search_entities("Q4")
+        typed = await gateway.search_entities("c180", ["brick:VAV"])
+        named = await gateway.search_entities("plant")
+    assert [(hit.id, hit.match, hit.name) for hit in found.result] == [("b:room_C180", "id", None)]
+    assert [(hit.id, hit.match) for hit in begun.result] == [("b:vav_C180", "id")]
+    # What does not read as a name is found as a whole only.
+    assert [(hit.id, hit.match) for hit in whole.result] == [("b:Q42", "id")]
+    assert part.result == []
+    assert [hit.id for hit in typed.result] == ["b:vav_C180"]
+    # What has a name is called by it.
+    assert named.result == []
+
+
+async def test_a_local_name_stands_in_the_place_of_an_id_where_one_entity_has_it(tmp_path: Path) -> None:
+    async with of_file(tmp_path, BUILDING) as gateway:
+        entity = await gateway.describe_entity("room_C180")
+        with pytest.raises(InputError, match="no entity has this name"):
+            await gateway.describe_entity("C180")
+    assert entity.id == "b:room_C180"
+    assert entity.warnings == ["'room_C180' is no ID and was taken for b:room_C180, the only entity of this name."]
+
+
+@pytest.mark.parametrize("in_index", [True, False])
+async def test_a_code_is_found_where_it_is_typed_whole(tmp_path: Path, *, in_index: bool) -> None:
+    async with of_file(tmp_path, UNITS) if in_index else over(UNITS) as gateway:
+        await gateway.describe_schema()
+        found = {
+            query: [(hit.id.rpartition("/")[2].rpartition(":")[2], hit.match) for hit in answer.result]
+            for query in ("km/h", "kg", "KGM-7", "kgm-7", "%", "KGM")
+            for answer in [await gateway.search_entities(query)]
+        }
+    assert found == {
+        "km/h": [("kmh", "code")],
+        "kg": [("kg", "code")],
+        "KGM-7": [("kg", "code")],
+        "kgm-7": [("kg", "code")],
+        "%": [("percent", "code")],
+        "KGM": [],
+    }
+
+
+async def test_a_word_of_one_letter_is_no_part_of_another_word(tmp_path: Path) -> None:
+    async with of_file(tmp_path, UNITS.replace('u:symbol "km/h"', 'u:p "km/h"')) as gateway:
+        found = await gateway.search_entities("km/h")
+    assert found.result == []
+
+
+@pytest.mark.parametrize(
+    ("iri", "words"),
+    [
+        ("http://example.org/building#room_C180", "room C180"),
+        ("http://example.org/wine/ChateauDYchem", "Chateau D Ychem"),
+        ("http://example.org/K%C3%B6ln.html?lang=de", "Köln"),
+        ("http://example.org/people/Ada-Lovelace/", "Ada Lovelace"),
+        ("urn:example:hasSubSystem", "has Sub System"),
+        ("http://purl.obolibrary.org/obo/GO_0005737", ""),
+        ("http://example.org/Q42", ""),
+        ("http://example.org/6f1c2f0e-8d0f-4a2e-9c53-0d6a3f2b7e11", ""),
+        ("http://example.org/e3b0c44298fc1c14", ""),
+        ("http://example.org/", ""),
+    ],
+)
+def test_a_local_name_reads_as_words_or_not(iri: str, words: str) -> None:
+    assert readable(local_part(iri)) == words
+
+
+def test_codes_are_called_codes() -> None:
+    assert all(map(is_code, ("notation", "ucumCode", "symbol", "dbIdentifier", "id", "ISBN_ID", "externalId")))
+    assert not any(map(is_code, ("isValid", "codec", "idle", "solid", "said")))

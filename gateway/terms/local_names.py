@@ -1,0 +1,50 @@
+"""Local names that read as names, by which nodes without a name are found."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
+"""Of a file."""
+
+_LETTERS = re.compile(r"[^\W\d_]{3}")
+_DIGITS = re.compile(r"\d{5}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}")
+_HASH = re.compile(
+    r"(?=[^\W_]*\d)(?=[^\W_]*[A-Za-z])[0-9a-fA-F]{12,}|(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])[A-Za-z0-9]{20,}"
+)
+_BETWEEN = re.compile(r"[_\-.\s]+|(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+"""Between two words of a local name."""
+
+_MOST = 200
+"""Characters of a local name that is searched."""
+
+
+def local_part(iri: str) -> str:
+    """Return what comes last in an IRI: its fragment, or the last segment of its path, as people read it.
+
+    >>> local_part("http://example.org/building#room_C180"), local_part("http://example.org/K%C3%B6ln/?lang=de")
+    ('room_C180', 'Köln')
+    """
+    before, _, fragment = iri.partition("#")
+    if fragment:
+        last = fragment.rstrip("/").rpartition("/")[2]
+    else:
+        path = before.partition("?")[0].rstrip("/")
+        last = path.rpartition("/")[2] if "//" not in path or path.count("/") > 2 else ""  # noqa: PLR2004 - after the host
+        last = last.rpartition(":")[2] if "//" not in path else last
+        last = _ENDING.sub("", last)
+    text = unquote(last)
+    return text if text.isprintable() and len(text) <= _MOST else ""
+
+
+def readable(local: str) -> str:
+    """Return a local name as the words that it is made of; empty where it does not read as a name.
+
+    >>> readable("room_C180"), readable("hasSubSystem"), readable("Q42"), readable("GO_0005737")
+    ('room C180', 'has Sub System', '', '')
+    """
+    if _LETTERS.search(local) is None or any(one.search(local) for one in (_DIGITS, _UUID, _HASH)):
+        return ""
+    return " ".join(_BETWEEN.sub(" ", local).split())
