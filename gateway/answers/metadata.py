@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -38,11 +39,14 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.terms.iri import POSITION, is_shown, is_skolem, local_name
-from gateway.terms.literals import JsonScalar, Literal, in_best_language, sorted_values
+from gateway.terms.literals import JsonScalar, Literal, best_text, shown_texts, sorted_values
 from gateway.terms.names import compact, one_line
 from gateway.terms.prefixes import PrefixMap
 
 _UNKNOWN = NoValue(unknown=True)
+
+_LANGUAGES = 10
+"""Languages whose texts are counted where they are not shown."""
 
 _BEYOND = 600
 """Characters of what is shown of where a blank node leads outside of the answer, of which one value may have more."""
@@ -62,10 +66,20 @@ class MetadataBuilder:
         )
         self._prefixes = prefixes
 
-    def node(self, properties: Properties, types: Sequence[Iri], schema: Schema) -> NodeMetadata:
-        """Return the metadata of a full node; the schema says which predicates carry names in this graph."""
+    def node(
+        self, properties: Properties, types: Sequence[Iri], schema: Schema, *, counts_languages: bool = False
+    ) -> NodeMetadata:
+        """Return the metadata of a full node.
+
+        Args:
+            properties: What the graph says of it.
+            types: Its types.
+            schema: Says which predicates carry names in this graph.
+            counts_languages: Whether texts that are not shown, because others say the same, are counted by language.
+        """
         left = without_orders(properties)
-        names = self._take_texts(left, tuple(dict.fromkeys((*(schema.names or ()), *self._roles.name))))
+        other_languages = self._other_languages(left) if counts_languages else {}
+        names = self._take_names(left, tuple(dict.fromkeys((*(schema.names or ()), *self._roles.name))))
         descriptions = self._take_texts(left, self._roles.description, in_line=False)
         # A second name is one more way to call the node.
         further = self._take_texts(left, tuple(dict.fromkeys((*self._roles.synonym, *schema.synonyms))))
@@ -81,7 +95,19 @@ class MetadataBuilder:
             confidence=said.confidence,
             source_documents=said.source_documents,
             properties=said.properties,
+            other_languages=other_languages,
         )
+
+    def _other_languages(self, properties: Properties) -> dict[str, int]:
+        """Return how many texts are not shown because others say the same, the languages that have most first."""
+        counts: Counter[str] = Counter()
+        for values in properties.values():
+            literals = [value for value in values if _is_scalar(value)]
+            if any(one.language for one in literals):
+                shown = {one.value for one in shown_texts(literals, self._profile.names.languages)}
+                counts.update(one.language for one in literals if one.value not in shown)
+        first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:_LANGUAGES]
+        return dict(sorted(first))
 
     def beyond(
         self, outgoing: Properties, incoming: Properties, lists: Properties, names: Mapping[str, str], *, cut: bool
@@ -192,9 +218,7 @@ class MetadataBuilder:
         listed = list(values)
         scalars: list[JsonScalar] = [
             literal.json
-            for literal in in_best_language(
-                (value for value in listed if _is_scalar(value)), self._profile.names.languages
-            )
+            for literal in shown_texts((value for value in listed if _is_scalar(value)), self._profile.names.languages)
         ]
         others = [self._value(value) for value in listed if not _is_scalar(value)]
         scalars += [value for value in others if isinstance(value, Id)]
@@ -236,6 +260,14 @@ class MetadataBuilder:
             confidence=confidence, source_documents=documents, properties=self._properties(left, properties)
         )
 
+    def _take_names(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
+        """Take the names out, that in the best language of the first predicate first."""
+        languages = self._profile.names.languages
+        texts = {at: [one for one in left[at] if isinstance(one, Literal)] for at in predicates if at in left}
+        name = one_line(best_text(texts, predicates, languages))
+        others = self._take_texts(left, predicates)
+        return [*([name] if name else []), *(other for other in others if other != name)]
+
     def _take_texts(self, left: _ByPredicate, predicates: Sequence[Iri], *, in_line: bool = True) -> list[str]:
         """Take the texts of some predicates out, in the best language of each, those of the first predicate first.
 
@@ -247,7 +279,7 @@ class MetadataBuilder:
             literals = [value for value in values if isinstance(value, Literal)]
             if others := tuple(value for value in values if not isinstance(value, Literal)):
                 left[predicate] = others
-            best = in_best_language(literals, self._profile.names.languages)
+            best = shown_texts(literals, self._profile.names.languages)
             written = sorted_values(one_line(str(one.json)) if in_line else str(one.json) for one in best)
             texts.update(dict.fromkeys(filter(None, map(str, written))))
         return list(texts)

@@ -381,6 +381,8 @@ def node_metadata(metadata: NodeMetadata) -> Json:
         written["synonyms"] = list(metadata.synonyms)
     if metadata.total_mentions:
         written["total_mentions"] = one_or_list(metadata.total_mentions)
+    if metadata.other_languages:
+        written["other_languages"] = dict(metadata.other_languages)
     said = PageAssertion(False, metadata.confidence, metadata.source_documents, metadata.properties)
     written |= assertion_metadata(said)
     return written if metadata.beyond is None else {**written, BEYOND: _value(metadata.beyond)}

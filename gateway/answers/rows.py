@@ -34,7 +34,7 @@ from gateway.members.ordering import value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
 from gateway.schema.view import LONGEST_LABEL, TypeChooser
 from gateway.settings.profile import Profile
-from gateway.terms.literals import JsonScalar, Literal, in_best_language
+from gateway.terms.literals import JsonScalar, Literal, are_translations, shown_texts
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap
 
@@ -204,13 +204,13 @@ class _Cells:
 
 
 def in_one_language(ends: Iterable[End], languages: Sequence[str]) -> list[End]:
-    """Return ends with the texts of one language only: the best of those there are."""
+    """Return ends without texts that say the same as others in a better language."""
     found = list(ends)
-    tagged = [end for end in found if isinstance(end, Literal) and end.language]
-    if len({one.language for one in tagged}) <= 1:
+    literals = [end for end in found if isinstance(end, Literal)]
+    if not are_translations(literals):
         return found
-    best = frozenset(in_best_language(tagged, languages))
-    return [end for end in found if not (isinstance(end, Literal) and end.language) or end in best]
+    shown = frozenset(shown_texts(literals, languages))
+    return [end for end in found if not isinstance(end, Literal) or end in shown]
 
 
 _LONGEST_EXAMPLE = 40

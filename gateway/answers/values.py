@@ -180,6 +180,7 @@ class NodeMetadata:
         source_documents: The documents that state it, sorted.
         properties: All else, by the ID of the predicate, sorted by it.
         beyond: Of a blank node at the end of a traversal, where it leads outside of the answer.
+        other_languages: How many of its texts are not shown because others say the same, by language.
     """
 
     name: str | None = None
@@ -191,6 +192,7 @@ class NodeMetadata:
     source_documents: Sequence[str] = ()
     properties: Properties = field(default_factory=dict)
     beyond: Nested | None = None
+    other_languages: Mapping[str, int] = field(default_factory=dict)
 
     def shortened(self, shortener: Shortener) -> NodeMetadata:
         """Return it with shorter texts and lists."""
@@ -204,6 +206,7 @@ class NodeMetadata:
             source_documents=shortened_values(self.source_documents, shortener),
             properties=_shortened_properties(self.properties, shortener),
             beyond=_shortened(self.beyond, shortener),
+            other_languages=self.other_languages,
         )
 
     @property

@@ -453,7 +453,7 @@ class EntityDescriber:
             iri,
             self._prefixes.shorten(iri),
             known.chooser.shown(facts),
-            metadata=self._metadata_builder.node(description.properties, types, known.schema),
+            metadata=self._metadata_builder.node(description.properties, types, known.schema, counts_languages=True),
             ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
             survey=survey,
         )

@@ -167,7 +167,7 @@ async def test_further_names_of_any_name_predicate_are_synonyms() -> None:
 async def test_synonyms_and_descriptions_are_in_the_best_language_too() -> None:
     assert await described(
         "x:a skos:altLabel 'zwei'@de, 'two'@en, 'deux'@fr ; rdfs:comment 'Zahl'@de, 'number'@en ; skos:definition '2' ."
-    ) == {"synonyms": ["two"], "description": ["number", "2"]}
+    ) == {"synonyms": ["two"], "description": ["number", "2"], "other_languages": {"de": 2, "fr": 1}}
 
 
 async def test_a_name_that_is_a_number_is_text() -> None:
