@@ -31,6 +31,7 @@ from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Clock
 from gateway.terms.coined_prefixes import CoinedPrefixes
 from gateway.terms.prefixes import PrefixMap, checked_prefixes, merge
+from gateway.terms.well_known_prefixes import WELL_KNOWN
 from gateway.tools.answering import OnRecord, drop_record
 from gateway.tools.gateway import Gateway
 
@@ -165,4 +166,4 @@ def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]], folder: Path |
     for conflict in conflicts:
         _log.warning("%s", conflict)
     storage = None if folder is None else StoredPrefixes(folder)
-    return PrefixMap(merged, CoinedPrefixes(merged, storage) if coins else None)
+    return PrefixMap(merged, CoinedPrefixes(merged, storage) if coins else None, WELL_KNOWN)

@@ -27,6 +27,7 @@ from gateway.answers.models import SchemaResult
 from gateway.settings.profile import ShapeName
 from gateway.terms.names import cut
 from gateway.terms.prefixes import is_plain_curie
+from gateway.terms.well_known_prefixes import WELL_KNOWN
 
 LIMIT = 2_000
 """Characters of a description: a client cuts it at 2,048 without a message (docs/notes/mcp.md)."""
@@ -165,6 +166,7 @@ def _is_small(schema: SchemaResult) -> bool:
 
 
 def _is_small_and_plain(schema: SchemaResult) -> bool:
+    known = schema.prefixes.keys() | WELL_KNOWN.keys()
     return (
         schema.comprehensive
         and len(schema.entity_types) == schema.entity_types_total
@@ -172,7 +174,7 @@ def _is_small_and_plain(schema: SchemaResult) -> bool:
         and len(schema.entity_types) + len(schema.predicates) > 0
         and _is_small(schema)
         # A model obeys a description: no ID in it may read as text.
-        and all(is_plain_curie(text, schema.prefixes) for text in (*schema.entity_types, *schema.predicates))
+        and all(is_plain_curie(text, known) for text in (*schema.entity_types, *schema.predicates))
     )
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from sys import getsizeof
+from types import MappingProxyType
 
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
@@ -108,6 +109,8 @@ def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, s
     return merged, conflicts
 
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
 _OF_OTHERS = (REACHED_BY, WALK)
 """IRIs of the gateway's own which are written with the IDs of other IRIs."""
 
@@ -121,21 +124,33 @@ class PrefixMap:
     Args:
         prefixes: The declared namespaces by prefix.
         coined: Coins prefixes for other namespaces; None to coin none.
+        well_known: Namespaces by the prefixes that everybody knows, for what is not declared. They are not repeated
+            among the prefixes of an answer.
     """
 
-    def __init__(self, prefixes: Mapping[str, str], coined: CoinedPrefixes | None = None) -> None:
+    def __init__(
+        self,
+        prefixes: Mapping[str, str],
+        coined: CoinedPrefixes | None = None,
+        well_known: Mapping[str, str] = _NOTHING,
+    ) -> None:
         # A name with a colon is ambiguous with its first part, and callers cannot send back IDs that have blanks or are
         # long.
-        self._namespaces = {
+        self._declared = {
             name: namespace
             for name, namespace in prefixes.items()
             if _NAME.fullmatch(name) and name.isprintable() and len(namespace) <= MAX_IRI
         }
         best: dict[str, str] = {}
-        for name, namespace in self._namespaces.items():
+        for name, namespace in self._declared.items():
             rival = best.get(namespace)
             if namespace and (rival is None or _preference(name) < _preference(rival)):
                 best[namespace] = name
+        # What is declared otherwise means that.
+        others = {name: namespace for name, namespace in well_known.items() if name not in prefixes}
+        for name, namespace in others.items():
+            best.setdefault(namespace, name)
+        self._namespaces = {**others, **self._declared}
         self._names = best
         self._lengths = sorted({len(namespace) for namespace in best}, reverse=True)
         self._short: BoundedMap[str, str] = BoundedMap(_REMEMBERED_BYTES)
@@ -145,12 +160,17 @@ class PrefixMap:
     def prefixes(self) -> dict[str, str]:
         """The prefixes by name, declared and coined, sorted."""
         coined = {} if self._coined is None else self._coined.namespaces
-        return dict(sorted({**coined, **self._namespaces}.items()))
+        return dict(sorted({**coined, **self._declared}.items()))
+
+    def is_plain_curie(self, text: str) -> bool:
+        """Return whether an ID is a short CURIE that is no sentence; see `is_plain_curie`."""
+        return is_plain_curie(text, self._namespaces) or is_plain_curie(text, self.prefixes)
 
     def used_by(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the prefixes that some IDs use, sorted."""
         used = {name for name, colon, _ in (text.partition(":") for text in ids) if colon}
-        return {name: namespace for name, namespace in self.prefixes.items() if name in used}
+        known = {**self._namespaces, **self.prefixes}
+        return {name: known[name] for name in sorted(used & known.keys())}
 
     @contextmanager
     def one_answer(self) -> Iterator[None]:
@@ -230,7 +250,7 @@ class PrefixMap:
         unknown = sorted(name for name in schemes - self._namespaces.keys() if not is_scheme(name))
         if not unknown:
             return ""
-        known = sorted(filter(None, self._namespaces))
+        known = sorted(filter(None, self._declared))
         # Other calls wait for the comparison, so very many prefixes are not all compared.
         compared = [name for name in known if len(name) <= _LONGEST_COMPARED][:_COMPARED]
         wanted = [name for name in unknown[:3] if len(name) <= _LONGEST_COMPARED]

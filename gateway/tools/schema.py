@@ -24,7 +24,7 @@ from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import PartlyRead, Profile, doubt_of
 from gateway.terms.iri import is_iri, is_reached_by, local_name
 from gateway.terms.names import cut, fold
-from gateway.terms.prefixes import PrefixMap, is_plain_curie
+from gateway.terms.prefixes import PrefixMap
 from gateway.tools.shapes import ShapeReader, Values
 
 _LISTED = 40
@@ -237,12 +237,11 @@ class SchemaDescriber:
             return self._profile.description
         if not schema.types and not schema.predicates:
             return UNKNOWN_GRAPH
-        prefixes = self._prefixes.prefixes
         shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types[:_MOST_COMPARED])
         plain = (
             f"{term.count:,} {short}" if term.count is not None else short
             for term, short in shown
-            if is_plain_curie(short, prefixes)
+            if self._prefixes.is_plain_curie(short)
         )
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
         text = graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
@@ -288,7 +287,7 @@ class SchemaDescriber:
     def _id(self, iri: Iri) -> str:
         """Return an ID as advice may name it: quoted and cut where it may read as text."""
         short = self._prefixes.shorten(iri)
-        return short if is_plain_curie(short, self._prefixes.prefixes) else quoted(short)
+        return short if self._prefixes.is_plain_curie(short) else quoted(short)
 
 
 def _reason(schema: Schema) -> str:
