@@ -73,6 +73,7 @@ LACKING = {name: {"lateral", "sparql-1.2"} for name in ("virtuoso", "blazegraph"
 ENGINES_OWN = (
     *("check/in_", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
     *("evidence/graphs", "evidence/nanopublications", "policy/terms", "walks/first", "walks/untyped", "figures/"),
+    "nameless_",
     "blank_nodes/",
     *(index.template for index in INDEXES.values()),
 )
@@ -81,7 +82,7 @@ named graphs, which this process has not, are asked in `test_evidence_ways.py`. 
 that keep one alone, in `tests/policy`: Blazegraph refuses a group without a pattern. What engines make of odd IRIs and
 of numbers is compared in `tests/values`, with what each of them holds. Figures are asked of the engines alone that are
 known to have them right, in `test_engine_figures.py`. Blank nodes are asked for in the form of each engine, in
-`tests/blank_nodes`.
+`tests/blank_nodes`. Nodes without a name are listed in this process alone.
 """
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]
@@ -107,8 +108,6 @@ OF_ALL = {
     "schema/totals",
     "schema/values",
     "schema/values_of",
-    "nameless_count",
-    "nameless_page",
     "names_count",
     "names_page",
 }
@@ -460,10 +459,6 @@ def _about_names(there: Sample) -> dict[str, Sequence[Values]]:
     predicates: list[Values] = [{"predicates": [predicate], "walks": []} for predicate in NAME_PREDICATES]
     predicates += [{"predicates": [], "walks": [walk]} for walk in WALKS]
     middle = there.nodes[len(there.nodes) // 2]
-    marks = _only(there.rules[0], "markers", "associations")
-    without_names: list[Values] = [
-        {"names": NAME_PREDICATES, "walks": walks, "own": OWN, "no_edges": [RDF_TYPE], **marks} for walks in ([], WALKS)
-    ]
     single: list[Values] = [
         {"node": node, "predicates": [predicate], "walks": []}
         for node in there.spread(8)
@@ -471,8 +466,6 @@ def _about_names(there: Sample) -> dict[str, Sequence[Values]]:
     ]
     single += [{"node": node, "predicates": [], "walks": WALKS[:1]} for node in there.spread(4)]
     return {
-        "nameless_count": without_names,
-        "nameless_page": [{**values, "after": after} for values in without_names for after in ([], [middle])],
         "names_count": predicates,
         "names_of": [{**values, "after": after} for values in single for after in ([], ["M"])],
         "names_of_count": single,

@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.terms.iri import is_iri
+from gateway.terms.iri import RDF_TYPE, RDFS, is_iri
 from gateway.terms.prefixes import PrefixMap, is_prefix, is_scheme
 from gateway.terms.well_known_prefixes import WELL_KNOWN
 
 pytestmark = pytest.mark.anyio
-
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 
 
 def test_each_is_a_prefix_and_none_the_name_of_a_scheme() -> None:
@@ -51,7 +49,7 @@ async def test_a_file_without_prefixes_is_asked_and_answered_with_them(tmp_path:
     file = tmp_path / "graph.nt"
     file.write_text(
         f"<http://example.org/a> <{RDFS}subClassOf> <http://example.org/b> .\n"
-        "<http://example.org/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://xmlns.com/foaf/0.1/Person> .\n",
+        f"<http://example.org/a> <{RDF_TYPE}> <http://xmlns.com/foaf/0.1/Person> .\n",
         encoding="utf-8",
     )
     async with open_gateway(str(file)) as gateway:
