@@ -24,10 +24,10 @@ from gateway.check.report import (
 )
 from gateway.check.template_check import TemplateChecker
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
-from gateway.graph.call import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import Graphs
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.settings.urls import without_query
 from gateway.sparql.engines import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
@@ -203,6 +203,16 @@ async def _check_reachable(http: Http, prober: Prober) -> None:
         raise NoQueryEndpoint(fault.wrong, next_step=OPERATOR) from None
 
 
+_REQUESTS, _ROWS = 50, 50_000
+"""What finding out may take whether blank nodes can be asked for again."""
+
+_LEAD_BACK: Mapping[bool | None, str] = {
+    True: "they can be asked for again, so that traversals follow them",
+    False: "they cannot be asked for again, so that no path leads through them",
+    None: "whether they can be asked for again could not be found out",
+}
+
+
 class _EndpointCheck:
     """The check of one endpoint that answers."""
 
@@ -266,8 +276,19 @@ class _EndpointCheck:
             named_graphs=named,
             union_default_graph=union,
             triples=self._with_described_triples(await probes.triples(prober, several=several)),
-            blank_nodes=await probes.blank_nodes(prober, PrefixMap(self._profile.prefixes)),
+            blank_nodes=await self._blank_nodes(),
         )
+
+    async def _blank_nodes(self) -> Claim:
+        """Return the share of blank nodes, and whether they can be asked for again."""
+        claim = await probes.blank_nodes(self._prober, PrefixMap(self._profile.prefixes))
+        if claim.value in {None, "none"} or not has_blank_nodes(self._profile):
+            return claim
+        endpoint = self._endpoint.model_copy(update={"engine": self._engine})
+        store = SparqlStore(self._http, self._profile.model_copy(update={"endpoint": endpoint}))
+        seconds = self._prober.seconds_each
+        lead_back = await store.has_ways_back(Call(Deadline.after(4 * seconds), _REQUESTS, _ROWS, _ROWS))
+        return replace(claim, why=f"{claim.why}; {_LEAD_BACK[lead_back]}")
 
     async def _version(self) -> Claim:
         if self._recognised.version:

@@ -39,8 +39,11 @@ from gateway.transport.http import Http
 WITHOUT_EVIDENCE = 'edges.evidence_nodes = false, evidence.ways = "refused"'
 """The settings of a graph without statements about edges: queries then have no NOT EXISTS and no IN over them."""
 
-_NOT_BY_TOOLS = ("check/", "policy/", "figures/", "search/letter_classes", "search/folded")
-"""What tools do not need: probes, what only a profile that hides something asks, and what has another way beside it."""
+_NOT_BY_TOOLS = ("check/", "policy/", "figures/", "blank_nodes/", "search/letter_classes", "search/folded")
+"""What tools do not need: probes, what only a profile that hides something asks, and what has another way beside it.
+
+What states blank nodes is tried with blank nodes of the graph: of none, an engine may answer with all that it has.
+"""
 
 _EXAMPLES = "http://example.org/"
 _PREDICATES = frozenset({f"{_EXAMPLES}p", f"{_EXAMPLES}q"})

@@ -73,6 +73,13 @@ class BlankLookup:
         self._values = BlankValues(client, profile.limits.facts_batch)
         self.are_there: bool | None = None
 
+    async def lead_back(self, call: Call) -> bool | None:
+        """Return whether blank nodes can be asked for again; None where that could not be found out."""
+        if not await self.have_keys(call) or self._reader is None:
+            return False
+        await self._proof.doubt(self._reader, None, call)
+        return True if self._proof.holds else False if self._proof.fails else None
+
     async def without_empty_lists(self, found: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return edges without those to the empty list, which is a value."""
         nil = [node for node, one in found.items() if node != RDF_NIL and any(map(is_to_empty_list, one.edges))]

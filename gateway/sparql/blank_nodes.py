@@ -81,6 +81,10 @@ class BlankNodes:
         self.existing = partial(self._existing, readers.nodes.existing)
         self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
 
+    async def lead_back(self, call: Call) -> bool | None:
+        """Return whether blank nodes can be asked for again; None where that could not be found out."""
+        return await self._lookup.lead_back(call)
+
     def noted(self, schema: Schema) -> Schema:
         """Return a schema, and note whether the graph has blank nodes by it."""
         self._lookup.are_there = True if schema.blank else False if schema.blank.are_all else None

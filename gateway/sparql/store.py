@@ -110,6 +110,10 @@ class SparqlStore:
         """Return the types and edge predicates of the graph."""
         return self._blank.noted(await self._schema.read(call))
 
+    async def has_ways_back(self, call: Call) -> bool | None:
+        """Return whether blank nodes can be asked for again; None where that could not be found out."""
+        return await self._blank.lead_back(call)
+
     def may_have_lists(self) -> bool:
         """Return whether lists may be values: of the graphs that the gateway reads from files."""
         return not self._client.is_remote
