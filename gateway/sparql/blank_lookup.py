@@ -18,7 +18,7 @@ from gateway.sparql.blank_edges import Known, as_edge, is_to_empty_list, of_blan
 from gateway.sparql.blank_keys import NodeId
 from gateway.sparql.blank_lists import ListReader
 from gateway.sparql.blank_proof import KeyProof
-from gateway.sparql.blank_values import BlankValues
+from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
@@ -279,6 +279,12 @@ class BlankLookup:
             call: The call that asks.
             contents: Whether the content of blank nodes that are no nodes is wanted.
         """
+        if not self._proof.holds:
+            beside = next((node for node, one in described.items() if has_blank_nodes_as_values(one)), None)
+            if beside is None or not await self.have_keys(call) or self._reader is None:
+                return {}
+            self.are_there = True
+            await self._proof.doubt(self._reader, beside, call)
         if self._reader is None or self._lists is None or not self._proof.holds:
             return {}
         return await self._values.without_nodes(described, self._reader, self._lists, call, contents=contents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -89,7 +89,7 @@ class BlankValues:
             contents: Whether the content of other blank nodes is wanted.
         """
         has_lists = await lists.are_there(call)
-        beside = [node for node, one in described.items() if has_lists or any(map(_has_blank, one.properties.values()))]
+        beside = [node for node, one in described.items() if has_lists or has_blank_nodes_as_values(one)]
         if not beside:
             return {}
         found = {node: one.said for node, one in (await self._read(beside, call)).items() if one.mark.whole}
@@ -189,8 +189,9 @@ def _content(content: Content, known: Mapping[Iri, Content], levels: int) -> Bla
     return BlankNode(properties, cut=is_cut)
 
 
-def _has_blank(values: Iterable[Value]) -> bool:
-    return any(isinstance(one, BlankNode) for one in values)
+def has_blank_nodes_as_values(described: Description) -> bool:
+    """Return whether blank nodes are among what a node says."""
+    return any(isinstance(one, BlankNode) for one in chain.from_iterable(described.properties.values()))
 
 
 def _without_blank(described: Description) -> Description:

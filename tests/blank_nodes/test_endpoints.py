@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import pytest
 from rdflib import BNode
@@ -116,3 +116,22 @@ def test_what_is_not_read_of_an_endpoint_makes_an_answer_not_complete(
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert not complete
+
+
+async def described(gateway: Gateway, node: str) -> dict[str, Any]:
+    async with gateway:
+        return dict((await gateway.call("describe_entity", {"id": node}, shape="reference")).as_json())
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_the_first_description_of_a_process_has_a_list_in_its_order(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "week.ttl"
+    file.write_text("@prefix ex: <http://e.org/> . ex:week ex:days ( ex:mon ex:tue ex:wed ) .\n", encoding="utf-8")
+    try:
+        with store_with(engine, tmp_path, {"week": [file]}) as column:
+            told = asyncio.run(described(opened(column, "week"), "<http://e.org/week>"))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert told["complete"]
+    assert "http://e.org/days" not in told
+    assert told["edges"]["http://e.org/days"][1:] == [f"http://e.org/{day}" for day in ("mon", "tue", "wed")]
