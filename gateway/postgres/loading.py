@@ -245,7 +245,6 @@ class Loader:
     roles: RoleSettings
     on_loaded: OnLoaded = report_nothing
     prefixes: Mapping[str, str] = field(default_factory=dict)
-    _name_predicates: list[Iri] = field(default_factory=list, init=False)
 
     @cached_property
     def _mappings(self) -> tuple[IriMapping, IriMapping]:
@@ -281,10 +280,6 @@ class Loader:
 
     async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
         loaded = Loaded()
-        if (reader := self.store.name_reader()) is not None:
-            # Which predicates carry names beside those of the roles.
-            await reader.find_predicates(_allowance())
-            self._name_predicates.extend(reader.predicates)
         while batch := list(islice(nodes, _BATCH)):
             entities = await self._entities(batch, loaded)
             edges, statements = await self._edges(batch, loaded)
@@ -313,7 +308,7 @@ class Loader:
             properties[TYPES] = types[1:]
         names = (
             one_line(value.value)
-            for predicate in dict.fromkeys((*self._name_predicates, *self.roles.name, *self.roles.synonym))
+            for predicate in (*self.roles.name, *self.roles.synonym)
             for value in described.properties.get(predicate, ())
             if isinstance(value, Literal)
         )

@@ -128,7 +128,7 @@ async def test_a_usual_name_goes_before_one_of_the_graphs_own_in_the_second_run_
     own = GRAPH.replace(LABEL, "http://example.org/title")
     write(graph, f'{own}<urn:n7> <{LABEL}> "the usual name 7" .')
     schema, first = await asked(graph, store, "usual name")
-    assert schema.names == [LABEL, "http://example.org/title"]
+    assert schema.names == ["rdfs:label", "http://example.org/title"]
     assert [hit.name for hit in first.result] == ["the usual name 7"]
     (index,) = stored(store, "labels-*.sqlite")
     _, again = await asked(graph, store, "usual name")
