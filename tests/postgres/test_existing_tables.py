@@ -329,7 +329,7 @@ async def test_no_value_of_a_row_is_lost_whatever_its_names_are(database: Databa
             """'A1', '[{"@value": "B2", "@language": "de"}, {"said": "C3"}, [[["D4"]]]]'""",
             "A1",
             ["B2"],
-            {"term:synonyms": ["D4", {"term:said": "C3"}]},
+            {"term:synonyms": ["B2", "D4", {"term:said": "C3"}]},
         ),
     ],
 )
