@@ -1,5 +1,6 @@
 """Searching by an engine's own text index, and what hostile text does to it (issue 5, acceptance 6)."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -61,6 +62,9 @@ HOSTILE = [
 ]
 SAME_FOR_ALL = {"search/name_count", "search/sample", "search/letter_classes"}
 """Templates that have nothing of what is searched for."""
+
+CODE = re.compile(r'FILTER\(LCASE\(STR\(\?v\)\) = ("(?:[^"\\]|\\.)*")\)')
+"""A code is compared with the whole text that was typed."""
 
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"(?:@[A-Za-z-]+)?')
 
@@ -142,7 +146,7 @@ async def skeletons(gateway: Gateway) -> dict[str, str]:
 
 def texts(sent: SentQuery) -> list[str]:
     """Return the texts that a query carries, without that of the sentinel."""
-    return [text for text in LITERAL.findall(sent.sparql) if not text.startswith(f"{END} ")]
+    return [text for text in LITERAL.findall(CODE.sub("", sent.sparql)) if not text.startswith(f"{END} ")]
 
 
 async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, str]) -> SearchResult | None:
@@ -156,6 +160,7 @@ async def asks_nothing_else(gateway: Gateway, query: str, harmless: dict[str, st
             continue
         assert sent.fault is None, (query, sent)
         assert skeleton(sent) == harmless[sent.template], query
+        assert {json.loads(text, strict=False) for text in CODE.findall(sent.sparql)} <= {query.strip().lower()}
         if sent.template in {"search/every_word", "search/any_word"}:
             assert set(texts(sent)) == set(words_of(query))
         elif sent.template == "search/folded":
