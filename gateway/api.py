@@ -161,9 +161,10 @@ async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncI
 
 
 def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]], folder: Path | None, *, coins: bool) -> PrefixMap:
-    """Return the prefixes of all sources, and where it is wanted others that are coined and stored in a folder."""
+    """Return the prefixes of all sources, and where it is wanted others: well-known ones, and coined ones in a folder."""
     merged, conflicts = merge(sources)
     for conflict in conflicts:
         _log.warning("%s", conflict)
-    storage = None if folder is None else StoredPrefixes(folder)
-    return PrefixMap(merged, CoinedPrefixes(merged, storage) if coins else None, WELL_KNOWN)
+    if not coins:
+        return PrefixMap(merged)
+    return PrefixMap(merged, CoinedPrefixes(merged, None if folder is None else StoredPrefixes(folder)), WELL_KNOWN)
