@@ -161,7 +161,7 @@ async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncI
 
 
 def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]], folder: Path | None, *, coins: bool) -> PrefixMap:
-    """Return the prefixes of all sources, and where it is wanted others: well-known ones, and coined ones in a folder."""
+    """Return the prefixes of all sources, and where it is wanted others: well-known and coined ones."""
     merged, conflicts = merge(sources)
     for conflict in conflicts:
         _log.warning("%s", conflict)

@@ -72,7 +72,7 @@ class SizeSettings(Section):
     )
     coined_prefixes: bool = Field(
         default=True,
-        description="Whether a namespace without a prefix has its well-known one, or is given one where an answer would "
+        description="Whether a namespace without a prefix has its well-known one, or gets one where an answer would "
         "write it [more than a few times](tools.md#coined-prefixes).",
     )
 

@@ -663,6 +663,9 @@ def _asked(engine: Column, graph: str) -> Iterator[tuple[Template, Values]]:
         text, of_template = template.load(name), there[name]
         if name not in HAVING_ROWS[graph]:
             of_template = of_template[turn % min(turns, len(of_template)) :: turns]
+        if name == "schema/nameless" and engine.name == "virtuoso":
+            # It counts more nodes without a name than there are: an EXISTS in another one never holds there.
+            of_template = [values for values in of_template if not values["walks"]]
         yield from ((text, {**values, "rows": ROWS}) for values in of_template)
 
 

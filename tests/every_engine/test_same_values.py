@@ -49,7 +49,7 @@ KEPT_BY_VIRTUOSO: Mapping[tuple[str, str], Json] = {
     # XML is parsed, and written anew.
     ("gOthers", "a:xml"): '<n0:a xmlns:n0="x" />',
     # `true` is 1 where 1 is a value as well, and numbers that are equal are one.
-    ("gSeveral", "a:mixed"): [1, "1"],
+    ("gSeveral", "a:mixed"): [1, "1", "one"],
     ("gSeveral", "a:equal"): 1,
 }
 # Blazegraph keeps a time as milliseconds of UTC, and loses whatever that cannot say.
