@@ -39,8 +39,9 @@ from gateway.transport.http import Http
 WITHOUT_EVIDENCE = 'edges.evidence_nodes = false, evidence.ways = "refused"'
 """The settings of a graph without statements about edges: queries then have no NOT EXISTS and no IN over them."""
 
-_NOT_BY_TOOLS = ("check/", "policy/", "figures/", "blank_nodes/", "search/letter_classes", "search/folded")
-"""What tools do not need: probes, what only a profile that hides something asks, and what has another way beside it.
+_NOT_BY_TOOLS = ("check/", "policy/", "figures/", "blank_nodes/", "nameless_", "search/letter_classes", "search/folded")
+"""What tools do not need here: probes, what is asked of files alone or where something is hidden, and what has another
+way beside it.
 
 What states blank nodes is tried with blank nodes of the graph: of none, an engine may answer with all that it has.
 """
@@ -104,6 +105,8 @@ class TemplateChecker:
         answered, refused, not_run = 0, dict[str, str](), dict[str, str]()
         for text in texts:
             parameters = {**_own(text.samples(), edges), **_in(text, _rule(profile) | _at_inner_nodes(profile))}
+            # Most graphs have no names one step away, and are never asked for them.
+            parameters |= _in(text, {"walks": ()})
             rows = parameters.pop(text.limit)
             try:
                 await client.rows(text.name, self._call(), parameters, at_most=max(1, int(str(rows)) - 1))

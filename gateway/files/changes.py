@@ -11,7 +11,7 @@ _SECONDS = 2.0
 
 CHANGED = (
     "The files of this graph have changed since they were loaded: answers are about what they were then, all of them. "
-    "The operator can start the server again to have them read anew."
+    "The operator of this gateway should start the server again, to have them read anew."
 )
 
 
