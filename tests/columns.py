@@ -1,6 +1,7 @@
 """The engines that one test runs on, in this process and behind HTTP, each with the same graphs."""
 
 import functools
+import tempfile
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -243,8 +244,8 @@ def started(name: ColumnName, files: Files, workdir: Path, *, text_index: bool =
             yield {graph: Asked(virtuoso.endpoint, (_named(graph),), _VIRTUOSO_ROWS) for graph in files}
     else:
         ((graph, paths),) = files.items()
-        place = workdir / graph
-        place.mkdir()
+        # The server may have ended here before, when nobody used it for a while.
+        place = Path(tempfile.mkdtemp(prefix=f"{graph}-", dir=workdir))
         with running_oxigraph(paths, workdir=place) as oxigraph:
             yield {graph: Asked(oxigraph.endpoint)}
 
