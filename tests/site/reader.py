@@ -165,6 +165,10 @@ class Reader:
         shutil.copy(fixture("medical"), folder / "medical.ttl")
         (folder / "medical.ttl.gz").write_bytes(gzip.compress(fixture("medical").read_bytes()))
         (folder / "medlit.nt").write_text("<urn:a> <urn:cites> <urn:b> .\n", encoding="utf-8")
+        crate = {"@context": "https://w3id.org/ro/crate/1.1/context", "@id": "urn:a", "cites": {"@id": "urn:b"}}
+        (folder / "ro-crate-metadata.json").write_text(json.dumps(crate), encoding="utf-8")
+        context = {"@context": {"cites": "http://schema.org/citation"}}
+        (folder / "ro-crate.jsonld").write_text(json.dumps(context), encoding="utf-8")
         (folder / "movies.toml").write_text('extends = "local"\n', encoding="utf-8")
         assert postgres.PASSWORD == neo4j.PASSWORD
         (folder / "password.txt").write_text(postgres.PASSWORD, encoding="utf-8")
