@@ -36,7 +36,7 @@ from gateway.cli.command_line import (
     table_line,
     traversal_line,
 )
-from gateway.cli.options import READING, CommonOptions, common, group_of, not_empty, with_options
+from gateway.cli.options import OF_GRAPH, READING, CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
 from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
@@ -270,18 +270,7 @@ def serve(
     options: Annotated[
         CommonOptions,
         common(
-            *(
-                "graph",
-                "endpoint",
-                "contact",
-                "user",
-                "password_file",
-                "store",
-                "cache",
-                "no_cache",
-                "file_limits",
-                *READING,
-            ),
+            *OF_GRAPH,
             *("profile", "prefix", "shape", "shared_cache", "quiet", "verbose"),
         ),
     ],
@@ -337,18 +326,7 @@ def explore(
     options: Annotated[
         CommonOptions,
         common(
-            *(
-                "graph",
-                "endpoint",
-                "contact",
-                "user",
-                "password_file",
-                "store",
-                "cache",
-                "no_cache",
-                "file_limits",
-                *READING,
-            ),
+            *OF_GRAPH,
             *("profile", "prefix", "quiet", "verbose"),
         ),
     ],
@@ -376,18 +354,7 @@ def check(
     options: Annotated[
         CommonOptions,
         common(
-            *(
-                "graph",
-                "endpoint",
-                "contact",
-                "user",
-                "password_file",
-                "store",
-                "cache",
-                "no_cache",
-                "file_limits",
-                *READING,
-            ),
+            *OF_GRAPH,
             *("profile", "prefix", "as_json", "quiet", "verbose"),
             as_json="Print the report as one JSON object, on one line.",
         ),

@@ -254,6 +254,12 @@ class CommonOptions:
 READING = ("encoding", "base", "context", "lenient")
 """The options that say how files are read."""
 
+OF_GRAPH = (
+    *("graph", "endpoint", "contact", "user", "password_file", "store", "cache", "no_cache", "file_limits"),
+    *READING,
+)
+"""The options that say which graph is opened, and how."""
+
 Result = TypeVar("Result")
 
 _METAVARS: Mapping[Any, str] = {int: "N", str: "TEXT", list[str]: "TEXT"}
