@@ -92,9 +92,12 @@ class BlankValues:
         beside = [node for node, one in described.items() if has_lists or has_blank_nodes_as_values(one)]
         if not beside:
             return {}
-        found = {node: one.said for node, one in (await self._read(beside, call)).items() if one.mark.whole}
+        read = await self._read(beside, call)
+        found = {node: one.said for node, one in read.items() if one.mark.whole}
         others = {node: _without_blank(described[node]) for node in found}
-        return await self._with(found, others, reader, lists, call, contents=contents)
+        # Lists among their values may be missing.
+        unread = {node: replace(described[node], mark=one.mark) for node, one in read.items() if not one.mark.whole}
+        return unread | {**await self._with(found, others, reader, lists, call, contents=contents)}
 
     async def blank_values(self, nodes: Sequence[Iri], call: Call) -> Sequence[tuple[Iri, Iri]]:
         """Return the predicates and keys of the blank nodes to which some nodes lead."""
