@@ -211,6 +211,7 @@ class SparqlClient:
         parameters: Mapping[str, Parameter],
         *,
         at_most: int | None = None,
+        pages: int = 1,
         bindings: Mapping[str, str] | None = None,
     ) -> Rows:
         """Ask one question and return the rows of its answer.
@@ -220,6 +221,7 @@ class SparqlClient:
             call: The call, which pays for it.
             parameters: The template's parameters without `rows`.
             at_most: Rows that may come; the profile's `query_rows` where not given.
+            pages: By how much more than `query_rows` may come from an engine in this process, which has no row cap.
             bindings: The labels of blank nodes that are bound beside the query, by variable.
 
         Raises:
@@ -235,6 +237,8 @@ class SparqlClient:
             if text.reads == "graph":
                 await self._policy.find_hidden(call, self)
         try:
+            if pages > 1 and not self.is_remote:
+                return await self._rows(name, call, parameters, self.query_rows * pages, bindings)
             return await self._below_row_cap(name, call, parameters, at_most, bindings)
         except DeadlinePassed as error:
             if not self.is_remote or self.flow.has_answered or self.flow.quota.is_limited:
@@ -262,24 +266,26 @@ class SparqlClient:
         for _ in range(_CUTS_BY_ROWS):
             asked = self.query_rows
             try:
-                return await self._rows(name, call, parameters, at_most, bindings)
+                return await self._rows(name, call, parameters, self._below(at_most), bindings)
             except AnswerCut as cut:
                 if cut.row_cap is None or _rows_below(cut.row_cap) >= asked:
                     raise
                 if cut.row_cap == said:
                     self._learn_row_cap(said)
                 said = cut.row_cap
-        return await self._rows(name, call, parameters, at_most, bindings)
+        return await self._rows(name, call, parameters, self._below(at_most), bindings)
+
+    def _below(self, at_most: int | None) -> int:
+        return self.query_rows if at_most is None else min(at_most, self.query_rows)
 
     async def _rows(
         self,
         name: str,
         call: Call,
         parameters: Mapping[str, Parameter],
-        at_most: int | None,
+        limit: int,
         bindings: Mapping[str, str] | None = None,
     ) -> Rows:
-        limit = self.query_rows if at_most is None else min(at_most, self.query_rows)
         text = template.load(name)
         asked = self._asked(text, {**parameters, "rows": limit + 1}, limit + 1, call)
         rows, missing = await self._proven(replace(asked, bindings=bindings) if bindings else asked, call)
@@ -294,7 +300,7 @@ class SparqlClient:
         _log.info("an answer to %s ended after %d rows, without a proof of its end", name, len(rows))
         cap = self._row_cap.saw_cut(len(rows), asked.query)
         if cap is not None and self._learn_row_cap(cap):
-            return await self._rows(name, call, parameters, at_most, bindings)
+            return await self._rows(name, call, parameters, self._below(limit), bindings)
         return Rows(rows, missing)
 
     def _asked(self, text: template.Template, parameters: Mapping[str, Parameter], at_most: int, call: Call) -> _Asked:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
+from typing import Final
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call, Deadline
@@ -28,6 +29,9 @@ from gateway.terms.names import one_line
 _Text = tuple[str, str]
 """A name and its language."""
 
+_PAGES: Final = 4
+"""Pages that are one in this process: the engine sorts all names anew for each."""
+
 _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
 
@@ -47,6 +51,7 @@ class SparqlNameReader:
         self._nodes = nodes
         self._name_predicates = name_predicates
         self._finder = finder
+        self._all_named = False
 
     @property
     def predicates(self) -> Sequence[Iri]:
@@ -69,7 +74,9 @@ class SparqlNameReader:
     async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""
         if predicate == LOCAL_NAME:
-            return await self._counted("nameless_count", await self._nameless(call), call)
+            count = await self._counted("nameless_count", await self._nameless(call), call)
+            self._all_named = not count
+            return count
         return await self._counted("names_count", name_parameters([predicate]), call)
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
@@ -77,7 +84,7 @@ class SparqlNameReader:
         if predicate == LOCAL_NAME:
             return await self._local_names(after, call)
         given: dict[str, Parameter] = {**name_parameters([predicate]), "after": [after] * bool(after)}
-        rows, more = (await self._client.rows("names_page", call, given)).part()
+        rows, more = (await self._client.rows("names_page", call, given, pages=_PAGES)).part()
         found = await in_thread(call, partial(_found, rows), unless=len(rows) <= FEW_FOR_A_THREAD)
         if any(entity == after for entity, _ in found):
             raise EndpointFault("The endpoint's pages of names do not go on where they should.")
@@ -100,8 +107,10 @@ class SparqlNameReader:
 
     async def _local_names(self, after: Iri, call: Call) -> NamesPage:
         """Return the local names of nodes without a name."""
+        if self._all_named and not after:
+            return NamesPage((), None)
         given = {**await self._nameless(call), "after": [after] * bool(after)}
-        rows, more = (await self._client.rows("nameless_page", call, given)).part()
+        rows, more = (await self._client.rows("nameless_page", call, given, pages=_PAGES)).part()
         nodes = _ENTITY(rows)
 
         def names(deadline: Deadline) -> tuple[Name, ...]:

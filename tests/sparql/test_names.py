@@ -9,15 +9,16 @@ import pytest
 from gateway.api import open_gateway
 from gateway.errors import GaveUp
 from gateway.graph.call import Call, Deadline, Spend, unpaid
+from gateway.graph.store import NamesPage
 from gateway.graph.values import SearchTerms
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.limits import OrientationSettings
+from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, RoleSettings
 from gateway.sparql.nodes import NamePredicates
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.table import UnexpectedRows
-from gateway.terms.iri import NAME_PREDICATES, RDF_TYPE, RDFS, SYNONYM_PREDICATES
+from gateway.terms.iri import LOCAL_NAME, NAME_PREDICATES, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests.columns import Asked
@@ -63,6 +64,23 @@ async def test_other_names_are_in_force_from_the_next_question_on() -> None:
     assert (await store.nodes([node], call(), names=True))[node].name == "Insulin"
     assert [hit.text for hit in (await store.search(terms, (), call())).hits] == ["Insulin"]
     await store.close()
+
+
+async def test_a_page_of_all_names_of_a_loaded_graph_is_larger_than_a_query_elsewhere() -> None:
+    graph = "\n".join(f"x:n{number:02} rdfs:label 'Node {number}' ." for number in range(50))
+    profile = Profile(limits=LimitSettings(query_rows=10))
+    names = SparqlStore(InProcess(engine(graph), max_bytes=1 << 24), profile).name_reader()
+    page = await names.page(f"{RDFS}label", "", call())
+    assert (len(page.names), page.after) == (39, f"{X}n38")
+
+
+async def test_nodes_without_a_name_are_not_listed_where_none_was_counted() -> None:
+    names = SparqlStore(InProcess(engine("x:a rdfs:label 'a' ."), max_bytes=1 << 24), Profile()).name_reader()
+    asking = call()
+    assert await names.count(LOCAL_NAME, asking) == 0
+    counted = asking.sent
+    assert await names.page(LOCAL_NAME, "", asking) == NamesPage((), None)
+    assert asking.sent == counted
 
 
 TYPED_GRAPH = """
