@@ -114,7 +114,7 @@ def open_gateway(
         clock or time.monotonic,
         on_record=on_record,
         storage=graph.storage,
-        note=graph.note,
+        changes=graph.changes,
     )
 
 

@@ -12,11 +12,13 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from gateway.answers.models import SchemaResult
 from gateway.errors import DeadlinePassed, GatewayError
+from gateway.files.changes import LOOK_SECONDS
 from gateway.settings.profile import Profile
 
 if TYPE_CHECKING:
@@ -46,20 +48,31 @@ class _StoppedError(Exception):
 
 
 class GatewayOpener:
-    """Opens a gateway once, in the background, and returns it to every call that waits for it.
+    """Opens a gateway in the background, and returns it to every call that waits for it.
+
+    Where the profile says so (`files.reload`), it opens another one when the files of the graph have changed, and puts
+    that in its place.
 
     Args:
         profile: The profile of the gateway.
         make: Opens the gateway, in a thread. It calls its argument while it loads, and ends if that raises.
         name: What the log calls the graph.
+        look_seconds: Between two looks at the files, where a change of them is followed.
 
     Attributes:
         profile: The profile in force.
         name: The name of the graph among those of one server; empty if it is the only one.
     """
 
-    def __init__(self, profile: Profile, make: Callable[[OnFileRead], Gateway], name: str = "the graph") -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        make: Callable[[OnFileRead], Gateway],
+        name: str = "the graph",
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
         self.profile = profile
+        self._look_seconds = look_seconds
         self._name = name
         self.name = ""
         self._make = make
@@ -69,6 +82,8 @@ class GatewayOpener:
         self._read: dict[Path, tuple[int, int]] = {}
         self._is_closed = threading.Event()
         self._thread: threading.Thread | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
         self._listeners: list[Callable[[], None]] = []
 
     @classmethod
@@ -105,10 +120,8 @@ class GatewayOpener:
         """Begin to open the gateway, in the running event loop, unless that has begun."""
         if self._settled is not None:
             return
-        loop = asyncio.get_running_loop()
-        self._settled = loop.create_future()
-        self._thread = threading.Thread(target=self._open, args=(loop,), name="opening", daemon=True)
-        self._thread.start()
+        self._settled = asyncio.get_running_loop().create_future()
+        self._begin(self._settle)
 
     async def gateway(self, progress: OnProgress) -> Gateway:
         """Return the gateway when it is open; wait no longer than a call may take.
@@ -153,11 +166,16 @@ class GatewayOpener:
     async def close(self) -> None:
         """Close the gateway, or stop opening it; a load that does not stop in time continues (see `is_busy`)."""
         self._is_closed.set()
+        if self._watching is not None:
+            self._watching.cancel()
         if self._settled is not None and not self._settled.done():
             await asyncio.wait([self._settled], timeout=_GRACE_SECONDS)
         if self._thread is not None and self._settled is not None and self._settled.done():
             # To settle it was the last that the thread did.
             self._thread.join(_GRACE_SECONDS)
+        for ending in self._ending:
+            ending.cancel()
+        await asyncio.gather(*self._ending, return_exceptions=True)
         if self._gateway is not None:
             await self._gateway.close()
 
@@ -167,8 +185,13 @@ class GatewayOpener:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _open(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Open the gateway in this thread."""
+    def _begin(self, settle: Callable[[Gateway | GatewayError], None]) -> None:
+        arguments = (asyncio.get_running_loop(), settle)
+        self._thread = threading.Thread(target=self._open, args=arguments, name="opening", daemon=True)
+        self._thread.start()
+
+    def _open(self, loop: asyncio.AbstractEventLoop, settle: Callable[[Gateway | GatewayError], None]) -> None:
+        """Open a gateway in this thread, and hand it to the event loop."""
         result: Gateway | GatewayError
         try:
             result = self._make(self._on_file_read)
@@ -180,7 +203,7 @@ class GatewayOpener:
             _log.exception("%s cannot be opened", self._name)
             result = GatewayError("This gateway has a defect; the details are in its log.")
         try:
-            loop.call_soon_threadsafe(self._settle, result)
+            loop.call_soon_threadsafe(settle, result)
         except RuntimeError:
             _log.debug("the graph was opened after its event loop was closed")
 
@@ -206,12 +229,42 @@ class GatewayOpener:
             if not self._is_closed.is_set():
                 _log.error("%s cannot be opened: %s", self._name, result)
         else:
-            self._gateway = result
-            if not self._is_closed.is_set():
-                result.on_schema(self._notify)
-                result.start()
-                self._notify()
+            self._use(result)
+            if self.profile.files.reload and not self._is_closed.is_set():
+                self._watching = asyncio.create_task(self._watch(), name="watch files")
         self._settled.set_result(None)
+
+    def _use(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        if not self._is_closed.is_set():
+            gateway.on_schema(self._notify)
+            gateway.start()
+            self._notify()
+
+    async def _watch(self) -> None:
+        """Open another gateway whenever the files of the graph have changed."""
+        while (gateway := self._gateway) is not None:
+            await asyncio.sleep(self._look_seconds)
+            if not await asyncio.to_thread(gateway.changes.have_settled):
+                continue
+            _log.info("the files of %s have changed and are read anew", self._name)
+            opened: asyncio.Future[Gateway | GatewayError] = asyncio.get_running_loop().create_future()
+            self._begin(partial(_set, opened))
+            result = await opened
+            if isinstance(result, GatewayError):
+                _log.warning("the files of %s cannot be read anew, and it stays what it was: %s", self._name, result)
+                continue
+            self._use(result)
+            ending = asyncio.create_task(self._end(gateway), name="end the gateway of old files")
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    async def _end(self, gateway: Gateway) -> None:
+        """Close a gateway that another one replaced, when no call can run on it any more."""
+        try:
+            await asyncio.sleep(self.profile.limits.deadline_seconds + _GRACE_SECONDS)
+        finally:
+            await gateway.close()
 
     def _notify(self) -> None:
         for listener in self._listeners:
@@ -226,3 +279,8 @@ class GatewayOpener:
             valid=self._failure.valid,
             next_step=self._failure.next_step or "Tell the operator of this gateway.",
         )
+
+
+def _set(opened: asyncio.Future[Gateway | GatewayError], result: Gateway | GatewayError) -> None:
+    if not opened.done():
+        opened.set_result(result)

@@ -61,6 +61,14 @@ class FileSettings(Section):
             " If anything is left out, no answer says `complete: true`."
         ),
     )
+    reload: bool = Field(
+        default=False,
+        description=(
+            "Whether a server loads the graph anew when its files have changed, two seconds after the last change. It "
+            "answers from the old one meanwhile, and keeps that if the files cannot be read; both are in memory for a "
+            "time. Without it, answers say that the files have changed."
+        ),
+    )
 
     contexts: dict[str, str] = Field(
         default_factory=dict,

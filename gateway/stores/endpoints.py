@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.cache.store import CachedStore
+from gateway.files.changes import NO_FILES, FileChanges
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage
@@ -276,7 +277,7 @@ class OpenedGraph:
         prefixes: The prefixes that each file declares, by its name.
         storage: Where the gateway stores the schema; None where the store does, or nothing does.
         lasting: The folder for what outlives a change of the graph; None where there is none.
-        note: Returns what each answer says beside what it is about; empty for nothing.
+        changes: Whether its files are still what they were.
     """
 
     profile: Profile
@@ -284,7 +285,7 @@ class OpenedGraph:
     prefixes: Sequence[tuple[str, Mapping[str, str]]] = ()
     storage: SchemaStorage | None = None
     lasting: Path | None = None
-    note: Callable[[], str] = str
+    changes: FileChanges = NO_FILES
 
 
 async def make_label_index(

@@ -76,7 +76,7 @@ def loaded_graph(
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
     return OpenedGraph(
-        profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting, note=changes.note
+        profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting, changes=changes
     )
 
 

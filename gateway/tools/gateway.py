@@ -33,6 +33,7 @@ from gateway.arguments import (
 )
 from gateway.errors import InputError, quoted
 from gateway.export.subgraph import Subgraph
+from gateway.files.changes import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
@@ -72,7 +73,10 @@ class Gateway:
         clock: The time in seconds.
         on_record: Receives the record of each call; the log receives it too.
         storage: Stores the schema between runs.
-        note: Returns what each answer says beside what it is about, as a warning; empty for nothing.
+        changes: Whether the files of the graph are still what they were; answers say so if they are not.
+
+    Attributes:
+        changes: See above.
     """
 
     def __init__(
@@ -83,15 +87,16 @@ class Gateway:
         clock: Clock = time.monotonic,
         on_record: OnRecord = drop_record,
         storage: SchemaStorage | None = None,
-        note: Callable[[], str] = str,
+        changes: FileChanges = NO_FILES,
     ) -> None:
+        self.changes = changes
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         self._schema_cache.on_change(self._coin_for_schema)
-        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record, note)
+        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record, changes.note)
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
