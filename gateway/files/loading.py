@@ -34,7 +34,7 @@ from gateway.files.other_formats import refuse_other_text
 from gateway.files.parser_process import FileToParse, Parsed, ParserProcess, Progress
 from gateway.files.parser_streams import ParseRequest, RefusedError
 from gateway.files.skips import Skips
-from gateway.files.store_files import CHUNK, Fingerprint, bulk_load
+from gateway.files.store_files import CHUNK, PART, Fingerprint, bulk_load
 from gateway.settings import storage
 from gateway.settings.files import FileSettings
 from gateway.settings.hidden import Policy
@@ -414,7 +414,7 @@ def _parse_into(targets: _Targets, files: Sequence[FileToParse], progress: Progr
         io.BufferedReader(process, CHUNK) as triples,
     ):
         source = triples if targets.aside is None else targets.aside.without(triples)
-        bulk_load(source, targets.engine, targets.copy)
+        bulk_load(source, targets.engine, targets.copy, part=PART if targets.aside is not None else None)
         parsed = process.parsed
     if len(parsed) < len(files):
         raise ValueError("the files were not parsed to their ends")

@@ -14,9 +14,10 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -185,23 +186,37 @@ CHUNK = 1 << 18
 """Bytes read at once."""
 
 
-def bulk_load(triples: BinaryIO, engine: pyoxigraph.Store, copy: pyoxigraph.Store | None = None) -> None:
+PART = 1 << 26
+"""Bytes of N-Triples that a store gets at once: it sorts them in memory, some 500 MB for this."""
+
+
+def bulk_load(
+    triples: BinaryIO, engine: pyoxigraph.Store, copy: pyoxigraph.Store | None = None, *, part: int | None = None
+) -> None:
     """Load N-Triples that a parser has checked into a store, and at the same time into a copy of it.
+
+    Args:
+        triples: The triples.
+        engine: The store.
+        copy: The copy; None for none.
+        part: Bytes after which a store gets the next triples apart, which takes less memory; None for never. A label of
+            a blank node then means another node in each part.
 
     Raises:
         OSError: The source cannot be read, or a store cannot be written; what else the source raises is raised too.
         RuntimeError: A store cannot be written.
     """
+    load = _load if part is None else partial(_load_parts, part=part)
     if copy is None:
-        _load(triples, engine)
+        load(triples, engine)
         return
     reading, writing = os.pipe()
     with open(writing, "wb", buffering=0) as output:  # noqa: PTH123 - a descriptor
-        loader = _CopyLoader(copy, reading)
+        loader = _CopyLoader(copy, reading, load)
         loader.start()
         try:
             with io.BufferedReader(_Copied(triples, output), CHUNK) as source:
-                _load(source, engine)
+                load(source, engine)
         finally:
             output.close()
             loader.join()
@@ -215,11 +230,51 @@ def _load(triples: IO[bytes], engine: pyoxigraph.Store) -> None:
     engine.bulk_load(triples, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
 
 
+def _load_parts(triples: BinaryIO, engine: pyoxigraph.Store, part: int) -> None:
+    is_last = False
+    while not is_last:
+        lines = _Part(triples, part)
+        _load(io.BufferedReader(lines, CHUNK), engine)
+        is_last = lines.are_last
+
+
+class _Part(io.RawIOBase):
+    """The next lines of a stream, about so many bytes.
+
+    Attributes:
+        are_last: Whether the stream has ended.
+    """
+
+    def __init__(self, triples: BinaryIO, size: int) -> None:
+        self._triples = triples
+        self._left = size
+        self._ready = memoryview(b"")
+        self.are_last = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        if not self._ready and self._left > 0:
+            lines = b"".join(self._triples.readlines(CHUNK))
+            self.are_last = not lines
+            self._left -= len(lines)
+            self._ready = memoryview(lines)
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), len(self._ready))
+        view[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+
 class _CopyLoader(threading.Thread):
     """Loads what comes out of a pipe into a store."""
 
-    def __init__(self, engine: pyoxigraph.Store, reading: int) -> None:
+    def __init__(
+        self, engine: pyoxigraph.Store, reading: int, load: Callable[[BinaryIO, pyoxigraph.Store], None]
+    ) -> None:
         super().__init__(name="copying", daemon=True)
+        self._load = load
         self._engine: pyoxigraph.Store | None = engine
         self._reading = reading
         self.error: OSError | RuntimeError | SyntaxError | None = None
@@ -230,7 +285,7 @@ class _CopyLoader(threading.Thread):
         try:
             with open(self._reading, "rb") as source:  # noqa: PTH123 - a descriptor
                 if self._engine is not None:
-                    _load(source, self._engine)
+                    self._load(source, self._engine)
             self.is_whole = True
         except (OSError, RuntimeError, SyntaxError) as error:
             # A source that was cut ends within a triple; then the caller raises what cut it.

@@ -177,6 +177,15 @@ def test_two_stores_are_loaded_alike(tmp_path: Path) -> None:
     assert set(first) == set(copy)
 
 
+@pytest.mark.parametrize("part", [1, 100_000, 1 << 20])
+def test_triples_are_all_loaded_in_parts(tmp_path: Path, part: int) -> None:
+    first, copy, whole = pyoxigraph.Store(), pyoxigraph.Store(str(tmp_path)), pyoxigraph.Store()
+    triples = _n_triples(20_000)
+    bulk_load(io.BytesIO(triples), whole)
+    bulk_load(io.BytesIO(triples), first, copy, part=part)
+    assert set(first) == set(copy) == set(whole)
+
+
 class _Cut(io.BytesIO):
     """A stream that breaks within a triple."""
 
