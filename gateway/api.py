@@ -115,6 +115,7 @@ def open_gateway(
         on_record=on_record,
         storage=graph.storage,
         changes=graph.changes,
+        namespaces=graph.namespaces,
     )
 
 

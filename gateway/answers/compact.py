@@ -462,7 +462,7 @@ def _schema_page(page: SchemaPage) -> Json:
         "next_steps": page.next_steps,
         "tool_usage_notes": page.usage_notes or None,
     }
-    return present(written) | notes(page.warnings, page.degraded, {})
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, {}), page.coined)
 
 
 def _counted(terms: Sequence[str], page: SchemaPage) -> Mapping[str, int | str]:

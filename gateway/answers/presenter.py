@@ -17,7 +17,7 @@ from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
 from gateway.answers.page import Header, IdList, MemberHeader, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
 from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups, titles
-from gateway.answers.shape import iris_of_evidence, iris_of_properties, size_of
+from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import DeadlinePassed
@@ -372,10 +372,6 @@ class Presenter:
             described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
             beyond = await self._beyond.read(nodes, described, left, question.arguments, call)
-        contents = [description.properties for description in described.values()]
-        contents += chain.from_iterable((one.outgoing, one.incoming) for one in beyond.values())
-        said = map(iris_of_properties, contents)
-        self._prefixes.coin(chain(*said, *map(iris_of_evidence, evidence.values())))
         if call.others:
             crossings = await self._crosser.cross([node.iri for node in nodes], call)
             for node in nodes:

@@ -264,7 +264,7 @@ def _schema_page(page: SchemaPage) -> Json:
         "next_steps": page.next_steps,
         "tool_usage_notes": page.usage_notes or None,
     }
-    return present(written) | notes(page.warnings, page.degraded, page.labels)
+    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
 def schema_values(page: SchemaPage, named: Callable[[str], str] = str) -> Json:

@@ -105,7 +105,6 @@ class RowWriter:
             ]
             has_names = question.show != "id" or len(walks) < len(columns)
             names = await self._reader.names([*iris, *targets], call) if has_names else NodeNames()
-        self._prefixes.coin([*iris, *targets])
         cells = _Cells(self._prefixes, names.found, question.show, self._languages)
         for node in nodes:
             before = cells.left_out
@@ -132,7 +131,6 @@ class RowWriter:
         shown = found.groups[offset : offset + limit] if grouping.by is not None else found.groups
         targets = [end for group in shown for end in (group.end, *group.figures) if isinstance(end, str)]
         names = await self._reader.names(targets, call) if question.show != "id" else NodeNames()
-        self._prefixes.coin(targets)
         cells = _Cells(self._prefixes, names.found, question.show, self._languages)
         figures = [[cells.of_group(end) for end in group.figures] for group in shown]
         columns = [figure.title for figure in grouping.figures]

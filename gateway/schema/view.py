@@ -208,9 +208,10 @@ class TermLookup:
 
     def _as_iri(self, name: str) -> str:
         try:
-            return self._prefixes.expand(self._prefixes.without_name(name))
+            meant = self._prefixes.meanings(self._prefixes.without_name(name))
         except InputError:
             return name
+        return next((iri for iri in meant if iri in self._listed), meant[0])
 
     def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
         if self._comprehensive:

@@ -72,8 +72,8 @@ class SizeSettings(Section):
     )
     coined_prefixes: bool = Field(
         default=True,
-        description="Whether a namespace without a prefix has its well-known one, or gets one where an answer would "
-        "write it [more than a few times](tools.md#coined-prefixes).",
+        description="Whether a namespace without a prefix has its well-known one, or else one that the gateway "
+        "[coins](tools.md#coined-prefixes).",
     )
 
     @model_validator(mode="after")

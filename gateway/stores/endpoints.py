@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from gateway.files.changes import NO_FILES, FileChanges
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage
+from gateway.graph.call import Deadline
 from gateway.graph.store import GraphStore
 from gateway.schema.cache import SchemaStorage
 from gateway.settings.limits import SharedCacheServer
@@ -278,6 +279,7 @@ class OpenedGraph:
         storage: Where the gateway stores the schema; None where the store does, or nothing does.
         lasting: The folder for what outlives a change of the graph; None where there is none.
         changes: Whether its files are still what they were.
+        namespaces: Returns the namespaces of all IRIs, for a graph in this process.
     """
 
     profile: Profile
@@ -286,6 +288,7 @@ class OpenedGraph:
     storage: SchemaStorage | None = None
     lasting: Path | None = None
     changes: FileChanges = NO_FILES
+    namespaces: Callable[[Deadline], Iterable[str]] | None = None
 
 
 async def make_label_index(

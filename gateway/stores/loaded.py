@@ -6,6 +6,7 @@ import logging
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +20,7 @@ from gateway.files.bases import GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
 from gateway.files.changes import FileChanges
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
+from gateway.files.namespaces import namespaces_in
 from gateway.files.parser_process import Progress
 from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.store import GraphStore
@@ -76,7 +78,12 @@ def loaded_graph(
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
     return OpenedGraph(
-        profile, store_in_process(below, profile, graph.place), graph.prefixes, lasting=lasting, changes=changes
+        profile,
+        store_in_process(below, profile, graph.place),
+        graph.prefixes,
+        lasting=lasting,
+        changes=changes,
+        namespaces=partial(namespaces_in, graph.engine),
     )
 
 

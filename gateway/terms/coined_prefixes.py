@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b32encode
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Protocol
 
 from gateway.terms.iri import is_iri
 
-MOST = 200
-"""Prefixes that one gateway coins."""
-
-_FEW_WRITINGS = 3
-"""Writings of a namespace in one answer that need no prefix."""
+MOST_KNOWN = 100_000
+"""Namespaces whose prefixes are remembered, so that they are read back."""
 
 _LEAST_SAVED = 8
 """Characters that a prefix saves in each ID: below that, it is no easier to read and takes as many tokens."""
@@ -28,13 +25,13 @@ _LONGEST_NAMESPACE = 200
 _LETTERS = 12
 """Letters of a prefix, at most."""
 
-_DIGITS = 3
-"""Digits of its hash, where no other namespace has the same."""
+_DIGITS = 5
+"""Digits of its hash. Of a thousand namespaces with the same letters, two have the same in one graph of seventy."""
 
-_AROUND = 6
-"""Characters around a prefix and its namespace where an answer tells them: quotes, a colon and a comma."""
+_FEWEST_DIGITS = 3
+"""Digits that prefixes had before."""
 
-_COINED = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}_[a-z2-7]{{{_DIGITS},52}}")
+_COINED = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}_[a-z2-7]{{{_FEWEST_DIGITS},52}}")
 """No scheme of an IRI has `_` (RFC 3986 section 3.1), so an ID with such a prefix is never an IRI."""
 
 _IN_TEXT = re.compile(rf"(?<![A-Za-z0-9_]){_COINED.pattern}(?=:)")
@@ -43,14 +40,10 @@ _SEGMENTS = re.compile(r"[^/#:]+")
 
 Digest = Callable[[str], str]
 
-# What one answer coins must not change the writing of another between its first and its last ID.
-_IN_ANSWER: ContextVar[tuple[CoinedPrefixes, dict[str, str | None]] | None] = ContextVar(
+_IN_ANSWER: ContextVar[tuple[CoinedPrefixes, dict[str, str]] | None] = ContextVar(
     "namespaces in this answer", default=None
 )
-"""The namespaces that the answer under way has shortened or left whole: each with its prefix, or with None.
-
-They are those of the prefixes of one graph.
-"""
+"""The namespaces that the answer under way has shortened, by prefix: those of the prefixes of one graph."""
 
 
 class PrefixStorage(Protocol):
@@ -81,9 +74,14 @@ def looks_coined(name: str) -> bool:
     return _COINED.fullmatch(name) is not None
 
 
+def names_in(text: str) -> set[str]:
+    """Return what has the form of a coined prefix and stands before a colon in a text."""
+    return set(_IN_TEXT.findall(text))
+
+
 def used_in(text: str, coined: Mapping[str, str]) -> dict[str, str]:
     """Return those coined prefixes that a text uses, sorted; rather one too many than one too few."""
-    used = coined.keys() & set(_IN_TEXT.findall(text)) if coined else ()
+    used = coined.keys() & names_in(text) if coined else ()
     return {name: coined[name] for name in sorted(used)}
 
 
@@ -93,9 +91,9 @@ def hashed(namespace: str) -> str:
 
 
 class CoinedPrefixes:
-    """Coins prefixes, and says which of them an answer writes.
+    """Coins prefixes, and says what they mean.
 
-    A prefix depends on its namespace alone, unless another namespace has it already; it is never given to another one.
+    A prefix depends on its namespace alone, and on what is declared.
 
     Args:
         declared: The declared prefixes; no coined one has the name of one of them.
@@ -109,20 +107,22 @@ class CoinedPrefixes:
         self._declared = declared
         self._storage = storage
         self._digest = digest
-        self._namespaces: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+        self._names: dict[str, str | None] = {}
+        self._by_stem: dict[str, list[str]] = {}
+        self._stored: dict[str, str] = {}
+        self._new: dict[str, str] = {}
         self._read_again()
 
     @property
     def namespaces(self) -> Mapping[str, str]:
-        """All namespaces by prefix, sorted."""
-        return dict(sorted(self._namespaces.items()))
+        """All namespaces that are known, by prefix, sorted."""
+        return dict(sorted((name, namespace) for namespace, name in self._names.items() if name is not None))
 
     @contextmanager
     def one_answer(self) -> Iterator[None]:
-        """Write each namespace in one way until the end of the context, whatever is coined meanwhile.
+        """Note which prefixes an answer has until the end of the context, and store them then.
 
-        Within another such context, the way is that of the outer one.
+        Within another such context, they are noted for the outer one.
         """
         if self._written is not None:
             yield
@@ -132,9 +132,10 @@ class CoinedPrefixes:
             yield
         finally:
             _IN_ANSWER.reset(token)
+            self._save()
 
     @property
-    def _written(self) -> dict[str, str | None] | None:
+    def _written(self) -> dict[str, str] | None:
         """The namespaces that the answer under way has written; None outside of an answer about this graph."""
         answer = _IN_ANSWER.get()
         return answer[1] if answer is not None and answer[0] is self else None
@@ -143,88 +144,100 @@ class CoinedPrefixes:
     def in_answer(self) -> dict[str, str]:
         """The namespaces, by prefix, that the answer under way has shortened; outside of an answer all."""
         written = self._written
-        if written is None:
-            return dict(self._namespaces)
-        return {name: namespace for namespace, name in written.items() if name is not None}
+        return dict(self.namespaces if written is None else written)
 
     def shortened(self, iri: str) -> str | None:
-        """Return the ID of an IRI under its coined prefix; None where it has none, or this answer writes none."""
+        """Return the ID of an IRI under its coined prefix; None where its namespace is given none."""
         namespace = namespace_of(iri)
+        name = self._names[namespace] if namespace in self._names else self._add(namespace)
+        if name is None or self._is_of_several(name):
+            return None
         written = self._written
-        if written is None:
-            name = self._names.get(namespace)
-        else:
-            name = written.setdefault(namespace, self._names.get(namespace))
-        return None if name is None else f"{name}:{iri[len(namespace) :]}"
+        if written is not None and written.setdefault(name, namespace) != namespace:
+            return None
+        return f"{name}:{iri[len(namespace) :]}"
 
     def namespace(self, name: str) -> str | None:
-        """Return the namespace of a coined prefix; None where it was never coined, or is forgotten."""
-        if name not in self._namespaces and looks_coined(name):
+        """Return the namespace of a coined prefix; None where it is not known, or may be that of several."""
+        if not looks_coined(name):
+            return None
+        found = self._known(name)
+        if found is None:
             # Another process over the same graph may have coined it.
             self._read_again()
-        return self._namespaces.get(name)
+            found = self._known(name)
+        return found
 
-    def coin(self, iris: Mapping[str, int]) -> None:
-        """Coin a prefix for each namespace for which that makes an answer shorter.
+    def learn(self, namespaces: Iterable[str]) -> None:
+        """Note namespaces, so that their prefixes are read."""
+        for namespace in namespaces:
+            if namespace not in self._names:
+                self._add(namespace, is_new=False)
 
-        Args:
-            iris: How often an answer writes each IRI that has no declared prefix.
-        """
-        counts: Counter[str] = Counter()
-        for iri, count in iris.items():
-            counts[namespace_of(iri)] += count
-        # The most frequent first, while there is room.
-        order = sorted(counts, key=lambda namespace: (-counts[namespace], namespace))
-        wanted = [namespace for namespace in order if self._is_worth_one(namespace, counts[namespace])]
-        if not wanted or len(self._namespaces) >= MOST:
-            return
-        # Another process over the same graph may have given a prefix away meanwhile.
-        self._read_again()
-        new = {}
-        for namespace in wanted:
-            name = self._free_name(namespace)
-            if name and namespace not in self._names and len(self._namespaces) < MOST:
-                self._add(name, namespace)
-                new[name] = namespace
-        if new and self._storage is not None:
-            self._storage.save(new)
+    def _known(self, name: str) -> str | None:
+        # What an earlier gateway gave away with fewer digits, or more, stays what it was.
+        if name in self._stored:
+            return self._stored[name]
+        fitting = [one for one in self._by_stem.get(_stem(name), ()) if self._longest_name(one).startswith(name)]
+        return fitting[0] if len(fitting) == 1 else None
 
-    def _is_worth_one(self, namespace: str, count: int) -> bool:
-        """Return whether a namespace that an answer writes so often has no prefix, and one would make it shorter."""
-        if count <= _FEW_WRITINGS or not namespace or namespace in self._names or len(namespace) > _LONGEST_NAMESPACE:
-            return False
-        name = _names_of(namespace, self._digest(namespace))[0]
-        saved = len(namespace) - len(name) - 1
-        return saved >= _LEAST_SAVED and count * saved > len(namespace) + len(name) + _AROUND
+    def _is_of_several(self, name: str) -> bool:
+        """Return whether several known namespaces would have a prefix."""
+        alike = self._by_stem.get(_stem(name), ())
+        return len(alike) > 1 and sum(self._names.get(one) == name for one in alike) > 1
 
-    def _free_name(self, namespace: str) -> str | None:
-        """Return the shortest name of a namespace that nothing else has; None where a file declares all of them."""
-        return next(filter(self._is_free, _names_of(namespace, self._digest(namespace))), None)
+    def _name(self, namespace: str) -> str | None:
+        """Return the shortest name of a namespace that no declared prefix has; None where none is worth it."""
+        if not namespace or len(namespace) > _LONGEST_NAMESPACE:
+            return None
+        longest = self._longest_name(namespace)
+        shortest = longest.index("_") + 1 + _DIGITS
+        lengths = range(min(shortest, len(longest)), len(longest) + 1)
+        name = next((longest[:end] for end in lengths if longest[:end] not in self._declared), None)
+        return None if name is None or len(namespace) - len(name) - 1 < _LEAST_SAVED else name
 
-    def _is_free(self, name: str) -> bool:
-        return name not in self._declared and name not in self._namespaces
+    def _longest_name(self, namespace: str) -> str:
+        return f"{_word(namespace)}_{self._digest(namespace)}"
 
-    def _add(self, name: str, namespace: str) -> None:
-        self._namespaces[name] = namespace
+    def _add(self, namespace: str, *, is_new: bool = True) -> str | None:
+        name = self._name(namespace)
+        if len(self._names) >= MOST_KNOWN:
+            return name
         self._names[namespace] = name
+        if name is not None:
+            self._by_stem.setdefault(_stem(name), []).append(namespace)
+            if is_new:
+                self._new[name] = namespace
+        return name
+
+    def _save(self) -> None:
+        if self._new and self._storage is not None:
+            self._storage.save(self._new)
+        self._new = {}
 
     def _read_again(self) -> None:
-        """Add what is stored, as far as it says nothing else about a prefix or a namespace than is known here."""
+        """Note what is stored, as far as a gateway coined it."""
         for name, namespace in self._storage.load().items() if self._storage is not None else ():
-            is_new = self._is_free(name) and namespace not in self._names
-            if is_new and len(self._namespaces) < MOST and self._is_name_of(name, namespace):
-                self._add(name, namespace)
+            if name not in self._stored and name not in self._declared and self._is_name_of(name, namespace):
+                if namespace not in self._names:
+                    self._add(namespace, is_new=False)
+                if name != self._names.get(namespace):
+                    self._stored[name] = namespace
 
     def _is_name_of(self, name: str, namespace: str) -> bool:
-        """Return whether this is a prefix that a gateway coins for a namespace."""
-        return is_iri(namespace) and name in _names_of(namespace, self._digest(namespace))
+        """Return whether this is a prefix that a gateway coins for a namespace, or did before."""
+        return is_iri(namespace) and looks_coined(name) and self._longest_name(namespace).startswith(name)
 
 
-def _names_of(namespace: str, digits: str) -> list[str]:
-    """Return the names that a namespace may be given, the best first."""
+def _stem(name: str) -> str:
+    """Return as much of a prefix as all prefixes of its namespace have."""
+    return name[: name.index("_") + 1 + _FEWEST_DIGITS]
+
+
+@lru_cache(maxsize=4096)
+def _word(namespace: str) -> str:
     letters = ("".join(filter(_is_letter, segment)) for segment in reversed(_SEGMENTS.findall(namespace)))
-    word = next(filter(None, letters), "ns")[:_LETTERS]
-    return [f"{word}_{digits[:length]}" for length in range(min(_DIGITS, len(digits)), len(digits) + 1)]
+    return next(filter(None, letters), "ns")[:_LETTERS]
 
 
 def _is_letter(character: str) -> bool:

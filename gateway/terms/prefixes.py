@@ -6,18 +6,29 @@ Why not the `curies` package: decision record 0003.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from sys import getsizeof
 from types import MappingProxyType
 
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined
-from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, POSITION, REACHED_BY, WALK, is_iri, is_walk, walk_steps
+from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined, names_in
+from gateway.terms.iri import (
+    BLANK_NODE,
+    MAX_IRI,
+    OBO,
+    OWN,
+    POSITION,
+    REACHED_BY,
+    SCHEMA,
+    WALK,
+    is_iri,
+    is_walk,
+    walk_steps,
+)
 from gateway.terms.names import nearest
 
 _SHOWN = 8
@@ -33,6 +44,9 @@ _LONGEST_COMPARED = 20
 _PLAIN_CURIE = re.compile(r"[A-Za-z0-9_.\-]*:[A-Za-z0-9_.\-]+")
 _NAME = re.compile(r"(?!_$|\()[^\s:^]{0,80}")
 """A prefix that can be written in an ID: short, without blanks and colons, and not as IDs of other kinds begin."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9.\-]*:[A-Za-z0-9][A-Za-z0-9_\-]*")
+"""An identifier such as `GO:0005737`: what stands before the colon is no prefix of a namespace."""
 
 _SCHEMES = frozenset(
     {"about", "blob", "cid", "data", "did", "doi", "file", "ftp", "geo", "http", "https", "info", "mailto", "mid"}
@@ -114,9 +128,6 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 _OF_OTHERS = (REACHED_BY, WALK)
 """IRIs of the gateway's own which are written with the IDs of other IRIs."""
 
-_MOST_WRITTEN = 10_000
-"""IRIs for which prefixes are coined at once; no answer has room for more."""
-
 
 class PrefixMap:
     """Shortens IRIs to canonical IDs and expands IDs to IRIs; the two round-trip exactly.
@@ -158,23 +169,32 @@ class PrefixMap:
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """The prefixes by name, declared and coined, sorted."""
+        """The prefixes by name, sorted: those declared, and coined ones that are known here."""
         coined = {} if self._coined is None else self._coined.namespaces
         return dict(sorted({**coined, **self._declared}.items()))
 
+    @property
+    def declared(self) -> dict[str, str]:
+        """The declared prefixes by name, sorted."""
+        return dict(sorted(self._declared.items()))
+
     def is_plain_curie(self, text: str) -> bool:
         """Return whether an ID is a short CURIE that is no sentence; see `is_plain_curie`."""
-        return is_plain_curie(text, self._namespaces) or is_plain_curie(text, self.prefixes)
+        return is_plain_curie(text, self._namespaces) or self._is_coined_curie(text)
+
+    def _is_coined_curie(self, text: str) -> bool:
+        name = text.partition(":")[0]
+        return self._coined is not None and looks_coined(name) and is_plain_curie(text, {name})
 
     def used_by(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the prefixes that some IDs use, sorted."""
         used = {name for name, colon, _ in (text.partition(":") for text in ids) if colon}
-        known = {**self._namespaces, **self.prefixes}
+        known = {**self._namespaces, **self.coined_in_answer, **self._declared}
         return {name: known[name] for name in sorted(used & known.keys())}
 
     @contextmanager
     def one_answer(self) -> Iterator[None]:
-        """Write each IRI in one way until the end of the context, whatever other answers coin meanwhile."""
+        """Note which coined prefixes an answer has, until the end of the context."""
         if self._coined is None:
             yield
         else:
@@ -186,17 +206,14 @@ class PrefixMap:
         """The coined prefixes with which the answer under way has shortened IRIs, and their namespaces."""
         return {} if self._coined is None else self._coined.in_answer
 
-    def coin(self, iris: Iterable[str]) -> None:
-        """Coin prefixes where that makes an answer shorter.
-
-        Args:
-            iris: The IRIs that the answer writes, each as often as it does.
-        """
+    def learn(self, namespaces: Iterable[str]) -> None:
+        """Note namespaces of the graph, so that the coined prefixes that they had before are read."""
         if self._coined is not None:
-            counts = Counter(islice(iris, _MOST_WRITTEN))
-            forms = self.declared_forms(counts)
-            others = {iri: form for iri, form in forms.items() if not iri.startswith(OWN)}
-            self._coined.coin({iri: counts[iri] for iri, form in others.items() if form == iri or form.startswith("<")})
+            self._coined.learn(namespaces)
+
+    def has_unread(self, text: str) -> bool:
+        """Return whether a text has what looks like a coined prefix and means nothing here."""
+        return self._coined is not None and any(self._namespace(name) is None for name in names_in(text))
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
@@ -285,7 +302,7 @@ class PrefixMap:
         if not is_iri(iri):
             if looks_coined(iri.partition(":")[0]):
                 raise _forgotten(iri)
-            names = [f"{name}:" for name in self.prefixes if name]
+            names = [f"{name}:" for name in self.declared if name]
             known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             raise InputError(
                 f"{quoted(text)} is not an ID.",
@@ -293,6 +310,25 @@ class PrefixMap:
                 next_step="Call search_entities to find the ID of a name.",
             )
         return iri
+
+    def meanings(self, text: str) -> list[str]:
+        """Return the IRIs that an ID may mean: the first one, unless another is the one that the graph has.
+
+        Raises:
+            InputError: As `expand`.
+        """
+        iri = self.expand(text)
+        name, _, local = text.partition(":")
+        if name == "schema" and name not in self._declared and iri == SCHEMA[0] + local:
+            return [iri, SCHEMA[1] + local]
+        if self.is_undeclared(text):
+            return [iri, f"{OBO}{name}_{local}"]
+        return [iri]
+
+    def is_undeclared(self, text: str) -> bool:
+        """Return whether a text looks like a CURIE whose prefix means nothing here."""
+        name, _, _ = text.partition(":")
+        return not is_scheme(name) and _IDENTIFIER.fullmatch(text) is not None and self._namespace(name) is None
 
     def without_name(self, text: str) -> str:
         """Return an ID without the name that stands behind it in answers; a text that is no such pair stays."""
@@ -303,7 +339,8 @@ class PrefixMap:
     def _is_id(self, word: str) -> bool:
         """Return whether a word is a CURIE of a known prefix, or an IRI with an authority."""
         prefix, _, local = word.removeprefix("<").partition(":")
-        return bool(local) and (prefix == "_" or local.startswith("//") or self._namespace(prefix) is not None)
+        is_known = prefix == "_" or looks_coined(prefix) or self._namespace(prefix) is not None
+        return bool(local) and (is_known or local.startswith("//"))
 
     def _namespace(self, name: str) -> str | None:
         declared = self._namespaces.get(name)
@@ -347,7 +384,8 @@ def _forgotten(text: str) -> InputError:
     """Return the error about an ID whose prefix looks as if another run of the gateway had coined it."""
     return InputError(
         f"{quoted(text)} has a prefix that is not known here.",
-        valid="A gateway knows the prefixes that its own answers tell, and those that describe_schema lists.",
+        valid="A gateway knows the prefixes of the namespaces of a graph in this process, and those that its answers "
+        "tell.",
         next_step="Send the whole IRI: `prefixes` of the answer that had this ID says what the prefix stands for. "
         "Otherwise call search_entities.",
     )

@@ -1,6 +1,7 @@
 """The usual names of namespaces, for graphs that do not declare them (docs/profiles.md, "Which prefix wins").
 
-None of them is the name of a scheme of IRIs. `schema` is not among them: two namespaces have that name.
+None of them is the name of a scheme of IRIs. Two namespaces are called `schema`: it is read as the one that the
+graph has.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ WELL_KNOWN: Mapping[str, str] = MappingProxyType({
     "fabio": "http://purl.org/spar/fabio/",
     "cito": "http://purl.org/spar/cito/",
     "frbr": "http://purl.org/vocab/frbr/core#",
+    "schema": "http://schema.org/",
+    "sdo": "https://schema.org/",
     "gr": "http://purl.org/goodrelations/v1#",
     "mo": "http://purl.org/ontology/mo/",
     "event": "http://purl.org/NET/c4dm/event.owl#",

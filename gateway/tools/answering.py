@@ -8,8 +8,9 @@ same. It is stored as text, so that no caller changes the answer of another.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -31,18 +32,23 @@ from gateway.arguments import (
 )
 from gateway.escaping import json_text
 from gateway.graph.call import Call, Deadline, Freshness, GivenTerms, OtherGraphs, Progress, no_progress
+from gateway.graph.computing import in_thread
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Clock, Tally, span
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.readers import given_iris
+from gateway.tools.readers import given_iris, texts_in
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
 OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
+
+
+Namespaces = Callable[[Deadline], Iterable[str]]
+"""Returns the namespaces of all IRIs of a graph."""
 
 
 def drop_record(_: Record) -> None:
@@ -72,6 +78,7 @@ class Answerer:
         clock: The time in seconds.
         on_record: Receives the record of each call; the log receives it too.
         note: Returns what each answer says beside what it is about, as a warning; empty for nothing.
+        namespaces: Returns the namespaces of all IRIs of a graph in this process; None where they are not known.
 
     Attributes:
         others: The other graphs in which descriptions look for entities, where a call names none.
@@ -85,6 +92,7 @@ class Answerer:
         clock: Clock,
         on_record: OnRecord,
         note: Callable[[], str] = str,
+        namespaces: Namespaces | None = None,
     ) -> None:
         self._profile = profile
         self._hides = not profile.hidden.is_empty
@@ -94,6 +102,8 @@ class Answerer:
         self._on_record = on_record
         self._answers = AnswerCache()
         self._note = note
+        self._namespaces = namespaces
+        self._learning = asyncio.Lock()
         self.others: OtherGraphs = {}
 
     def forget(self) -> None:
@@ -140,6 +150,7 @@ class Answerer:
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, seen)
+                    await self._learn_prefixes(arguments, call)
                     if self._hides:
                         call.given = GivenTerms(given_iris(arguments, self._prefixes))
                     schema = self._schema_cache.latest
@@ -166,6 +177,15 @@ class Answerer:
             limit = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
+
+    async def _learn_prefixes(self, arguments: Arguments, call: Call) -> None:
+        """Read the namespaces of the graph where an argument has a coined prefix that is not known here."""
+        if self._namespaces is None or not any(map(self._prefixes.has_unread, texts_in([*vars(arguments).values()]))):
+            return
+        async with self._learning:
+            if self._namespaces is not None:
+                self._prefixes.learn(await in_thread(call, self._namespaces))
+                self._namespaces = None
 
     def own_call(self, name: str, seconds: float | None = None) -> Call:
         """Return a call that no caller made, with so many seconds, or those that every call has."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -17,7 +17,7 @@ from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
-from gateway.answers.shape import Shape, iris_of_edge_counts, iris_of_properties, iris_of_types
+from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
 from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.arguments import DescribeEntities, DescribeEntity
@@ -81,7 +81,6 @@ class Surveyor:
         self,
         nodes: Sequence[Iri],
         call: Call,
-        written: Iterable[Iri] = (),
         orders: Mapping[Iri, Mapping[Iri, Sequence[Iri]]] = MappingProxyType({}),
     ) -> Mapping[Iri, EdgeSurvey]:
         """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
@@ -89,14 +88,11 @@ class Surveyor:
         Args:
             nodes: The nodes.
             call: The call that asks.
-            written: The IRIs that the answer writes beside the surveys; prefixes are coined for all together.
             orders: The first members of lists in their order, by node and predicate.
         """
         slices = Slices()
         counts = await self._counts(nodes, call)
-        await slices.end_one()
         few = len(nodes) > WITH_EXAMPLES
-        self._prefixes.coin(chain(written, iris_of_edge_counts(counts.values(), with_neighbours=not few)))
         await slices.end_one()
         first = [min(len(row.neighbours), ALL_SHOWN) for node in nodes for row in counts[node].counts[:ROWS]]
         # One query asks for names in any case. With more neighbours in it, more of those that are shown have one.
@@ -318,15 +314,14 @@ class EntityDescriber:
     async def _surveys(
         self,
         iris: Sequence[Iri],
-        written: Iterable[Iri],
         described: Mapping[Iri, Description],
         notes: _Notes,
         call: Call,
     ) -> Mapping[Iri, EdgeSurvey]:
-        """Return what could be followed from entities; `written` are the IRIs that the answer writes beside that."""
+        """Return what could be followed from entities."""
         orders = {iri: orders_of(described[iri].properties) for iri in iris}
         with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
-            surveys = await self._surveyor.survey(iris, call, written, orders)
+            surveys = await self._surveyor.survey(iris, call, orders)
         if uncounted := [iri for iri in iris if surveys[iri].failed]:
             notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
         return surveys
@@ -351,12 +346,9 @@ class EntityDescriber:
             marks = (described[iri].mark, facts[iri].mark, existing.get(iri, _EXISTS).mark)
             found[iri] = next((mark.fault for mark in marks if mark.fault is not None), None)
         there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
-        # An ID is written only after everything that an answer writes is known, and prefixes are coined for it.
-        properties = (iris_of_properties(described[iri].properties) for iri in there)
-        written = chain(iris, iris_of_types(facts.values()), *properties)
         async with together() as tasks:
             crossing = tasks.create_task(self._crosser.cross(there, call))
-            surveys = await self._surveys(there, written, described, notes, call)
+            surveys = await self._surveys(there, described, notes, call)
         crossings = crossing.result()
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)

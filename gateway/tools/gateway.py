@@ -20,7 +20,7 @@ from gateway.answers.models import (
     ToolAnswer,
 )
 from gateway.answers.reference import REFERENCE
-from gateway.answers.shape import Shape, iris_of_schema
+from gateway.answers.shape import Shape
 from gateway.arguments import (
     BfsQuery,
     DescribeEntities,
@@ -41,7 +41,7 @@ from gateway.schema.cache import SchemaCache, SchemaStorage
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.answering import Answerer, OnRecord, Tool, drop_record
+from gateway.tools.answering import Answerer, Namespaces, OnRecord, Tool, drop_record
 from gateway.tools.description import EntityDescriber
 from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader
@@ -74,6 +74,7 @@ class Gateway:
         on_record: Receives the record of each call; the log receives it too.
         storage: Stores the schema between runs.
         changes: Whether the files of the graph are still what they were; answers say so if they are not.
+        namespaces: Returns the namespaces of all IRIs of a graph in this process.
 
     Attributes:
         changes: See above.
@@ -88,6 +89,7 @@ class Gateway:
         on_record: OnRecord = drop_record,
         storage: SchemaStorage | None = None,
         changes: FileChanges = NO_FILES,
+        namespaces: Namespaces | None = None,
     ) -> None:
         self.changes = changes
         self._store = store
@@ -95,8 +97,7 @@ class Gateway:
         self._prefixes = prefixes
         self._clock = clock
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
-        self._schema_cache.on_change(self._coin_for_schema)
-        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record, changes.note)
+        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces)
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
@@ -489,8 +490,3 @@ class Gateway:
     async def _traversed(self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape) -> Traversed:
         answer: Traversed = await self._answerer.answer(self._whole[tool], arguments, progress, shape=shape)
         return answer
-
-    def _coin_for_schema(self) -> None:
-        """Coin prefixes for types and predicates before any answer writes them."""
-        if (view := self._schema_cache.latest) is not None:
-            self._prefixes.coin(iris_of_schema(view.schema))

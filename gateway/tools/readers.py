@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 
 from gateway import messages
 from gateway.answers.page import PageHit, SearchPage
@@ -23,7 +23,7 @@ from gateway.arguments import (
     TraversalArguments,
     expanded,
 )
-from gateway.errors import InputError, quoted
+from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
@@ -79,18 +79,19 @@ class ReadIds:
 def given_iris(arguments: Arguments, prefixes: PrefixMap) -> frozenset[Iri]:
     """Return the IRIs that the texts of all arguments may mean, whatever they are."""
     iris: set[Iri] = set()
-    for text in _texts([*vars(arguments).values()]):
+    for text in texts_in([*vars(arguments).values()]):
         with suppress(InputError):
-            iris.add(prefixes.expand(prefixes.without_name(text.removeprefix("^"))))
+            iris.update(prefixes.meanings(prefixes.without_name(text.removeprefix("^"))))
     return frozenset(iris)
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
+    """Return all texts in the value of an argument."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for one in value:
-            yield from _texts(one)
+            yield from texts_in(one)
 
 
 class IdReader:
@@ -118,6 +119,7 @@ class IdReader:
             Fault: A name could not be looked up.
         """
         found = ReadIds()
+        there = await self._that_exist(texts, call)
         for position, text in enumerate(texts):
             place = f"{argument}[{position}]" if argument.endswith("s") else argument
             try:
@@ -128,8 +130,44 @@ class IdReader:
                 hit = await self._named(text.strip(), error, call)
                 iri = self._prefixes.expand(hit.id)
                 found.names[text] = iri, hit.name if hit.match == "alias" else ""
+            else:
+                iri = there.get(iri) or await self._identified(place, text, iri, call)
             found.iris.append(iri)
         return found
+
+    async def _that_exist(self, texts: Sequence[str], call: Call) -> Mapping[Iri, Iri]:
+        """Return, by the IRI as which a text is read, the IRI of those that it may mean which the graph has."""
+        meant = {}
+        for text in texts:
+            with suppress(InputError):
+                first, *others = self._prefixes.meanings(self._prefixes.without_name(text))
+                if others:
+                    meant[first] = [first, *others]
+        if not meant:
+            return {}
+        found = await self._store.existing(list(dict.fromkeys(chain.from_iterable(meant.values()))), call)
+        there = {first: [iri for iri in iris if found[iri].exists] for first, iris in meant.items()}
+        return {first: iris[0] for first, iris in there.items() if iris}
+
+    async def _identified(self, place: str, text: str, iri: Iri, call: Call) -> Iri:
+        """Return the entity that has a text as its identifier, where that may be one; else the IRI that it is.
+
+        Raises:
+            InputError: Several have it.
+        """
+        bare = self._prefixes.without_name(text)
+        if not self._prefixes.is_undeclared(bare):
+            return iri
+        await self._wait_for_names(call)
+        try:
+            page = await self._searcher.search(SearchEntities(query=bare), REFERENCE, call)
+        except Fault:
+            # Whether there is a node of this IRI is found out without the names.
+            return iri
+        exact = [hit for hit in page.hits if hit.match in _EXACT]
+        if len(exact) > 1:
+            raise self._unresolved(several_have(place, quoted(bare)), page, exact)
+        return self._prefixes.expand(exact[0].id) if exact else iri
 
     def has_names(self, texts: Sequence[str]) -> bool:
         """Return whether one of the texts of an argument is no ID and may be a name."""
@@ -356,6 +394,13 @@ AS_UNLISTED = (
     "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
     "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
 )
+
+
+def several_have(place: str, text: str) -> InputError:
+    """Return the error of an identifier that is no IRI of the graph and that several entities have."""
+    return InputError(f"{place}: {text} is an identifier of several entities.", valid="An ID means one entity.")
+
+
 NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
 
 

@@ -12,7 +12,7 @@ from gateway import messages
 from gateway.answers.page import PageShape, SchemaPage
 from gateway.answers.reference import REFERENCE
 from gateway.answers.rows import ShapeWriter
-from gateway.answers.shape import Shape, iris_of_shapes
+from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import DescribeSchema
 from gateway.errors import BudgetSpent, DeadlinePassed, counted, quoted
@@ -88,8 +88,6 @@ class SchemaDescriber:
         else:
             most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)
             values = None if view.fault is not None else await self._shapes.values(view, call)
-            if values is not None:
-                self._prefixes.coin(one.iri for one in values.found.predicates[:most])
             page = self._fitting(partial(self._page, view, values), most, room, shape)
             if values is None and view.fault is None:
                 page.warnings.append(VALUES_UNREAD)
@@ -110,7 +108,6 @@ class SchemaDescriber:
         if doubt := doubt_of(self._profile):
             warnings.append(messages.values_may_be_missing(doubt))
         found, unread = await self._shapes.shapes(types[:_MOST_SHAPES], view, call) if types else ([], [])
-        self._prefixes.coin(iris_of_shapes(one.shape for one in found))
         writer = ShapeWriter(view.chooser, self._prefixes)
         shapes = [writer.shape(one) for one in found]
 
@@ -155,6 +152,7 @@ class SchemaDescriber:
             shapes=listed,
             warnings=list(warnings),
             labels=dict(sorted(labels.items())) if self._profile.names.on_stubs else {},
+            coined=self._prefixes.coined_in_answer,
         )
 
     def latest(self) -> SchemaPage | None:
@@ -216,7 +214,7 @@ class SchemaDescriber:
             counts={shorten(term.iri): term.count for term in listed if term.count is not None},
             names=None if schema.names is None else [shorten(iri) for iri in schema.names],
             basis=schema.basis,
-            prefixes=self._prefixes.prefixes
+            prefixes=self._prefixes.declared
             if is_whole
             else self._prefixes.used_by([*ids, *(shorten(one.iri) for one in with_values)]),
             version=schema.version,
@@ -225,6 +223,7 @@ class SchemaDescriber:
             values_total=0 if values is None else len(values.found.predicates),
             warnings=warnings,
             labels=labels if self._profile.names.on_stubs else {},
+            coined=self._prefixes.coined_in_answer,
         )
 
     def _description(self, schema: Schema) -> str:

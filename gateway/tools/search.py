@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from gateway import messages
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, MentionedIds
 from gateway.answers.page import PageHit, SearchPage
-from gateway.answers.shape import Shape, iris_of_types
+from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.answers.values import Shortener
 from gateway.arguments import SearchEntities
@@ -262,7 +261,6 @@ class EntitySearcher:
         exhaustive, details = found.hits.exhaustive, found.hits.details
         with call.tally.stage("facts"):
             facts = await self._facts_of([one.hit.iri for one in shown], details, call)
-            self._prefixes.coin(chain(facts, iris_of_types(facts.values())))
             await Slices().begin()
             doubtful = {iri: fact for iri, fact in facts.items() if not (exhaustive or iri in details)}
             gone = await self._gone(doubtful, call)

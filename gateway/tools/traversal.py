@@ -11,7 +11,7 @@ from gateway.answers.filters import Filters, Question, resolve
 from gateway.answers.names import PageNames
 from gateway.answers.page import SubgraphPage
 from gateway.answers.presenter import TIME_FOR_PRESENTATION, Presenter
-from gateway.answers.shape import Shape, iris_of_topology
+from gateway.answers.shape import Shape
 from gateway.answers.size import max_bytes
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import GatewayError, InputError, counted
@@ -112,9 +112,6 @@ class Traverser:
             await in_thread(call, lambda _: found.size_bytes, unless=is_small)
             self._snapshots.put(key, found, epoch)
         await call.progress(hops + 1, hops + 1, traversal_done(len(topology.nodes), len(topology.edges)))
-        # No sentence and no ID is written before that: an answer writes each namespace in one way.
-        await slices.end_one()
-        self._prefixes.coin(iris_of_topology(topology, arguments.offset))
         await slices.end_one()
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
         is_alone = isinstance(arguments, IntersectSubgraphs) and len(seeds) == 1

@@ -98,9 +98,9 @@ async def test_a_traversal_writes_short_ids_and_tells_their_prefixes(graph: Path
     async with open_gateway(graph) as gateway:
         answer = await gateway.bfs_query([HUB], 1)
         assert answer.prefixes is not None
-        assert sorted(answer.prefixes.values()) == [DATA, TERMS]
+        assert sorted(answer.prefixes.values()) == [DATA, TERMS, "http://elsewhere.example.org/"]
         assert all(map(looks_coined, answer.prefixes))
-        assert [node.id for node in answer.nodes if "://" in node.id] == ["http://elsewhere.example.org/alone"]
+        assert not [node.id for node in answer.nodes if "://" in node.id]
         texts = strings({**answer.as_json(), "prefixes": {}})
         assert [text for text in texts if DATA in text and not text.startswith("see ")] == []
 
@@ -150,7 +150,7 @@ async def test_the_schema_is_told_with_its_prefixes(graph: Path) -> None:
         assert TERMS in schema.prefixes.values()
         assert all(looks_coined(text.partition(":")[0]) for text in (*schema.entity_types, *schema.predicates))
         await gateway.bfs_query([HUB], 1)
-        assert DATA in (await gateway.describe_schema()).prefixes.values()
+        assert (await gateway.describe_schema()).as_json() == schema.as_json()
         known = gateway.known_schema()
         assert known is not None
         assert {*known.entity_types} == {*schema.entity_types}
@@ -168,10 +168,10 @@ async def test_a_declared_prefix_is_used_and_not_told_again(graph: Path) -> None
     async with open_gateway(graph, prefixes={"r": DATA}) as gateway:
         answer = await gateway.bfs_query([HUB], 1)
         assert answer.nodes[0].id == "r:hub"
-        assert [*(answer.prefixes or {}).values()] == [TERMS]
+        assert {*(answer.prefixes or {}).values()} == {TERMS, "http://elsewhere.example.org/"}
 
 
-async def test_a_restart_over_the_store_takes_the_same_prefixes_before_any_answer(graph: Path, tmp_path: Path) -> None:
+async def test_a_restart_over_the_store_takes_the_ids_of_the_run_before(graph: Path, tmp_path: Path) -> None:
     async with open_gateway(graph, store=tmp_path / "store") as gateway:
         first = await gateway.bfs_query([HUB], 1)
     write(graph, f"<{HUB}> <{TERMS}has> <{DATA}new> .")
@@ -195,10 +195,9 @@ async def test_a_restart_takes_the_prefixes_that_were_coined_for_an_endpoint(kep
             assert (await gateway.bfs_query([first.nodes[0].id], 1)).nodes == first.nodes
 
 
-async def test_pages_of_one_question_fit_together_though_a_prefix_is_coined_between_them(graph: Path) -> None:
+async def test_pages_of_one_question_fit_together_whatever_is_asked_between_them(graph: Path) -> None:
     async with open_gateway(graph, profile=without_coining()) as plain, open_gateway(graph) as gateway:
         expected = await plain.bfs_query([HUB], 2, limit=4)
-        # The limit leaves too little to coin a prefix for; the next question writes more.
         first = await gateway.bfs_query([HUB], 2, limit=4)
         assert first.snapshot == expected.snapshot
         await gateway.describe_entities([f"{DATA}n{number}" for number in range(12)])
@@ -232,7 +231,7 @@ async def test_the_paths_and_lists_of_an_answer_have_the_same_ids_as_its_nodes(g
                 assert {text.strip("^").partition(":")[0] for text in path} <= names
 
 
-async def test_without_a_store_the_same_prefixes_are_coined_again(graph: Path) -> None:
+async def test_without_a_store_ids_are_the_same_in_the_next_run(graph: Path) -> None:
     answers = []
     for _ in range(2):
         async with open_gateway(graph) as gateway:
@@ -288,9 +287,7 @@ async def test_which_nodes_are_on_the_way_does_not_depend_on_what_was_asked_befo
     asked: dict[str, Any] = {"only_node_types": ["Goal"], "topology_only": True, "limit": 2}
     async with open_gateway(tmp_path / "ways.nt", store=tmp_path / "store") as gateway:
         first = await gateway.bfs_query([f"{DATA}start"], 2, **asked)
-        assert not {ANTS, ZEBRAS} & {*gateway.prefixes.prefixes.values()}
         await gateway.bfs_query([HUB], 1)
-        assert {ANTS, ZEBRAS} <= {*gateway.prefixes.prefixes.values()}
         second = await gateway.bfs_query([f"{DATA}start"], 2, offset=2, snapshot=first.snapshot, **asked)
         assert second.result_changed is None
         nodes = [gateway.prefixes.expand(node.id) for node in first.nodes + second.nodes]

@@ -215,7 +215,8 @@ async def test_keys_that_a_graph_calls_like_the_protocols_do_not_collide() -> No
 async def test_without_prefixes_a_key_is_a_whole_iri(tmp_path: Path) -> None:
     path = tmp_path / "graph.ttl"
     path.write_text(f"<{X}a> <{X}name> 'n' ; <urn:k> 1 .", encoding="utf-8")
-    async with open_gateway(path) as gateway:
+    profile = Profile(size=SizeSettings(coined_prefixes=False))
+    async with open_gateway(path, profile=profile) as gateway:
         answer = (await gateway.describe_entity(f"{X}a")).as_json()
     expected = {"id": f"{X}a", "iri": f"{X}a", "entity_type": "untyped", f"{X}name": "n", "urn:k": 1}
     assert answer | expected == answer

@@ -39,8 +39,9 @@ async def test_one_hop_reaches_what_the_profile_calls_neighbours(name: str, tmp_
     async with open_gateway(graph, profile=profile) as gateway:
         found = await gateway.search_entities(shape.name)
         hop = await gateway.bfs_query([found.result[0].id], 1, topology_only=True)
-    assert found.result[0].id == shape.seed
-    assert {node.id for node in hop.nodes} == {shape.seed, *shape.neighbours}
+        expand = gateway.prefixes.expand
+    assert expand(found.result[0].id) == expand(shape.seed)
+    assert {expand(node.id) for node in hop.nodes} == set(map(expand, [shape.seed, *shape.neighbours]))
 
 
 _PATIENCE = 60.0

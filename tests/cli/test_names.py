@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -292,3 +293,20 @@ def test_an_endpoint_is_not_checked_by_a_profile_that_hides_something(run: Run, 
     ran = run("check", "--endpoint", "http://127.0.0.1:9/sparql", "--profile", hiding)
     assert ran.status == 2
     assert "the profile hides a part of it" in ran.err
+
+
+REPEATED = (("bfs", f"{DATA}hub"), ("search", "node"), ("describe", f"{DATA}hub"), ("schema",))
+
+
+@pytest.mark.parametrize("option", ["--json", "--text"])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_command_writes_the_same_bytes_ten_times_with_others_between(
+    run: Run, bare_graph: str, tmp_path: Path, option: str, is_stored: bool
+) -> None:
+    place = ["--store", str(tmp_path / "store")] if is_stored else []
+    drawn = random.Random(7)  # noqa: S311 - a drawn order
+    seen: dict[tuple[str, ...], set[str]] = {command: set() for command in REPEATED}
+    for _ in range(10):
+        for command in drawn.sample(REPEATED, len(REPEATED)):
+            seen[command].add(run(*command, option, "-g", bare_graph, *place).out)
+    assert {command: len(texts) for command, texts in seen.items()} == dict.fromkeys(REPEATED, 1)

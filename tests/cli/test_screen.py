@@ -96,9 +96,17 @@ def graph(tmp_path: Path) -> Path:
     return path
 
 
+def whole_iris(graph: Path) -> Path:
+    """Write a profile with which IDs are as long as they can be."""
+    profile = graph.with_name("whole.toml")
+    profile.write_text('extends = "local"\n[size]\ncoined_prefixes = false\n', encoding="utf-8")
+    return profile
+
+
 @pytest.mark.parametrize(("argv", "ids"), list(zip(LONG_COMMANDS, EXPECTED, strict=True)))
 def test_nothing_is_folded_in_a_pipe(run: Run, graph: Path, argv: Sequence[str], ids: Sequence[str]) -> None:
-    out = run(*argv, "-g", graph).out
+    profile = whole_iris(graph)
+    out = run(*argv, "-g", graph, "-p", profile).out
     for one in ids:
         assert one in out
     assert all(line == line.rstrip() for line in out.splitlines())
@@ -115,10 +123,7 @@ def test_no_id_is_broken_at_a_terminal(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("TERM", "xterm")
-    # This is about IDs that are as long as they can be.
-    profile = graph.with_name("whole.toml")
-    profile.write_text('extends = "local"\n[size]\ncoined_prefixes = false\n', encoding="utf-8")
-    out = re.sub(r"\x1b\[[0-9;]*m", "", run(*argv, "-g", graph, "-p", profile).out)
+    out = re.sub(r"\x1b\[[0-9;]*m", "", run(*argv, "-g", graph, "-p", whole_iris(graph)).out)
     for one in ids:
         assert one in out
     for line in out.splitlines():

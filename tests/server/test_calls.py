@@ -539,6 +539,6 @@ async def test_an_id_that_only_the_engine_refuses_leaves_the_others_answered() -
     assert answer["node_count"] == 16
     assert answer["complete"] is False
     (gap,) = answer["incomplete"]
-    assert (gap["cause"], gap["ids"]) == ("endpoint_failed", [refused])
+    assert (gap["cause"], [*map(gateway.prefixes.expand, gap["ids"])]) == ("endpoint_failed", [refused])
     assert alone.is_error
     assert "refused" in alone.content[0].text  # type: ignore[union-attr]  # errors are text

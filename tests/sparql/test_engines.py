@@ -465,7 +465,7 @@ async def test_where_a_form_is_decoded_twice_queries_are_sent_as_they_are() -> N
         found = await gateway.bfs_query([ESCAPED[1]], 2)
         described = await gateway.describe_entity(ESCAPED[0])
     assert found.complete
-    assert {node.id for node in found.nodes} == {*ESCAPED}
+    assert {gateway.prefixes.expand(node.id) for node in found.nodes} == {*ESCAPED}
     assert described.complete
     assert there.received[-1].headers["Content-Type"].startswith("application/sparql-query")
 
