@@ -7,6 +7,7 @@ models.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, TypeVar
@@ -93,6 +94,20 @@ def _direction(value: object) -> object:
     return _DIRECTIONS.get(word, word)
 
 
+_TAG = re.compile(r"[a-z]{1,8}(-[a-z0-9]{1,8}){0,7}")
+
+
+def _tag(value: object) -> object:
+    """Return a language tag in lower case."""
+    if value is None:
+        return None
+    tag = value.strip().lower().replace("_", "-") if isinstance(value, str) else ""
+    if _TAG.fullmatch(tag) is None:
+        raise PydanticCustomError("language", "it must be a language tag, such as en or pt-br")
+    return tag
+
+
+Language = Annotated[str | None, BeforeValidator(_tag), WithJsonSchema({"type": "string"})]
 Direction = Literal["both", "out", "in"]
 Show = Literal["both", "id", "name"]
 _Whole = BeforeValidator(_no_truth_value)
@@ -139,6 +154,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     tool: ClassVar[str]
 
+    language: Annotated[Language, Field(description="Texts in it first.")] = None
     explain: Annotated[bool, Field(description="Add `explain`: what the call cost, and the SPARQL that was sent.")] = (
         False
     )
@@ -192,7 +208,7 @@ class SearchEntities(MemberArguments):
         str,
         Field(
             max_length=MAX_QUERY,
-            description="A name, an alias or a part of it; none: all entities of node_types.",
+            description="A name, alias or part of it; none: all of node_types.",
         ),
         _Text,
         WithJsonSchema({"type": "string"}),
@@ -217,6 +233,7 @@ class SearchOptions(TypedDict, total=False):
     compute: Sequence[str] | None
     edges: bool
     show: Show
+    language: str | None
     explain: bool
 
 
@@ -228,6 +245,7 @@ class TraversalBase(MemberArguments):
     sort_by: Annotated[Id | None, Field(description="As there.")] = None
     group_by: Annotated[Id | None, Field(description="As there.")] = None
     compute: Annotated[Names, Field(description="As there.")] = None
+    language: Annotated[Language, Field(description="As there.")] = None
     only_predicates: Annotated[
         Steps, Field(description="Follow and show only these predicates (ID or label); ^p: p incoming.")
     ] = None
@@ -294,6 +312,7 @@ class TraversalOptions(TypedDict, total=False):
     compute: Sequence[str] | None
     edges: bool
     show: Show
+    language: str | None
     explain: bool
 
 
@@ -351,7 +370,7 @@ class DescribeEntity(Arguments):
 
     tool = "describe_entity"
 
-    id: Annotated[Id, Field(min_length=1, description="The ID of the entity, or its exact name.")]
+    id: Annotated[Id, Field(min_length=1, description="Its ID or exact name.")]
     max_tokens: Annotated[Tokens | None, Field(description="Size at most, 4 bytes a token.")] = None
 
 
@@ -362,7 +381,7 @@ class DescribeEntities(Arguments):
 
     ids: Annotated[
         list[Id],
-        Field(min_length=1, max_length=MAX_IDS, description="IDs or exact names of entities, 1 to 200."),
+        Field(min_length=1, max_length=MAX_IDS, description="IDs or exact names, 1 to 200."),
         _List,
     ]
     max_tokens: Annotated[Tokens | None, Field(description="Size at most, 4 bytes a token.")] = None
@@ -382,10 +401,11 @@ AnyArguments = TypeVar("AnyArguments", bound=Arguments)
 
 
 def argument_names(model: type[Arguments], *, explain: bool) -> list[str]:
-    """Return the names of a tool's arguments: the required ones first, and `explain` last if it is accepted."""
-    own = [name for name in model.model_fields if name != EXPLAIN]
+    """Return the names of a tool's arguments: the required ones first, those of every tool last."""
+    last = ("language", EXPLAIN) if explain else ("language",)
+    own = [name for name in model.model_fields if name not in {"language", EXPLAIN}]
     own.sort(key=lambda name: not model.model_fields[name].is_required())
-    return [*own, EXPLAIN] if explain else own
+    return [*own, *last]
 
 
 def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool = True) -> AnyArguments:

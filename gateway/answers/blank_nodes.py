@@ -248,11 +248,12 @@ class BeyondReader:
         if not self._labeller.is_wanted:
             mentioned = {self._prefixes.shorten(iri) for one in beyond.values() for iri in one.named_ends}
             labels = await self._labeller.names(mentioned, known, call)
+        builder = self._metadata_builder.for_call(call, known.schema)
         for node in nodes:
             if node.iri in beyond and node.metadata is not None:
                 said = beyond[node.iri]
                 lists = described[node.iri].properties
-                content = self._metadata_builder.beyond(said.outgoing, said.incoming, lists, labels.by_id, cut=said.cut)
+                content = builder.beyond(said.outgoing, said.incoming, lists, labels.by_id, cut=said.cut)
                 node.set_metadata(replace(node.metadata, beyond=content))
                 if labels.failed:
                     node.unnamed_beyond = labels.failed.intersection(map(self._prefixes.shorten, said.named_ends))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -25,6 +26,7 @@ from gateway.answers.values import (
     with_name,
 )
 from gateway.expand_compact import INCOMING
+from gateway.graph.call import Call
 from gateway.graph.values import (
     Assertion,
     BlankNode,
@@ -39,14 +41,11 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.terms.iri import POSITION, is_shown, is_skolem, local_name
-from gateway.terms.literals import JsonScalar, Literal, best_text, shown_texts, sorted_values
+from gateway.terms.literals import JsonScalar, Literal, best_text, language_order, shown_texts, sorted_values
 from gateway.terms.names import compact, one_line
 from gateway.terms.prefixes import PrefixMap
 
 _UNKNOWN = NoValue(unknown=True)
-
-_LANGUAGES = 10
-"""Languages whose texts are counted where they are not shown."""
 
 _BEYOND = 600
 """Characters of what is shown of where a blank node leads outside of the answer, of which one value may have more."""
@@ -65,20 +64,24 @@ class MetadataBuilder:
             _ranks, (roles.mentions, roles.confidence, roles.source, roles.negated)
         )
         self._prefixes = prefixes
+        self._languages = language_order(profile.names.languages)
 
-    def node(
-        self, properties: Properties, types: Sequence[Iri], schema: Schema, *, counts_languages: bool = False
-    ) -> NodeMetadata:
+    def for_call(self, call: Call, schema: Schema) -> MetadataBuilder:
+        """Return the builder of the answer to a call: texts are in the language that it asks for."""
+        made = copy(self)
+        made._languages = language_order(self._profile.names.languages, call.language, schema.languages)  # noqa: SLF001 - its own class
+        return made
+
+    def node(self, properties: Properties, types: Sequence[Iri], schema: Schema) -> NodeMetadata:
         """Return the metadata of a full node.
 
         Args:
             properties: What the graph says of it.
             types: Its types.
             schema: Says which predicates carry names in this graph.
-            counts_languages: Whether texts that are not shown, because others say the same, are counted by language.
         """
         left = without_orders(properties)
-        other_languages = self._other_languages(left) if counts_languages else {}
+        other_languages = self._other_languages(left)
         names = self._take_names(left, tuple(dict.fromkeys((*(schema.names or ()), *self._roles.name))))
         descriptions = self._take_texts(left, self._roles.description, in_line=False)
         # A second name is one more way to call the node.
@@ -98,16 +101,25 @@ class MetadataBuilder:
             other_languages=other_languages,
         )
 
-    def _other_languages(self, properties: Properties) -> dict[str, int]:
-        """Return how many texts are not shown because others say the same, the languages that have most first."""
+    def _other_languages(self, properties: Properties) -> Mapping[str, int]:
+        """Return how many texts are not shown because others say the same, by language, also in blank nodes."""
         counts: Counter[str] = Counter()
         for values in properties.values():
             literals = [value for value in values if _is_scalar(value)]
             if any(one.language for one in literals):
-                shown = {one.value for one in shown_texts(literals, self._profile.names.languages)}
+                shown = {one.value for one in shown_texts(literals, self._languages)}
                 counts.update(one.language for one in literals if one.value not in shown)
-        first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:_LANGUAGES]
-        return dict(sorted(first))
+            for value in values:
+                if isinstance(value, BlankNode):
+                    counts.update(self._other_languages(value.properties))
+        return counts
+
+    def other_languages_of(self, evidence: Evidence) -> Mapping[str, int]:
+        """Return how many texts of some evidence are not shown because others say the same, by language."""
+        counts: Counter[str] = Counter()
+        for assertion in evidence.assertions:
+            counts.update(self._other_languages(without_orders(assertion.properties)))
+        return counts
 
     def beyond(
         self, outgoing: Properties, incoming: Properties, lists: Properties, names: Mapping[str, str], *, cut: bool
@@ -217,8 +229,7 @@ class MetadataBuilder:
         """Return values sorted: scalars and IDs, then those with parts."""
         listed = list(values)
         scalars: list[JsonScalar] = [
-            literal.json
-            for literal in shown_texts((value for value in listed if _is_scalar(value)), self._profile.names.languages)
+            literal.json for literal in shown_texts((value for value in listed if _is_scalar(value)), self._languages)
         ]
         others = [self._value(value) for value in listed if not _is_scalar(value)]
         scalars += [value for value in others if isinstance(value, Id)]
@@ -262,9 +273,8 @@ class MetadataBuilder:
 
     def _take_names(self, left: _ByPredicate, predicates: Sequence[Iri]) -> list[str]:
         """Take the names out, that in the best language of the first predicate first."""
-        languages = self._profile.names.languages
         texts = {at: [one for one in left[at] if isinstance(one, Literal)] for at in predicates if at in left}
-        name = one_line(best_text(texts, predicates, languages))
+        name = one_line(best_text(texts, predicates, self._languages))
         others = self._take_texts(left, predicates)
         return [*([name] if name else []), *(other for other in others if other != name)]
 
@@ -279,7 +289,7 @@ class MetadataBuilder:
             literals = [value for value in values if isinstance(value, Literal)]
             if others := tuple(value for value in values if not isinstance(value, Literal)):
                 left[predicate] = others
-            best = shown_texts(literals, self._profile.names.languages)
+            best = shown_texts(literals, self._languages)
             written = sorted_values(one_line(str(one.json)) if in_line else str(one.json) for one in best)
             texts.update(dict.fromkeys(filter(None, map(str, written))))
         return list(texts)

@@ -151,6 +151,10 @@ _FRONT = (
 """What a reader wants first; a long answer may be read in part."""
 
 
+OtherLanguages = Annotated[
+    dict[str, int] | None,
+    Field(description="Texts that are not shown because others say the same in another language, by language."),
+]
 Where = Annotated[list[str] | None, Field(description="What each condition was taken for.")]
 Tied = Annotated[
     int | None, Field(description="How many nodes, or groups, behind the page have the same value as its last one.")
@@ -211,6 +215,7 @@ class Subgraph(Answer):
     omitted_texts: dict[str, int] | None = Field(
         default=None, description="Long quotes left out of edge metadata, by predicate."
     )
+    other_languages: OtherLanguages = None
     where: Where = None
     found: Annotated[int | None, Field(description="How many nodes were asked about that fulfil all conditions.")] = (
         None
@@ -359,6 +364,7 @@ class SearchResult(Answer):
     where: Where = None
     tied: Tied = None
     values_complete: ValuesComplete = None
+    other_languages: OtherLanguages = None
     next_offset: int | None = Field(default=None, description="The `offset` of the next page.")
     guesses: list[SearchHit] | None = Field(
         default=None, description="Where no name fits: up to 3 names with some of the words, or spelt alike."

@@ -217,10 +217,12 @@ class Labeller:
     ) -> dict[Iri, NodeFacts]:
         """Ask the graph for the names of predicates and nodes that the schema does not have."""
         fetched: dict[Iri, NodeFacts] = {}
+        # The schema has them in the languages of the profile.
+        labels = {} if call.language else known.labels
         with call.tally.stage("facts"):
-            if unknown := sorted(iri for iri in predicates if iri not in known.labels):
+            if unknown := sorted(iri for iri in predicates if iri not in labels):
                 fetched |= await self._store.predicates(unknown, call)
-            if unknown := sorted(iri for iri in nodes if iri not in known.labels):
+            if unknown := sorted(iri for iri in nodes if iri not in labels):
                 fetched |= await self._store.nodes(unknown, call, names=True)
         return fetched
 

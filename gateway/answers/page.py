@@ -5,7 +5,8 @@ Two modules write a page, as pure functions of it: `reference` and `compact`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -31,6 +32,7 @@ Step = Literal[
     "also_in_failed",
     "beyond_left_out",
     "also_in_left_out",
+    "languages_left_out",
     "quotes_left_out",
     "paths_left_out",
     "ids_not_listed",
@@ -55,6 +57,7 @@ class _PageItem(Generic[Metadata]):
         unrefined: Whether it lacks precisions of dates and units of quantities, because these could not be fetched.
         shortened: How many values of the metadata are shortened.
         ids_left_out: How many types and values are left out because no caller could send their IDs back.
+        other_languages: How many of its texts are not shown because others say the same, by language.
         size: Bytes that it takes by itself; None until it is measured.
         frame: Bytes that it takes beside these, among those before it on the page.
     """
@@ -65,6 +68,7 @@ class _PageItem(Generic[Metadata]):
     unrefined: bool = False
     shortened: int = 0
     ids_left_out: int = 0
+    other_languages: Mapping[str, int] = field(default_factory=dict)
     size: int | None = None
     frame: int = 0
 
@@ -77,6 +81,7 @@ class _PageItem(Generic[Metadata]):
     def reduce(self, metadata: Metadata | None) -> None:
         """Leave no more than this of its metadata, to save room."""
         self.metadata, self.is_reduced, self.shortened, self.size = metadata, True, 0, None
+        self.other_languages = {}
 
 
 @dataclass(slots=True)
@@ -318,6 +323,7 @@ class SubgraphPage(Page):
         nodes: Nodes in order.
         edges: Edges in order.
         omitted_texts: Long texts left out of the metadata, by the ID of the predicate.
+        other_languages: How many texts of nodes and edges are not shown because others say the same, by language.
         place: Which nodes of how many are on the page; empty where this page is all of it.
         next_offset: Where the next page begins; None for the last one.
         next_edge: How many edges of the last node so far were shown, where the next page goes on with the others.
@@ -330,6 +336,7 @@ class SubgraphPage(Page):
     nodes: Sequence[PageNode]
     edges: Sequence[PageEdge]
     omitted_texts: Mapping[str, int] = field(default_factory=dict)
+    other_languages: Mapping[str, int] = field(default_factory=dict)
     place: str = ""
     next_offset: int | None = None
     next_edge: int | None = None
@@ -341,6 +348,25 @@ class SubgraphPage(Page):
     def complete(self) -> bool:
         """Whether nothing is missing in the whole traversal."""
         return not self.header.gaps
+
+
+_LANGUAGES = 10
+"""Languages whose texts are counted where they are not shown."""
+
+
+def first_languages(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the numbers of texts of the languages that have most, by language."""
+    first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:_LANGUAGES]
+    return dict(sorted(first))
+
+
+def other_languages(items: Iterable[PageNode | PageEdge]) -> dict[str, int]:
+    """Return how many texts of some nodes and edges are not shown because others say the same, by language."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        if item.other_languages:
+            counts.update(item.other_languages)
+    return first_languages(counts)
 
 
 @dataclass(slots=True, kw_only=True)

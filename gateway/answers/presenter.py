@@ -15,7 +15,17 @@ from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
-from gateway.answers.page import Header, IdList, MemberHeader, PageEdge, PageGap, PageNode, SubgraphPage, TermSummary
+from gateway.answers.page import (
+    Header,
+    IdList,
+    MemberHeader,
+    PageEdge,
+    PageGap,
+    PageNode,
+    SubgraphPage,
+    TermSummary,
+    other_languages,
+)
 from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups, titles
 from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
@@ -380,13 +390,14 @@ class Presenter:
         values = sum(described[node.iri].value_count + len(topology.facts[node.iri].types) for node in nodes)
         is_little = values <= FEW_FOR_A_THREAD
         await in_thread(
-            call, lambda end: self._describe(end.checking(nodes, at_once=1), described, left), unless=is_little
+            call, lambda end: self._describe(end.checking(nodes, at_once=1), described, left, call), unless=is_little
         )
         await self._beyond.add(nodes, beyond, described, left.known, call)
         if names.are_wanted:
             await names.add_to([node for node in nodes if node.failed], topology)
+        builder = self._metadata_builder.for_call(call, left.known.schema)
         for edge in window.deadline.checking(edges, at_once=1):
-            self._add_evidence(edge, evidence[edge.edge])
+            self._add_evidence(edge, evidence[edge.edge], builder)
 
     async def _add_denials(self, window: Window, filters: Filters, call: Call) -> None:
         """Add to edges, whose evidence has no room, that it denies them: else they would look like facts."""
@@ -394,14 +405,15 @@ class Presenter:
         with call.tally.stage("metadata"):
             evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
         for edge in window.deadline.checking(edges, at_once=1):
-            self._add_evidence(edge, evidence[edge.edge])
+            self._add_evidence(edge, evidence[edge.edge], self._metadata_builder)
             if edge.metadata is not None:
                 edge.make_bare()
 
     def _describe(
-        self, nodes: Iterable[PageNode], described: Mapping[Iri, Description], left: FilteredTopology
+        self, nodes: Iterable[PageNode], described: Mapping[Iri, Description], left: FilteredTopology, call: Call
     ) -> None:
         chooser, schema = left.known.chooser, left.known.schema
+        builder = self._metadata_builder.for_call(call, schema)
         for node in nodes:
             description, facts = described[node.iri], left.whole.facts[node.iri]
             node.failed = not description.mark.whole
@@ -409,14 +421,18 @@ class Presenter:
             if not node.failed:
                 node.ids_left_out = description.left_out + facts.left_out
                 types = chooser.all_of(facts)
-                node.set_metadata(self._metadata_builder.node(description.properties, types, schema))
+                metadata = builder.node(description.properties, types, schema)
+                # They are counted for the whole page: each node of many would say the same.
+                node.other_languages = metadata.other_languages
+                node.set_metadata(replace(metadata, other_languages={}))
 
-    def _add_evidence(self, edge: PageEdge, evidence: Evidence) -> None:
+    def _add_evidence(self, edge: PageEdge, evidence: Evidence, builder: MetadataBuilder) -> None:
         edge.failed = not evidence.mark.whole
         edge.unrefined = not (edge.failed or evidence.refined)
         edge.ids_left_out = evidence.left_out
-        if not edge.failed and (metadata := self._metadata_builder.edge(evidence, edge.omitted_texts)):
+        if not edge.failed and (metadata := builder.edge(evidence, edge.omitted_texts)):
             edge.set_metadata(metadata)
+            edge.other_languages = builder.other_languages_of(evidence)
 
     def _fit_to_limit(
         self,
@@ -436,6 +452,7 @@ class Presenter:
             page = _page(window, header, shown, labels, question, left)
             omitted = window.omitted_texts
             order = sorted(omitted, key=self._prefixes.declared_form)
+            page.other_languages = other_languages([*window.nodes, *window.edges])
             page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
             page.coined = self._prefixes.coined_in_answer
             excess = shape.size_of_part(page) - limit

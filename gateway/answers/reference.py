@@ -27,6 +27,7 @@ from gateway.answers.page import (
     Step,
     SubgraphPage,
     TermSummary,
+    other_languages,
 )
 from gateway.answers.shape import Json, Shape, with_prefixes
 from gateway.answers.values import (
@@ -89,6 +90,7 @@ def paging(page: SubgraphPage) -> Json:
     """Return what stands after the nodes and edges of a page."""
     written = {
         "omitted_texts": dict(page.omitted_texts) or None,
+        "other_languages": dict(page.other_languages) or None,
         "labels": dict(page.labels) or None,
         "next_offset": page.next_offset,
         "next_edge": page.next_edge,
@@ -237,6 +239,7 @@ def search_fields(page: SearchPage) -> Json:
         "complete": page.complete,
         **members,
         **rows_of(page.members, page.rows),
+        "other_languages": other_languages(page.rows) or None,
         "found": page.found if members or page.found > listed else None,
         "next_offset": page.next_offset,
         "searched": present(searched) if page.truncated or not page.exhaustive else None,

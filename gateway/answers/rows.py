@@ -34,7 +34,7 @@ from gateway.members.ordering import value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
 from gateway.schema.view import LONGEST_LABEL, TypeChooser
 from gateway.settings.profile import Profile
-from gateway.terms.literals import JsonScalar, Literal, are_translations, shown_texts
+from gateway.terms.literals import JsonScalar, Literal, are_translations, language_order, shown_texts
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap
 
@@ -88,7 +88,7 @@ class RowWriter:
 
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
         self._reader = MemberReader(store)
-        self._languages = profile.names.languages
+        self._preferred = profile.names.languages
         self._prefixes = prefixes
 
     async def add_to(
@@ -105,9 +105,9 @@ class RowWriter:
             ]
             has_names = question.show != "id" or len(walks) < len(columns)
             names = await self._reader.names([*iris, *targets], call) if has_names else NodeNames()
-        cells = _Cells(self._prefixes, names.found, question.show, self._languages)
+        cells = self._cells(names, question, call)
         for node in nodes:
-            before = cells.left_out
+            before, cells.other_languages = cells.left_out, Counter()
             row: list[Any] = [cells.node(node.iri)]
             node.failed = node.failed or node.iri in names.unread
             for column in columns:
@@ -118,8 +118,13 @@ class RowWriter:
                 node.failed = node.failed or not one.mark.whole or not names.unread.keys().isdisjoint(one.ends)
                 row.append(cells.cell(one, places[column.walk].get(node.iri, {})))
             node.set_row(row, cells.left_out - before)
+            node.other_languages = cells.other_languages
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
+
+    def _cells(self, names: NodeNames, question: MemberQuestion, call: Call) -> _Cells:
+        order = language_order(self._preferred, call.language, question.languages)
+        return _Cells(self._prefixes, names.found, question.show, order)
 
     async def add_groups(
         self, header: MemberHeader, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call
@@ -131,7 +136,7 @@ class RowWriter:
         shown = found.groups[offset : offset + limit] if grouping.by is not None else found.groups
         targets = [end for group in shown for end in (group.end, *group.figures) if isinstance(end, str)]
         names = await self._reader.names(targets, call) if question.show != "id" else NodeNames()
-        cells = _Cells(self._prefixes, names.found, question.show, self._languages)
+        cells = self._cells(names, question, call)
         figures = [[cells.of_group(end) for end in group.figures] for group in shown]
         columns = [figure.title for figure in grouping.figures]
         if grouping.by is None:
@@ -149,6 +154,7 @@ class _Cells:
 
     Attributes:
         left_out: How many values were shortened or left out so far.
+        other_languages: How many texts are not shown because others say the same, by language.
     """
 
     def __init__(self, prefixes: PrefixMap, names: Mapping[Iri, str], show: Show, languages: Sequence[str]) -> None:
@@ -157,6 +163,7 @@ class _Cells:
         self._show = show
         self._languages = languages
         self.left_out = 0
+        self.other_languages: Counter[str] = Counter()
 
     def node(self, iri: Iri) -> str:
         """Return what stands for a node."""
@@ -173,6 +180,10 @@ class _Cells:
     def cell(self, ends: Ends, places: Places) -> Any:
         """Return one value, a list of several, or None; ends that have a place in a list stand first, in its order."""
         shown = in_one_language(ends.ends, self._languages)
+        if len(shown) < len(ends.ends):
+            written = {end.value for end in shown if isinstance(end, Literal)}
+            others = {end for end in ends.ends if isinstance(end, Literal) and end.value not in written}
+            self.other_languages.update(end.language for end in others)
         shown.sort(key=lambda end: (places.get(end, inf), *self._place(end)))
         values = [self._value(end) for end in shown[:_MOST_VALUES]]
         values += [_BLANK] * (ends.blank > 0)

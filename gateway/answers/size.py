@@ -307,6 +307,9 @@ def _cuts_of_subgraph(page: SubgraphPage, limit: int, shape: Shape) -> Iterator[
     header = page.header
     _drop_labels(page, header.degraded)
     yield
+    _count(header.degraded, "languages_left_out", len(page.other_languages))
+    page.other_languages = {}
+    yield
     _count(header.degraded, "quotes_left_out", sum(page.omitted_texts.values()))
     page.omitted_texts = {}
     yield

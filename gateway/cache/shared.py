@@ -252,7 +252,9 @@ def _shared(method: PortMethod, codec: _Codec[Any]) -> PortMethod:
             asked: Awaitable[Mapping[Any, Any]] = getattr(self._inner, name)(unknown, *given, **options)
             return asked
 
-        return await self._answers((name, *given[:-1], *parameters.values()), keys, fetch, codec)
+        *given_keys, call = given
+        language = [call.language] if call.language and codec is FACTS else []
+        return await self._answers((name, *given_keys, *parameters.values(), *language), keys, fetch, codec)
 
     return cast("PortMethod", answers)
 

@@ -92,6 +92,8 @@ def _stored(
     kind: Callable[..., Answer],
     is_storable: Callable[[Answer], bool] | None = None,
     following: Callable[[Iri, Neighbourhood], Answer | None] | None = None,
+    *,
+    is_named: bool = False,
 ) -> PortMethod:
     """Return a method of the port whose answers about single keys are stored by its name and parameters.
 
@@ -100,12 +102,15 @@ def _stored(
         kind: The type of its answers.
         is_storable: Whether a whole answer may be stored.
         following: Returns the answer that follows from all edges of a node; None where none does.
+        is_named: Whether answers have names, which depend on the language that a call asks for.
     """
     name, defaults = method.__name__, method.__kwdefaults__ or {}
 
     async def answers(self: CachedStore, keys: Sequence[Any], *given: Any, **options: Any) -> Mapping[Any, Answer]:
         *parameters, call = given
         question = (name, *parameters, *(defaults | options).values()) if parameters or options or defaults else name
+        if call.language and is_named:
+            question = (question, call.language)
 
         def fetch(unknown: Sequence[Any]) -> Awaitable[Mapping[Any, Answer]]:
             asked: Awaitable[Mapping[Any, Answer]] = getattr(self._inner, name)(unknown, *given, **options)
@@ -166,8 +171,8 @@ class CachedStore(DelegatingStore):
     reach = _stored(GraphStore.reach, Reach)
     existing = _stored(GraphStore.existing, Existence, following=_existence_of)
     subjects = _stored(GraphStore.subjects, Existence)
-    nodes = _stored(GraphStore.nodes, NodeFacts)
-    predicates = _stored(GraphStore.predicates, NodeFacts)
+    nodes = _stored(GraphStore.nodes, NodeFacts, is_named=True)
+    predicates = _stored(GraphStore.predicates, NodeFacts, is_named=True)
     narrower = _stored(GraphStore.narrower, DirectSubclasses)
     identities = _stored(GraphStore.identities, Identities)
     mentions = _stored(GraphStore.mentions, Description)
@@ -289,7 +294,8 @@ class CachedStore(DelegatingStore):
 
     async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names and synonyms."""
-        return await self._found(("search", tuple(types)), terms, lambda: self._inner.search(terms, types, call), call)
+        name = ("search", tuple(types), call.language)
+        return await self._found(name, terms, lambda: self._inner.search(terms, types, call), call)
 
     async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types."""

@@ -266,6 +266,12 @@ _METAVARS: Mapping[Any, str] = {int: "N", str: "TEXT", list[str]: "TEXT"}
 """The placeholder of a value in the help, by its type."""
 
 
+_USUAL_TEXTS: Mapping[str, tuple[str, str]] = {
+    "language": ("TAG", "Show names and texts in this language first, where there are several: de, pt-br.")
+}
+"""The placeholder and the help text of the options of every tool."""
+
+
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
     """Options that become one value.
@@ -333,7 +339,7 @@ def optional_arguments(
         if field.is_required() or name in {EXPLAIN, *without}:
             continue
         kind = _unconstrained(field.annotation)
-        metavar, text = texts.get(name, (_METAVARS.get(kind), field.description))
+        metavar, text = texts.get(name) or _USUAL_TEXTS.get(name) or (_METAVARS.get(kind), field.description)
         option = option_name(model, name)
         shown = field.default is not None and kind is not bool
         names = f"--{option}/--no-{option}" if field.default is True else f"--{option}"

@@ -46,8 +46,8 @@ from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import VALUE_MARK
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import is_sendable, is_skolem, local_name
-from gateway.terms.literals import Literal, best_text
-from gateway.terms.names import compact
+from gateway.terms.literals import Literal, best_text, is_relative, language_order
+from gateway.terms.names import compact, one_line
 
 Answer = TypeVar("Answer")
 
@@ -99,6 +99,14 @@ class _Node(NamedTuple):
 def _first(one: Mark, other: Mark) -> Mark:
     """Return the first of two marks that something is missing, or that nothing is."""
     return other if one.whole else one
+
+
+def _literals(node: _Node) -> Mapping[Iri, Sequence[Literal]]:
+    """Return the literals among the properties of a node."""
+    return {
+        predicate: [value for value in values if isinstance(value, Literal)]
+        for predicate, values in (node.properties or {}).items()
+    }
 
 
 _UNKNOWN = _Node()
@@ -158,35 +166,44 @@ class NodeReader:
         self, ids: Sequence[Iri], call: Call, *, names: bool, descriptions: bool = False
     ) -> Mapping[Iri, NodeFacts]:
         """Return types, names and descriptions; see `GraphStore.nodes`."""
+        in_language = names and call.language
         # Thousands of nodes have the same few types and no name: one answer is enough for all of them.
         shared: dict[tuple[tuple[Iri, ...], str], NodeFacts] = {}
 
         def named(node: _Node) -> NodeFacts:
-            types, name = node.types, node.name if names else ""
+            types, name = node.types, self._name_of(node, call) if names else ""
             if node.types_mark is not WHOLE:
                 return NodeFacts(types, name, node.types_mark)
             return shared.get((types, name)) or shared.setdefault((types, name), NodeFacts(types, name))
 
         def described(node: _Node) -> NodeFacts:
-            text = self._described(node)
+            text = self._described(node, call)
             return NodeFacts(
                 node.types,
-                node.name if names else "",
+                self._name_of(node, call) if names else "",
                 node.types_mark,
                 text,
                 is_described=bool(text) or node.mark.whole,
             )
 
         facts = described if descriptions else named
-        found = await self._read(ids, call, facts, NodeFacts, properties=descriptions)
+        found = await self._read(ids, call, facts, NodeFacts, properties=descriptions or bool(in_language))
         return await checked_facts(found, call)
 
-    def _described(self, node: _Node) -> str:
+    def _name_of(self, node: _Node, call: Call) -> str:
+        """Return the name of a node, in the language that the call asks for where a property has one in it."""
+        if not call.language:
+            return node.name
+        names = self._profile.roles.name
         texts = {
-            predicate: [value for value in values if isinstance(value, Literal)]
-            for predicate, values in (node.properties or {}).items()
+            predicate: [one for one in literals if one.language and is_relative(one.language, call.language)]
+            for predicate, literals in _literals(node).items()
         }
-        return best_text(texts, self._profile.roles.description, self._profile.names.languages)
+        return one_line(best_text(texts, names, [call.language])) or node.name
+
+    def _described(self, node: _Node, call: Call) -> str:
+        order = language_order(self._profile.names.languages, call.language)
+        return best_text(_literals(node), self._profile.roles.description, order)
 
     async def labels(
         self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call

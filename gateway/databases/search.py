@@ -153,7 +153,13 @@ class ColumnNameReader:
     async def find_predicates(self, call: Call) -> None:
         """Nothing to detect: the profile names the columns."""
 
-    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = (), codes: Sequence[Iri] = ()) -> None:
+    def use_predicates(
+        self,
+        found: Sequence[Iri],
+        synonyms: Sequence[Iri] = (),
+        codes: Sequence[Iri] = (),
+        languages: Sequence[str] = (),
+    ) -> None:
         """Nothing to use: the profile names the columns."""
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -233,6 +233,7 @@ class Call:
         freshness: Until when what the call has read holds.
         others: The other graphs of the server that the client may see.
         given: The IRIs that the client gives.
+        language: The tag of the language that the caller asks for; empty for the profile's languages.
         call_deadline: The time limit of the whole call; `deadline` may be earlier, to reserve time for later parts.
     """
 
@@ -249,6 +250,7 @@ class Call:
     freshness: Freshness = field(default_factory=Freshness)
     others: OtherGraphs = field(default_factory=dict)
     given: GivenTerms = field(default_factory=GivenTerms)
+    language: str = field(default="")
     call_deadline: Deadline = field(init=False)
 
     def __post_init__(self) -> None:

@@ -384,8 +384,14 @@ class NameReader(Protocol):
         """Detect which predicates name nodes; a schema that is read does the same."""
         ...
 
-    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = (), codes: Sequence[Iri] = ()) -> None:
-        """Use the predicates of names, synonyms and codes that an earlier run detected in the same graph."""
+    def use_predicates(
+        self,
+        found: Sequence[Iri],
+        synonyms: Sequence[Iri] = (),
+        codes: Sequence[Iri] = (),
+        languages: Sequence[str] = (),
+    ) -> None:
+        """Use the predicates of names, synonyms and codes, and the languages, that an earlier run detected in it."""
         ...
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -473,6 +473,7 @@ class Schema:
         names: The predicates that name nodes in this graph, the best first; None if they could not be detected.
         synonyms: The predicates of further names that were detected, beside those of the profile.
         codes: The predicates of notations, codes and identifiers that were detected.
+        languages: The languages of texts in a sample of the graph, the commonest first.
         hubs: The types of nodes with very many edges, the largest first.
         left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
             is not exact then.
@@ -493,6 +494,7 @@ class Schema:
     names: tuple[Iri, ...] | None = None
     synonyms: tuple[Iri, ...] = ()
     codes: tuple[Iri, ...] = ()
+    languages: tuple[str, ...] = ()
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False
@@ -528,12 +530,14 @@ class Hit:
         text: The name or synonym that matched, or the code or local name.
         is_synonym: Whether that is a synonym.
         kind: What of the entity it is.
+        language: The tag of its language; empty where it has none, or that is not known.
     """
 
     iri: Iri
     text: str
     is_synonym: bool
     kind: HitKind = "name"
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

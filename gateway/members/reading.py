@@ -49,6 +49,7 @@ class MemberQuestion:
         edges: Whether edges are shown.
         show: What stands for a node in rows.
         warnings: What a reader should know about the names used.
+        languages: The languages of the graph, the commonest first.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -59,6 +60,7 @@ class MemberQuestion:
     edges: bool = True
     show: Show = "both"
     warnings: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     @property
     def is_of_members(self) -> bool:

@@ -256,7 +256,7 @@ class SchemaCache:
         if action is Action.ADOPT:
             self._adopt(sample)
         elif sample.names is not None:
-            self._publish(replace(self._schema, names=sample.names, synonyms=sample.synonyms, codes=sample.codes))
+            self._publish(_with_names_of(sample, self._schema))
 
     def _finished(self, schema: Schema) -> None:
         if schema.exact and not self._profile.endpoint.trusted:
@@ -384,16 +384,19 @@ def _with_found(schema: Schema, types: Sequence[Iri], predicates: Sequence[Iri],
 
 def _with_terms_of(sample: Schema, before: Schema) -> Schema:
     """Return a sample with the terms that an earlier schema had, because the graph may well have them still."""
-    return replace(
+    found = replace(
         sample,
         types=_with_uncounted(sample.types, before.types),
         predicates=_with_uncounted(sample.predicates, before.predicates),
-        names=before.names if sample.names is None else sample.names,
-        synonyms=before.synonyms if sample.names is None else sample.synonyms,
-        codes=before.codes if sample.names is None else sample.codes,
         hubs=sample.hubs or before.hubs,
         superclasses={**before.superclasses, **sample.superclasses},
     )
+    return found if sample.names is not None else _with_names_of(before, found)
+
+
+def _with_names_of(one: Schema, other: Schema) -> Schema:
+    """Return a schema with what another one says about names."""
+    return replace(other, names=one.names, synonyms=one.synonyms, codes=one.codes, languages=one.languages)
 
 
 def _with_uncounted(terms: tuple[Term, ...], before: tuple[Term, ...]) -> tuple[Term, ...]:

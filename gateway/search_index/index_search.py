@@ -97,7 +97,7 @@ _WORDS_INSIDE = 1_000
 
 _LAST = "\U0010ffff"
 
-_NAME = "SELECT name.id, node.iri, name.text, name.is_synonym"
+_NAME = "SELECT name.id, node.iri, name.text, name.is_synonym, name.language"
 _OF_TYPES = """
 (:untyped OR EXISTS (
     SELECT 1 FROM built.node_type AS its
@@ -128,7 +128,7 @@ _WORDS_WITH_INSIDE = """
 SELECT text FROM built.word WHERE id IN (SELECT rowid FROM built.inside WHERE inside MATCH ? ORDER BY rowid LIMIT ?)
 """
 
-Row = tuple[int, str, str, int]
+Row = tuple[int, str, str, int, str]
 Groups = Sequence[Sequence[str]]
 """Alternatives for each word: one of each group is enough."""
 
@@ -175,7 +175,10 @@ class IndexSearch:
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The names found, in no particular order."""
-        return tuple(Hit(iri, text, kind == 1, _KINDS.get(kind, "name")) for _, iri, text, kind in self._rows.values())
+        return tuple(
+            Hit(iri, text, kind == 1, _KINDS.get(kind, "name"), language)
+            for _, iri, text, kind, language in self._rows.values()
+        )
 
     @property
     def how(self) -> str:

@@ -221,7 +221,8 @@ class NameSettings(Section):
 
     languages: tuple[str, ...] = Field(
         default=(),
-        description="Preferred languages, the best first. After them: untagged, `mul`, `en`, then the first tag.",
+        description="Preferred languages, the best first; before them the `language` of a call. After them: untagged, "
+        "`mul`, `en`, then the language in which most names of a sample are.",
     )
     on_stubs: bool = Field(
         default=False,

@@ -9,7 +9,7 @@ values decide alone.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -51,6 +51,9 @@ _SECOND_PLACE = 30_000
 _FARTHEST = 500_000
 """Triples before a place at most: engines walk there."""
 
+_LANGUAGES = 20
+"""Languages that are remembered."""
+
 _CANDIDATES = 40
 _VALUES = 50
 """Predicates outside of the sample that are called as those of names are, and values of each, that are read."""
@@ -82,11 +85,13 @@ class FoundNames:
         names: Those of display names, the best first.
         synonyms: Those of further names that no profile lists.
         codes: Those of notations, codes and identifiers.
+        languages: The languages of the texts in a sample, the commonest first.
     """
 
     names: tuple[Iri, ...] = ()
     synonyms: tuple[Iri, ...] = ()
     codes: tuple[Iri, ...] = ()
+    languages: tuple[str, ...] = ()
 
 
 class NamePredicateFinder:
@@ -145,8 +150,9 @@ class NamePredicateFinder:
         if not names:
             names = likely_name_predicate(texts, usual, (*excepted, *synonyms))
         codes = codes_among({*values, *known} - self._usual)
-        self._name_predicates.use((*usual, *names), synonyms, codes)
-        return FoundNames((*(one for one in usual if one in used), *names), synonyms, codes)
+        languages = languages_among(texts)
+        self._name_predicates.use((*usual, *names), synonyms, codes, languages)
+        return FoundNames((*(one for one in usual if one in used), *names), synonyms, codes, languages)
 
     async def _values(self, texts: Sequence[Text], known: Iterable[Iri], call: Call) -> Mapping[Iri, Sequence[Literal]]:
         """Return values by predicate: those of the sample, and of known predicates that may carry names."""
@@ -214,6 +220,13 @@ def _places(triples: int | None) -> list[int]:
     if triples <= _NEIGHBOURING_TRIPLES:
         return [0]
     return sorted({min(triples * quarter // 4, _FARTHEST) for quarter in range(4)})
+
+
+def languages_among(texts: Iterable[Text]) -> tuple[str, ...]:
+    """Return the languages of some texts, those that most texts have first."""
+    counts = Counter(text.language for _, _, text in texts if text.language)
+    first = sorted(counts, key=lambda tag: (-counts[tag], tag))
+    return tuple(first[:_LANGUAGES])
 
 
 def codes_among(predicates: Iterable[Iri]) -> tuple[Iri, ...]:

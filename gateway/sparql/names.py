@@ -63,9 +63,15 @@ class SparqlNameReader:
         """Detect which predicates name nodes."""
         await self._finder.find(call)
 
-    def use_predicates(self, found: Sequence[Iri], synonyms: Sequence[Iri] = (), codes: Sequence[Iri] = ()) -> None:
-        """Use the predicates that an earlier run detected, after those of the profile."""
-        self._name_predicates.use((*self._name_predicates.configured, *found), synonyms, codes)
+    def use_predicates(
+        self,
+        found: Sequence[Iri],
+        synonyms: Sequence[Iri] = (),
+        codes: Sequence[Iri] = (),
+        languages: Sequence[str] = (),
+    ) -> None:
+        """Use the predicates and languages that an earlier run detected, after those of the profile."""
+        self._name_predicates.use((*self._name_predicates.configured, *found), synonyms, codes, languages)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call a function whenever the predicates change."""

@@ -42,7 +42,7 @@ from gateway.sparql.table import (
 from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import OWN, REIFICATION, is_sendable, is_skolem
-from gateway.terms.literals import Literal, best_text
+from gateway.terms.literals import Literal, best_text, language_order
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import compact, one_line
 
@@ -56,6 +56,7 @@ class NamePredicates:
         names: Predicates of the display name, the best first.
         synonyms: Predicates of further names, without those of names.
         codes: Predicates of notations, codes and identifiers, whose values are found where they are typed whole.
+        languages: The languages of names, the commonest first.
     """
 
     def __init__(self, roles: RoleSettings) -> None:
@@ -64,6 +65,7 @@ class NamePredicates:
         self.names: tuple[Iri, ...] = roles.name
         self.synonyms: tuple[Iri, ...] = roles.synonym
         self.codes: tuple[Iri, ...] = ()
+        self.languages: tuple[str, ...] = ()
         self._set(roles.name, ())
 
     @property
@@ -76,18 +78,26 @@ class NamePredicates:
         """The predicates of names that the profile gives."""
         return self._roles.name
 
-    def use(self, names: Iterable[Iri], synonyms: Iterable[Iri] = (), codes: Iterable[Iri] = ()) -> None:
+    def use(
+        self,
+        names: Iterable[Iri],
+        synonyms: Iterable[Iri] = (),
+        codes: Iterable[Iri] = (),
+        languages: Iterable[str] = (),
+    ) -> None:
         """Let other predicates be the names, the best first, and call the listeners if they are not those in force.
 
         Args:
             names: The predicates of names.
             synonyms: Predicates of further names, beside those of the profile.
             codes: Predicates of codes.
+            languages: The languages of names, the commonest first.
         """
-        before = (self.all, self.codes)
+        before = (self.all, self.codes, self.languages)
         self._set(names, synonyms)
         self.codes = tuple(one for one in dict.fromkeys(codes) if one not in self.all)
-        if (self.all, self.codes) != before:
+        self.languages = tuple(languages)
+        if (self.all, self.codes, self.languages) != before:
             for listener in self._listeners:
                 listener()
 
@@ -160,15 +170,17 @@ class NodeReader:
         if len(types) == 1 and not named and not described:
             query = self._query("types", _read_types, type=types[0])
         else:
-            read_facts = self._facts_by(types, named, described)
+            read_facts = self._facts_by(types, named, described, language=call.language)
             given = [*types, *named, *described]
             query = self._query("facts", read_facts, **name_parameters(given))
         return await checked_facts(await query.run(ids, call), call)
 
-    def facts_in(self, ids: Sequence[Iri], said: Table, *, names: bool, descriptions: bool) -> dict[Iri, NodeFacts]:
+    def facts_in(
+        self, ids: Sequence[Iri], said: Table, call: Call, *, names: bool, descriptions: bool
+    ) -> dict[Iri, NodeFacts]:
         """Return the same by what was read of the nodes: rows of ?n, ?p and ?v."""
         types, named, described = self._predicates_of_facts(names=names, descriptions=descriptions)
-        return self._facts_by(types, named, described)(ids, said, WHOLE)
+        return self._facts_by(types, named, described, language=call.language)(ids, said, WHOLE)
 
     def _predicates_of_facts(
         self, *, names: bool, descriptions: bool
@@ -185,7 +197,9 @@ class NodeReader:
         via, names = self._profile.names.predicate_entity, self._name_predicates.names
         if not via:
             return await self._named(ids, call)
-        query = self._query("predicate_labels", self._facts_by((), names), via=via, names=plain(names))
+        query = self._query(
+            "predicate_labels", self._facts_by((), names, language=call.language), via=via, names=plain(names)
+        )
         found = dict(await query.run(ids, call))
         if unnamed := [iri for iri, facts in found.items() if facts.mark.whole and not facts.name]:
             found |= await self._named(unnamed, call)
@@ -204,7 +218,8 @@ class NodeReader:
 
     async def _named(self, ids: Sequence[Iri], call: Call) -> dict[Iri, NodeFacts]:
         names = self._name_predicates.names
-        return await self._query("facts", self._facts_by((), names), **name_parameters(names)).run(ids, call)
+        read_names = self._facts_by((), names, language=call.language)
+        return await self._query("facts", read_names, **name_parameters(names)).run(ids, call)
 
     async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
         """Return which nodes have a name or a synonym, without those about which the graph could not be asked."""
@@ -331,10 +346,10 @@ class NodeReader:
         }
 
     def _facts_by(
-        self, types: Collection[Iri], names: Sequence[Iri], descriptions: Sequence[Iri] = ()
+        self, types: Collection[Iri], names: Sequence[Iri], descriptions: Sequence[Iri] = (), *, language: str = ""
     ) -> BatchReader[Iri, NodeFacts]:
         """Return what reads facts from rows of ?n, ?p and ?v, by their predicates; of names, the best come first."""
-        languages = self._profile.names.languages
+        languages = language_order(self._profile.names.languages, language, self._name_predicates.languages)
 
         def read_facts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, NodeFacts]:
             types_of: dict[Iri, tuple[Iri, ...]] = {}

@@ -468,7 +468,11 @@ class SchemaReader:
 
 def _named(schema: Schema, found: FoundNames | None) -> Schema:
     """Return a schema with the predicates of names that were found."""
-    return schema if found is None else replace(schema, names=found.names, synonyms=found.synonyms, codes=found.codes)
+    return (
+        schema
+        if found is None
+        else replace(schema, names=found.names, synonyms=found.synonyms, codes=found.codes, languages=found.languages)
+    )
 
 
 def _basis(totals: Scan, began: float, *, is_part: bool) -> Basis:

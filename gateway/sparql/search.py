@@ -111,7 +111,7 @@ class SearchReader:
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Look for entities that have a name exactly as it was asked for; see `GraphStore.named`."""
-        given = variants(text, self._languages)
+        given = variants(text, [*([call.language] if call.language else []), *self._languages])
         how = "names and synonyms equal to the text, in several cases and languages"
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)

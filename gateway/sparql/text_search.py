@@ -189,7 +189,7 @@ class HitReader:
             each = read(rows, iri("n"), iri("p"), literal("v"))
             return tuple(
                 dict.fromkeys(
-                    Hit(entity, one_line(name.value), by in synonyms, "code" if by in codes else "name")
+                    Hit(entity, one_line(name.value), by in synonyms, "code" if by in codes else "name", name.language)
                     for entity, by, name in each
                 )
             )

@@ -132,12 +132,22 @@ def _date(text: str) -> str:
     return _UTC_OFFSET.sub(r"\1Z", _ZERO_FRACTION.sub(r"\1\2", text))
 
 
-def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:
-    """Return the rank of a language tag: the preferred ones, then untagged, ``mul``, ``en``, then by alphabet.
+def language_order(preferred: Sequence[str], asked: str = "", commonest: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return language tags in the order in which texts are shown.
+
+    Args:
+        preferred: The tags that the profile prefers, the best first.
+        asked: The tag that the caller asks for, which comes first; empty for none.
+        commonest: The tags of the graph, the commonest first, for what is in none of the others.
+    """
+    return tuple(dict.fromkeys([*([asked] if asked else []), *preferred, "", "mul", "en", *commonest]))
+
+
+def language_rank(language: str, order: Sequence[str]) -> tuple[int, str]:
+    """Return the rank of a language tag: those in the order, then by alphabet.
 
     A tag such as ``en-us`` comes directly after ``en``, and where ``en-us`` is preferred, ``en`` directly after it.
     """
-    order = [*preferred, "", "mul", "en"]
     for rank, wanted in enumerate(order):
         if language == wanted:
             return (3 * rank, language)
@@ -146,6 +156,11 @@ def language_rank(language: str, preferred: Sequence[str]) -> tuple[int, str]:
         if language and wanted.startswith(f"{language}-"):
             return (3 * rank + 2, language)
     return (3 * len(order), language)
+
+
+def is_relative(language: str, other: str) -> bool:
+    """Return whether a language tag is another one or its regional relative, or there is none."""
+    return not language or language.partition("-")[0] == other.partition("-")[0]
 
 
 def are_translations(literals: Iterable[Literal]) -> bool:
@@ -168,22 +183,22 @@ def are_translations(literals: Iterable[Literal]) -> bool:
     return most - least <= differ and not (is_untagged and most > 1)
 
 
-def shown_texts(literals: Iterable[Literal], preferred: Sequence[str]) -> list[Literal]:
+def shown_texts(literals: Iterable[Literal], order: Sequence[str]) -> list[Literal]:
     """Return the literals without translations of others: those in the best language, and untagged ones."""
     given = list(literals)
     if not are_translations(given):
         return given
-    best = min({one.language for one in given if one.language}, key=lambda tag: language_rank(tag, preferred))
+    best = min({one.language for one in given if one.language}, key=lambda tag: language_rank(tag, order))
     return [literal for literal in given if literal.language in {"", best}]
 
 
-def in_best_language(literals: Iterable[Literal], preferred: Sequence[str]) -> list[Literal]:
+def in_best_language(literals: Iterable[Literal], order: Sequence[str]) -> list[Literal]:
     """Return the texts in the best language that occurs, and all literals that are not text."""
     given = list(literals)
     texts = [literal for literal in given if literal.language or not literal.datatype]
     if not texts or len(given) == 1:
         return given
-    best = min((literal.language for literal in texts), key=lambda tag: language_rank(tag, preferred))
+    best = min((literal.language for literal in texts), key=lambda tag: language_rank(tag, order))
     return [literal for literal in given if literal.language == best or (literal.datatype and not literal.language)]
 
 
@@ -201,13 +216,13 @@ def sorted_values(values: Iterable[JsonScalar], text_key: Callable[[str], str] =
     return [*distinct.values()] if len(distinct) == 1 else sorted(distinct.values(), key=key)
 
 
-def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str], languages: Sequence[str]) -> str:
+def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str], order: Sequence[str]) -> str:
     """Return the name or description to show: empty if there is none.
 
     Args:
         texts: The texts of a node, by predicate.
         predicates: The first of these that has a text decides.
-        languages: The languages, the best first; of several texts in the best one, the first by code point.
+        order: The languages, the best first; of several texts in the best one, the first by code point.
     """
     for predicate in predicates:
         found = texts.get(predicate)
@@ -215,5 +230,5 @@ def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str
             if len(found) == 1:
                 (text,) = found
                 return str(text.json)
-            return min(str(text.json) for text in in_best_language(found, languages))
+            return min(str(text.json) for text in in_best_language(found, order))
     return ""

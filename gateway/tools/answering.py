@@ -150,6 +150,7 @@ class Answerer:
                     arguments = parse(tool.arguments, given, explain=explain)
                     tally.with_queries = arguments.explain
                     call = self._call(tally, progress, seen)
+                    call.language = arguments.language or ""
                     await self._learn_prefixes(arguments, call)
                     if self._hides:
                         call.given = GivenTerms(given_iris(arguments, self._prefixes))

@@ -15,7 +15,7 @@ from gateway.answers.entity_sizes import page_of_entities
 from gateway.answers.list_order import orders_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds
-from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode
+from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode, first_languages
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
 from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
@@ -365,11 +365,13 @@ class EntityDescriber:
         if notes.beside_blank_nodes:
             notes.warnings.append(messages.blank_nodes_beside(self._prefixes.listed(notes.beside_blank_nodes)))
 
+        builder = self._metadata_builder.for_call(call, known.schema)
+
         def entities(deadline: Deadline) -> None:
             for iri in deadline.checking(there, at_once=1):
                 properties = self._with_contents(described[iri].properties, surveys[iri], contents)
                 description = replace(described[iri], properties=properties)
-                entity = self._entity(iri, facts[iri], description, surveys[iri], known)
+                entity = self._entity(iri, facts[iri], description, surveys[iri], known, builder)
                 entity.also_in = crossings.also_in.get(iri, {})
                 found[iri] = entity
 
@@ -438,14 +440,21 @@ class EntityDescriber:
         return notes
 
     def _entity(
-        self, iri: Iri, facts: NodeFacts, description: Description, survey: EdgeSurvey, known: SchemaView
+        self,
+        iri: Iri,
+        facts: NodeFacts,
+        description: Description,
+        survey: EdgeSurvey,
+        known: SchemaView,
+        builder: MetadataBuilder,
     ) -> PageNode:
         types = known.chooser.all_of(facts)
+        metadata = builder.node(description.properties, types, known.schema)
         return PageNode(
             iri,
             self._prefixes.shorten(iri),
             known.chooser.shown(facts),
-            metadata=self._metadata_builder.node(description.properties, types, known.schema, counts_languages=True),
+            metadata=replace(metadata, other_languages=first_languages(metadata.other_languages)),
             ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
             survey=survey,
         )

@@ -322,6 +322,7 @@ class Gateway:
         *,
         all: bool = False,  # noqa: A002 - the name of the argument over MCP
         node_types: Sequence[str] | None = None,
+        language: str | None = None,
         explain: bool = False,
     ) -> SchemaResult:
         """Return what the graph contains: types, predicates, values and next steps.
@@ -330,6 +331,7 @@ class Gateway:
             all: List up to 200 types and 200 predicates, as many as fit into 15,000 bytes; otherwise the 40 most
                 frequent of each.
             node_types: Return the shapes of these types, up to 20, and no lists.
+            language: The tag of the language in which labels come first.
             explain: Add the cost of the call and the SPARQL that was sent.
 
         Raises:
@@ -337,7 +339,7 @@ class Gateway:
                 and not comprehensive.
             InputError: A type that is asked for does not exist.
         """
-        given = {"all": all, "node_types": node_types, "explain": explain}
+        given = {"all": all, "node_types": node_types, "language": language, "explain": explain}
         return await self._answerer.answer(self._describe_schema, given)
 
     async def search_entities(
@@ -380,6 +382,7 @@ class Gateway:
         id: str,  # noqa: A002 - the protocol's name
         *,
         max_tokens: int | None = None,
+        language: str | None = None,
         explain: bool = False,
     ) -> Entity:
         """Return everything known about one entity except its edges.
@@ -387,22 +390,24 @@ class Gateway:
         Args:
             id: Its ID or IRI.
             max_tokens: Size of the answer; a token is 4 bytes.
+            language: The tag of the language in which names and texts come first.
             explain: Add the cost of the call and the SPARQL that was sent.
         """
-        given = {"id": id, "max_tokens": max_tokens, "explain": explain}
+        given = {"id": id, "max_tokens": max_tokens, "language": language, "explain": explain}
         return await self._answerer.answer(self._describe_entity, given)
 
     async def describe_entities(
-        self, ids: Sequence[str], *, max_tokens: int | None = None, explain: bool = False
+        self, ids: Sequence[str], *, max_tokens: int | None = None, language: str | None = None, explain: bool = False
     ) -> EntitiesResult:
         """Return everything known about several entities except their edges.
 
         Args:
             ids: IDs or IRIs, 1 to 200.
             max_tokens: Size of the answer; a token is 4 bytes.
+            language: The tag of the language in which names and texts come first.
             explain: Add the cost of the call and the SPARQL that was sent.
         """
-        given = {"ids": ids, "max_tokens": max_tokens, "explain": explain}
+        given = {"ids": ids, "max_tokens": max_tokens, "language": language, "explain": explain}
         return await self._answerer.answer(self._describe_entities, given)
 
     async def intersect_subgraphs(

@@ -168,6 +168,7 @@ class MemberNames:
             arguments.edges,
             arguments.show,
             (*self._warnings(read), *self._about_alike(conditions), *self._about_figures(conditions, grouping)),
+            known.schema.languages,
         )
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:

@@ -18,13 +18,14 @@ from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.computing import Slices, in_thread
 from gateway.graph.store import GraphStore
-from gateway.graph.values import HitDetails, Hits, Iri, NodeFacts, SearchTerms
+from gateway.graph.values import Hit, HitDetails, Hits, Iri, NodeFacts, SearchTerms
 from gateway.members.figures import NOT_SHOWN
 from gateway.members.reading import MemberQuestion
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, names_in_doubt
 from gateway.settings.profile import Profile, doubt_of
 from gateway.terms.iri import is_sendable
+from gateway.terms.literals import is_relative
 from gateway.terms.names import MOST_WORDS, cut, folded_words, has_symbol, typed_words, words_of
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_sets import EntitySet, EntitySets
@@ -152,7 +153,7 @@ class EntitySearcher:
             question.warnings.extend(await self._about_unknown_blank_nodes(question, call))
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size = max_bytes(self._profile.size, None, explain=arguments.explain)
-        written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri]) for one in shown]
+        written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri], call.language) for one in shown]
 
         def page_of(listed: list[PageHit]) -> SearchPage:
             page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)
@@ -411,7 +412,7 @@ class EntitySearcher:
                 raise fact.mark.fault
         return [one for one in best if not types.isdisjoint(view.chooser.filterable(facts[one.hit.iri]))]
 
-    def _hit(self, one: RankedHit, facts: NodeFacts, entity_type: str) -> PageHit:
+    def _hit(self, one: RankedHit, facts: NodeFacts, entity_type: str, language: str) -> PageHit:
         hit = one.hit
         is_named_so = hit.kind == "name" and not hit.is_synonym
         name = facts.name or (hit.text if is_named_so else "")
@@ -422,8 +423,13 @@ class EntitySearcher:
             name=shorter(name),
             description=shorter(_first_sentence(facts.description)),
             match=one.match,
-            matched=shorter(hit.text) if hit.kind != "id" and hit.text not in {"", name} else None,
+            matched=self._matched(hit, shorter, language) if hit.kind != "id" and hit.text not in {"", name} else None,
         )
+
+    def _matched(self, hit: Hit, shorter: Shortener, language: str) -> str:
+        """Return the name that fits, with its language where that is none in which names are looked for first."""
+        first = language or next(iter(self._profile.names.languages), "en")
+        return f"{shorter(hit.text)}@{hit.language}" if not is_relative(hit.language, first) else shorter(hit.text)
 
 
 def _about_blank_nodes(question: _Question) -> list[str]:

@@ -85,7 +85,7 @@ class Traverser:
         seeds, steering = _merged(read.iris, steering, arguments)
         rule = HubRule.of(self._profile.hubs, arguments.max_degree, arguments.max_edges_per_node)
         epoch, continues = self._snapshots.epoch, bool(arguments.offset) or arguments.snapshot is not None
-        key = (arguments.tool, hops, rule, steering, *seeds)
+        key = (arguments.tool, hops, rule, steering, call.language, *seeds)
         topology = self._snapshots.get(key, call.freshness, continues=continues)
         resolved, read_ahead = ResolvedSeeds(seeds), dict[Iri, Neighbourhood]()
         if self._redirects.are_asked_for:
@@ -93,7 +93,7 @@ class Traverser:
             resolved, read_ahead = await self._resolved(seeds, rule, steering, call, reads_ahead=reads_ahead)
         if resolved.seeds != seeds:
             seeds, steering = _merged(resolved.seeds, steering, arguments)
-            key = (arguments.tool, hops, rule, steering, *seeds)
+            key = (arguments.tool, hops, rule, steering, call.language, *seeds)
             topology = self._snapshots.get(key, call.freshness, continues=continues)
         slices = Slices()
         limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)

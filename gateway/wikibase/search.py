@@ -187,16 +187,20 @@ class ApiRequests:
 
     def __init__(self, client: ApiClient, language: str) -> None:
         self._client = client
-        self.language = language
+        self._language = language
         self._base = ""
+
+    def language_of(self, call: Call) -> str:
+        """Return the language in which a call searches: the one that it asks for, or else that of the profile."""
+        return call.language or self._language
 
     async def beginning(self, text: str, kind: str, terms: SearchTerms, start: int, call: Call) -> ApiHits:
         """Ask for an `item` or `property` with a label or an alias that begins with a text, or with this ID."""
         fields = [
             ("action", "wbsearchentities"),
             ("search", _sendable(text)[:_LONGEST_NAME]),
-            ("language", self.language),
-            ("uselang", self.language),
+            ("language", self.language_of(call)),
+            ("uselang", self.language_of(call)),
             ("type", kind),
             ("limit", str(AT_ONCE)),
             ("continue", str(start)),
@@ -226,7 +230,7 @@ class ApiRequests:
             ("sroffset", str(start)),
             ("srprop", ""),
             ("srinfo", ""),
-            ("uselang", self.language),
+            ("uselang", self.language_of(call)),
             *about_itself,
         ]
         answer = read(Pages, await self._client.ask("search", fields, call))
@@ -246,17 +250,19 @@ class ApiRequests:
             ("action", "wbgetentities"),
             ("ids", "|".join(ids)),
             ("props", "labels|aliases|descriptions"),
-            ("languages", "|".join(dict.fromkeys([self.language, "mul"]))),
+            ("languages", "|".join(dict.fromkeys([self.language_of(call), "mul"]))),
             ("languagefallback", "1"),
         ]
         answer = read(Entities, await self._client.ask("wbgetentities", fields, call))
         known = {iri: answer.entities[id_] for id_, iri in ids.items() if id_ in answer.entities}
-        named = {iri: FoundEntity(_names(iri, entity, sought), self._details(entity)) for iri, entity in known.items()}
+        named = {
+            iri: FoundEntity(_names(iri, entity, sought), self._details(entity, call)) for iri, entity in known.items()
+        }
         return {iri: found for iri, found in named.items() if found.hits}
 
-    def _details(self, entity: Entity) -> HitDetails:
+    def _details(self, entity: Entity, call: Call) -> HitDetails:
         name, description = (
-            next((texts[tag].value for tag in (self.language, "mul") if tag in texts), "")
+            next((texts[tag].value for tag in (self.language_of(call), "mul") if tag in texts), "")
             for texts in (entity.labels, entity.descriptions)
         )
         return HitDetails(name, description)
@@ -364,7 +370,9 @@ class WikibaseStore(DelegatingStore):
             results.how.append(f"the property {entity.text}")
             await results.add(self._beginning(entity.text, "property", terms, call))
         if results.fault is None and (may_be_name or not results.how):
-            results.how.append(f'labels and aliases (language "{self._requests.language}") that begin with the text')
+            results.how.append(
+                f'labels and aliases (language "{self._requests.language_of(call)}") that begin with the text'
+            )
             text = terms.text if entity is None else entity.text
             await results.add(self._beginning(text, "item", terms, call))
         if results.fault is None and not results.entities and may_be_name and terms.words:

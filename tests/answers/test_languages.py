@@ -7,9 +7,10 @@ from collections import Counter
 import pytest
 import rdflib
 
-from gateway.settings.profile import Profile
+from gateway.errors import InputError
+from gateway.settings.profile import Profile, ShapeName
 from gateway.settings.vocabulary import NameSettings
-from gateway.terms.literals import Literal, are_translations, language_rank, shown_texts
+from gateway.terms.literals import Literal, are_translations, language_order, language_rank, shown_texts
 from tests.small import ROOM, X, over
 
 pytestmark = pytest.mark.anyio
@@ -39,14 +40,14 @@ def test_texts_are_translations_where_their_numbers_agree(tags: tuple[str, ...],
 
 def test_of_translations_one_language_is_shown_and_what_has_none() -> None:
     given = [*texts("", "de", "en", "fr"), Literal("7", "http://www.w3.org/2001/XMLSchema#integer")]
-    assert [one.value for one in shown_texts(given, [])] == [" 0", "en 2", "7"]
-    assert [one.value for one in shown_texts(given, ["fr"])] == [" 0", "fr 3", "7"]
-    assert shown_texts(texts("en", "en", "de"), ["de"]) == texts("en", "en", "de")
+    assert [one.value for one in shown_texts(given, language_order([]))] == [" 0", "en 2", "7"]
+    assert [one.value for one in shown_texts(given, language_order(["fr"]))] == [" 0", "fr 3", "7"]
+    assert shown_texts(texts("en", "en", "de"), language_order(["de"])) == texts("en", "en", "de")
 
 
 def test_a_language_finds_its_regional_relatives() -> None:
-    assert min(("de", "en", "en-gb"), key=lambda tag: language_rank(tag, ["en-us"])) == "en"
-    assert min(("de", "en-gb"), key=lambda tag: language_rank(tag, ["en"])) == "en-gb"
+    assert min(("de", "en", "en-gb"), key=lambda tag: language_rank(tag, language_order(["en-us"]))) == "en"
+    assert min(("de", "en-gb"), key=lambda tag: language_rank(tag, language_order(["en"]))) == "en-gb"
 
 
 KEYWORDS = """
@@ -112,3 +113,71 @@ async def test_every_value_of_drawn_descriptions_is_shown_or_counted() -> None:
                 assert shown <= {str(value) for value in there}
                 left.update(str(value.language) for value in there if str(value) not in shown)
             assert dict(left) == said.get("other_languages", {})
+
+
+async def test_the_language_of_a_call_comes_first_in_every_tool() -> None:
+    async with over(KEYWORDS) as gateway:
+        said = (await gateway.describe_entity("x:c", language="sv")).model_extra or {}
+        assert (said["name"], said["synonyms"], said["other_languages"]) == ("hund", ["hound"], {"en": 1, "fi": 2})
+        several = (await gateway.describe_entities(["x:c"], language="FI")).as_json()["result"]
+        assert several[0]["metadata"]["name"] == "koira"
+        traversal = (await gateway.bfs_query(["x:c"], 1, language="fi")).as_json()
+        assert traversal["nodes"][0]["metadata"]["name"] == "koira"
+        met = (await gateway.intersect_subgraphs(["x:c", "x:e"], 1, language="sv")).as_json()
+        assert "hund" not in json.dumps(met)
+        found = (await gateway.search_entities("dog", language="fi")).as_json()["result"]
+        assert (found[0]["name"], found[0]["matched"]) == ("koira", "dog@en")
+        rows = (await gateway.search_entities("", ["untyped"], values=["skos:prefLabel"], language="sv")).as_json()
+        assert [row[-1] for row in rows["rows"]] == ["hund", None, None]
+        # Without it, and after it, the profile decides.
+        assert ((await gateway.describe_entity("x:c")).model_extra or {})["name"] == "dog"
+
+
+async def test_a_language_falls_back_to_its_relatives_and_then_to_the_profile() -> None:
+    graph = 'x:a rdfs:label "lift"@en-gb , "Aufzug"@de . x:b rdfs:label "Brot"@de , "pain"@fr . x:a x:p x:b .'
+    async with over(graph, Profile(size=ROOM, names=NameSettings(languages=("fr",)))) as gateway:
+        named = {}
+        for tag in ("en", "en-us", "pt"):
+            page = await gateway.describe_entities(["x:a", "x:b"], language=tag)
+            named[tag] = [(entity.metadata or {}).get("name") for entity in page.result]
+    assert named == {"en": ["lift", "pain"], "en-us": ["lift", "pain"], "pt": ["lift", "pain"]}
+
+
+async def test_a_text_that_is_no_language_tag_is_refused() -> None:
+    async with over(KEYWORDS) as gateway:
+        for wrong in ("German language", "d/e", "*"):
+            with pytest.raises(InputError, match="language"):
+                await gateway.describe_entity("x:c", language=wrong)
+
+
+async def test_the_commonest_language_of_the_graph_comes_before_others() -> None:
+    lines = [f'x:n{number} rdfs:label "nimi {number}"@fi ; x:p x:n0 .' for number in range(9)]
+    async with over("\n".join([*lines, 'x:two rdfs:label "deux"@fr , "kaksi"@fi , "zwei"@de ; x:p x:n0 .'])) as gateway:
+        assert ((await gateway.describe_entity("x:two")).model_extra or {})["name"] == "kaksi"
+        traversal = await gateway.bfs_query(["x:two"], 1)
+        assert traversal.nodes[0].metadata is not None
+        assert traversal.nodes[0].metadata["name"] == "kaksi"
+
+
+async def test_a_search_says_in_which_language_it_found_a_name() -> None:
+    async with over(KEYWORDS) as gateway:
+        finnish = (await gateway.search_entities("koira")).as_json()["result"][0]
+        english = (await gateway.search_entities("hound")).as_json()["result"][0]
+    assert (finnish["name"], finnish["matched"]) == ("dog", "koira@fi")
+    assert (english["name"], english["matched"]) == ("dog", "hound")
+
+
+@pytest.mark.parametrize("shape", ["reference", "compact"])
+async def test_what_a_traversal_and_columns_do_not_show_is_counted(shape: ShapeName) -> None:
+    graph = KEYWORDS + 'x:d rdfs:comment "one"@en , "eins"@de .'
+    async with over(graph) as gateway:
+        seeds = {"seeds": ["x:d"], "max_hops": 1}
+        traversal = (await gateway.call("bfs_query", seeds, shape=shape)).as_json()
+        rows = (
+            await gateway.call(
+                "search_entities", {"node_types": ["untyped"], "values": ["skos:prefLabel"]}, shape=shape
+            )
+        ).as_json()
+    # x:c says two things in Finnish and one in Swedish, x:d one in German.
+    assert traversal["other_languages"] == {"de": 1, "fi": 2, "sv": 1}
+    assert rows["other_languages"] == {"fi": 1, "sv": 1}

@@ -59,7 +59,9 @@ class Listed:
     async def find_predicates(self, _: Call) -> None:
         """Find nothing: the predicates are known."""
 
-    def use_predicates(self, _: Sequence[Iri], __: Sequence[Iri] = (), ___: Sequence[Iri] = ()) -> None:
+    def use_predicates(
+        self, _: Sequence[Iri], __: Sequence[Iri] = (), ___: Sequence[Iri] = (), ____: Sequence[str] = ()
+    ) -> None:
         """Change nothing."""
 
     def on_change(self, _: Callable[[], None]) -> None:
