@@ -158,7 +158,7 @@ class _Reader:
     def hit(self, row: Sequence[Any]) -> Json:
         """Return a hit of a search."""
         text, entity_type, *others = row
-        said = dict(zip(("match", "description", "matched"), others, strict=False))
+        said = dict(zip(("match", "description", "matched", "differs"), others, strict=False))
         known = {key: value for key, value in said.items() if value is not None}
         return {**_identity(text, self._id(entity_type)), **_name(text), **known}
 

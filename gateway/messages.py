@@ -388,16 +388,26 @@ def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: boo
     return f"{shown} of {'at least ' * at_least}{found:,} {_is(shown)} listed: {more}a query narrows the list."
 
 
+def share_without_names(found: NamelessNodes | None) -> str:
+    """Return how many nodes have no name; empty if none of those that were looked at lacks one."""
+    return f"{without_names(found)}." if found is not None and found.count else ""
+
+
+def without_names(found: NamelessNodes) -> str:
+    """Return how many of the nodes that were looked at have no name."""
+    among = "of the" if found.exact else "of"
+    where = "" if found.exact else " in a sample"
+    return f"{found.count:,} {among} {counted(found.of, 'node')}{where} {_has(found.count)} no name"
+
+
 def nameless_nodes(found: NamelessNodes | None) -> str:
     """Return what to do about nodes that have no name, or may have none; empty if every node has one."""
     if found is not None and found.exact and not found.count:
         return ""
     if found is None or not found.count:
         which = "There may be nodes without a name, which no search finds"
-    elif found.exact:
-        which = f"{found.count:,} of the {counted(found.of, 'node')} {_has(found.count)} no name"
     else:
-        which = f"{found.count:,} of {counted(found.of, 'node')} in a sample {_has(found.count)} no name"
+        which = without_names(found)
     return (
         f"{which}: find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among "
         "the neighbors of a seed."

@@ -434,8 +434,9 @@ def _search_page(page: SearchPage) -> Json:
     return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 
 
-def _hit(hit: PageHit) -> list[str | None]:
-    row = [_named(hit.id, hit.name or None), hit.entity_type, hit.match, hit.description or None, hit.matched]
+def _hit(hit: PageHit) -> list[Any]:
+    named = _named(hit.id, hit.name or None)
+    row = [named, hit.entity_type, hit.match, hit.description or None, hit.matched, dict(hit.differs) or None]
     while row[-1] is None:
         row.pop()
     return row

@@ -83,7 +83,7 @@ class MetadataBuilder:
         left = without_orders(properties)
         other_languages = self._other_languages(left)
         names = self._take_names(left, tuple(dict.fromkeys((*(schema.names or ()), *self._roles.name))))
-        descriptions = self._take_texts(left, self._roles.description, in_line=False)
+        descriptions = self._take_texts(left, (*self._roles.description, *schema.descriptions), in_line=False)
         # A second name is one more way to call the node.
         further = self._take_texts(left, tuple(dict.fromkeys((*self._roles.synonym, *schema.synonyms))))
         synonyms = sorted({*names[1:], *further} - set(names[:1]))

@@ -339,6 +339,9 @@ class SearchHit(Answer):
     description: str | None = Field(default=None, description="What it is, the beginning.")
     match: Match = Field(description="How a name of it fits the query; the best first.")
     matched: str | None = Field(default=None, description="The name that fits, where that is not `name`.")
+    differs: dict[str, Any] | None = Field(
+        default=None, description="What tells it from others of its name and type, by predicate."
+    )
 
 
 class Searched(Answer):

@@ -15,6 +15,7 @@ from gateway.answers.models import Match
 from gateway.answers.values import NEGATED, EdgeMetadata, EdgeSurvey, NodeMetadata, Shortener
 from gateway.graph.values import Basis, Edge, Iri
 from gateway.schema.view import LONGEST_LABEL
+from gateway.terms.literals import JsonScalar
 from gateway.terms.names import cut
 from gateway.traversal.gaps import Cause
 
@@ -419,6 +420,7 @@ class PageHit:
         description: The beginning of its description; empty where it has none.
         match: How a name of it fits the query.
         matched: The name that fits, where that is another one.
+        differs: A value by which it is told from other hits of its name and type, by the ID of the predicate.
     """
 
     id: str
@@ -427,6 +429,7 @@ class PageHit:
     description: str
     match: Match
     matched: str | None
+    differs: Mapping[str, JsonScalar] = field(default_factory=dict)
 
     def shortened(self, shortener: Shortener) -> PageHit:
         """Return it with shorter texts."""

@@ -326,6 +326,7 @@ def _hit(hit: PageHit) -> Json:
         "description": hit.description or None,
         "match": hit.match,
         "matched": hit.matched,
+        "differs": dict(hit.differs) or None,
     }
 
 

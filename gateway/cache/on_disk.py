@@ -140,7 +140,7 @@ class FixedContentStore(DelegatingStore):
         if stored is not None and stored.exact and stored.labelled and stored.names is not None:
             names = self._inner.name_reader()
             if names is not None:
-                names.use_predicates(stored.names, stored.synonyms, stored.codes, stored.languages)
+                names.use_predicates(stored)
             return stored
         schema = await read(call)
         if schema.exact:

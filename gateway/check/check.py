@@ -25,7 +25,9 @@ from gateway.check.report import (
 from gateway.check.template_check import TemplateChecker
 from gateway.errors import DeadlinePassed, Fault, NetworkFault, NoQueryEndpoint
 from gateway.graph.call import Call, Deadline
+from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
+from gateway.messages import without_names
 from gateway.settings.endpoint import Graphs
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.settings.urls import without_query
@@ -33,6 +35,7 @@ from gateway.sparql.engines import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.template import NAMED_GRAPHS
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.well_known_prefixes import WELL_KNOWN
 from gateway.transport.http import Http
 from gateway.transport.inprocess import InProcess
 from gateway.transport.response_verdict import OPERATOR
@@ -184,8 +187,24 @@ async def check_graph(
         union_default_graph=await probes.union_default_graph(prober, graphs),
         triples=await probes.triples(prober, several=False),
         blank_nodes=await probes.blank_nodes(prober, PrefixMap(prefixes)),
+        names=await names(SparqlStore(transport, profile), SECONDS_EACH, prefixes),
     )
     return Report(place, claims, (), tuple(_empty(claims.triples)), "")
+
+
+async def names(store: GraphStore, seconds: float, prefixes: Mapping[str, str]) -> Claim:
+    """Return the predicates that are taken for names, and how many nodes have none."""
+    call = Call(Deadline.after(4 * seconds), _REQUESTS, _ROWS, _ROWS)
+    try:
+        schema = await store.quick_schema(call)
+        found = await store.nameless(schema, call)
+    except Fault as fault:
+        return not_determined(fault.wrong)
+    if schema.names is None:
+        return not_determined("the predicates of names could not be read")
+    listed = PrefixMap(prefixes, None, WELL_KNOWN).listed(schema.names, _NAMES)
+    counted_so = "how many nodes have no name is not known" if found is None else without_names(found)
+    return Claim(listed or "none", counted_so)
 
 
 async def _check_reachable(http: Http, prober: Prober) -> None:
@@ -202,6 +221,9 @@ async def _check_reachable(http: Http, prober: Prober) -> None:
             raise NoQueryEndpoint(fault.wrong, next_step=f"The query endpoint is {found}") from None
         raise NoQueryEndpoint(fault.wrong, next_step=OPERATOR) from None
 
+
+_NAMES = 5
+"""Predicates of names that are listed."""
 
 _REQUESTS, _ROWS = 50, 50_000
 """What finding out may take whether blank nodes can be asked for again."""
@@ -277,7 +299,14 @@ class _EndpointCheck:
             union_default_graph=union,
             triples=self._with_described_triples(await probes.triples(prober, several=several)),
             blank_nodes=await self._blank_nodes(),
+            names=await self._names(),
         )
+
+    async def _names(self) -> Claim:
+        """Return the predicates that are taken for names, and how many nodes have none."""
+        endpoint = self._endpoint.model_copy(update={"engine": self._engine})
+        store = SparqlStore(self._http, self._profile.model_copy(update={"endpoint": endpoint}))
+        return await names(store, self._prober.seconds_each, self._profile.prefixes)
 
     async def _blank_nodes(self) -> Claim:
         """Return the share of blank nodes, and whether they can be asked for again."""

@@ -102,6 +102,7 @@ class Claims:
         union_default_graph: Whether its default graph is the union of them.
         triples: Triples in the graph that the profile selects.
         blank_nodes: The share of the edges that have a blank node at an end.
+        names: The predicates that are taken for names, and how many nodes have none.
     """
 
     engine: Claim
@@ -120,6 +121,7 @@ class Claims:
     union_default_graph: Claim
     triples: Claim
     blank_nodes: Claim
+    names: Claim
 
     def by_name(self) -> Mapping[str, Claim]:
         """Return the claims in their order."""

@@ -178,6 +178,7 @@ _ENDPOINT_TITLES: Mapping[str, str] = {
     "union_default_graph": "Default is union",
     "triples": "Triples",
     "blank_nodes": "Blank nodes",
+    "names": "Names",
 }
 
 

@@ -192,14 +192,18 @@ def search_notes(answer: SearchResult) -> list[RenderableType]:
     return [*prefixes(answer.prefixes), *notes]
 
 
+def _told_apart(hit: SearchHit) -> str:
+    """Return the name of a hit, with what tells it from others of that name."""
+    said = ", ".join(f"{predicate} {value}" for predicate, value in (hit.differs or {}).items())
+    return clean(f"{hit.name or ''} ({said})" if said else hit.name or "")
+
+
 def _hits(hits: Sequence[SearchHit]) -> RenderableType:
     columns = [("ID", ID), ("Type", TYPE), ("Name", ""), ("Match", "")]
     if any(hit.matched for hit in hits):
         columns.append(("Matched", ""))
     rows = [
-        (clean(hit.id), clean(hit.entity_type), clean(hit.name or ""), hit.match, clean(hit.matched or ""))[
-            : len(columns)
-        ]
+        (clean(hit.id), clean(hit.entity_type), _told_apart(hit), hit.match, clean(hit.matched or ""))[: len(columns)]
         for hit in hits
     ]
     return IdTable(columns, rows)

@@ -13,7 +13,7 @@ from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.reading import compare_names
 from gateway.graph.store import EntityTypes, Name, NamesPage
-from gateway.graph.values import WHOLE, Hit, Hits, Iri, Mark, NodeFacts, SearchTerms
+from gateway.graph.values import WHOLE, Hit, Hits, Iri, Mark, NodeFacts, Schema, SearchTerms
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import is_reached_by, is_skolem, not_sendable
 from gateway.terms.names import listed_words, patterns
@@ -153,13 +153,7 @@ class ColumnNameReader:
     async def find_predicates(self, call: Call) -> None:
         """Nothing to detect: the profile names the columns."""
 
-    def use_predicates(
-        self,
-        found: Sequence[Iri],
-        synonyms: Sequence[Iri] = (),
-        codes: Sequence[Iri] = (),
-        languages: Sequence[str] = (),
-    ) -> None:
+    def use_predicates(self, schema: Schema) -> None:
         """Nothing to use: the profile names the columns."""
 
     def on_change(self, listener: Callable[[], None]) -> None:

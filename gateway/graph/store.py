@@ -384,14 +384,8 @@ class NameReader(Protocol):
         """Detect which predicates name nodes; a schema that is read does the same."""
         ...
 
-    def use_predicates(
-        self,
-        found: Sequence[Iri],
-        synonyms: Sequence[Iri] = (),
-        codes: Sequence[Iri] = (),
-        languages: Sequence[str] = (),
-    ) -> None:
-        """Use the predicates of names, synonyms and codes, and the languages, that an earlier run detected in it."""
+    def use_predicates(self, schema: Schema) -> None:
+        """Use what an earlier run found out about the names of the same graph."""
         ...
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -474,6 +474,7 @@ class Schema:
         synonyms: The predicates of further names that were detected, beside those of the profile.
         codes: The predicates of notations, codes and identifiers that were detected.
         languages: The languages of texts in a sample of the graph, the commonest first.
+        descriptions: The walks to descriptions one step away that the graph has.
         hubs: The types of nodes with very many edges, the largest first.
         left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
             is not exact then.
@@ -495,6 +496,7 @@ class Schema:
     synonyms: tuple[Iri, ...] = ()
     codes: tuple[Iri, ...] = ()
     languages: tuple[str, ...] = ()
+    descriptions: tuple[Iri, ...] = ()
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False

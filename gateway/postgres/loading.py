@@ -25,8 +25,9 @@ from gateway.postgres.sql import filled, identifier
 from gateway.postgres.tables import LEFT_OUT_COLUMNS, BlankEnds, left_out_table, mappings
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
-from gateway.terms.iri import EVIDENCE_MARKERS, is_walk
+from gateway.terms.iri import EVIDENCE_MARKERS, LOCAL_NAME, is_walk, local_name
 from gateway.terms.literals import Literal
+from gateway.terms.name_predicates import is_code
 from gateway.terms.names import one_line
 
 _KNOWN: Final = {
@@ -266,11 +267,20 @@ class Loader:
             Fault: Something could not be read or written; then nothing is changed.
             ConfigurationError: The tables are there already, or cannot be made there.
         """
+        names = await self._predicates_of_names()
         async with self.tables.made(replace=replace) as connection:
-            loaded = await self._copy(connection, iter(nodes))
+            loaded = await self._copy(connection, iter(nodes), names)
             await self._count_left_out(connection, blank_ends)
             await self.tables.index(connection)
         return loaded
+
+    async def _predicates_of_names(self) -> Sequence[Iri]:
+        """Return the predicates of names and synonyms that the graph has, the best first."""
+        reader = self.store.name_reader()
+        if reader is None:
+            return (*self.roles.name, *self.roles.synonym)
+        await reader.find_predicates(_allowance())
+        return [one for one in reader.predicates if one != LOCAL_NAME and not is_code(local_name(one))]
 
     async def _count_left_out(self, connection: Any, blank_ends: BlankEnds) -> None:
         rows = await blank_ends.rows(self.store, *self._mappings, _allowance)
@@ -278,28 +288,30 @@ class Loader:
         # Without this table, readers ask nothing more.
         await self.tables.finish_left_out(connection, is_empty=not rows)
 
-    async def _copy(self, connection: Any, nodes: Iterator[Iri]) -> Loaded:
+    async def _copy(self, connection: Any, nodes: Iterator[Iri], names: Sequence[Iri]) -> Loaded:
         loaded = Loaded()
         while batch := list(islice(nodes, _BATCH)):
-            entities = await self._entities(batch, loaded)
+            entities = await self._entities(batch, names, loaded)
             edges, statements = await self._edges(batch, loaded)
-            names = self.tables.names
-            await _copied(connection, names.nodes.table, _ENTITY, entities)
-            await _copied(connection, names.edges.table, _RELATIONSHIP, edges)
-            await _copied(connection, names.evidence.table, _EVIDENCE, statements)
+            tables = self.tables.names
+            await _copied(connection, tables.nodes.table, _ENTITY, entities)
+            await _copied(connection, tables.edges.table, _RELATIONSHIP, edges)
+            await _copied(connection, tables.evidence.table, _EVIDENCE, statements)
             loaded.nodes += len(entities)
             loaded.edges += len(edges)
             loaded.statements += len(statements)
             await self.on_loaded(loaded.nodes)
         return loaded
 
-    async def _entities(self, batch: Sequence[Iri], loaded: Loaded) -> list[tuple[object, ...]]:
+    async def _entities(self, batch: Sequence[Iri], names: Sequence[Iri], loaded: Loaded) -> list[tuple[object, ...]]:
         facts = await self.store.nodes(batch, _allowance(), names=True)
         described = await self.store.node_metadata(batch, _allowance(), blank_nodes=True)
         loaded.unsendable += sum(facts[node].left_out + described[node].left_out for node in batch)
-        return [self._entity(node, _whole(facts[node]), _whole(described[node])) for node in batch]
+        return [self._entity(node, _whole(facts[node]), _whole(described[node]), names) for node in batch]
 
-    def _entity(self, node: Iri, facts: NodeFacts, described: Description) -> tuple[object, ...]:
+    def _entity(
+        self, node: Iri, facts: NodeFacts, described: Description, predicates: Sequence[Iri]
+    ) -> tuple[object, ...]:
         own = {predicate: values for predicate, values in described.properties.items() if not is_walk(predicate)}
         properties = self._json.properties(own)
         ids, terms = self._mappings
@@ -308,7 +320,7 @@ class Loader:
             properties[TYPES] = types[1:]
         names = (
             one_line(value.value)
-            for predicate in (*self.roles.name, *self.roles.synonym)
+            for predicate in predicates
             for value in described.properties.get(predicate, ())
             if isinstance(value, Literal)
         )

@@ -396,7 +396,14 @@ def _with_terms_of(sample: Schema, before: Schema) -> Schema:
 
 def _with_names_of(one: Schema, other: Schema) -> Schema:
     """Return a schema with what another one says about names."""
-    return replace(other, names=one.names, synonyms=one.synonyms, codes=one.codes, languages=one.languages)
+    return replace(
+        other,
+        names=one.names,
+        synonyms=one.synonyms,
+        codes=one.codes,
+        languages=one.languages,
+        descriptions=one.descriptions,
+    )
 
 
 def _with_uncounted(terms: tuple[Term, ...], before: tuple[Term, ...]) -> tuple[Term, ...]:

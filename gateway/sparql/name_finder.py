@@ -34,7 +34,7 @@ from gateway.terms.name_predicates import (
     name_rank,
     role_of,
 )
-from gateway.terms.name_walks import NAME_WALKS, SYNONYM_WALKS, last_predicates, possible
+from gateway.terms.name_walks import DESCRIPTION_WALKS, NAME_WALKS, SYNONYM_WALKS, last_predicates, possible
 
 _NEIGHBOURING_TRIPLES = 2_000
 """Neighbouring triples whose subjects are taken."""
@@ -86,12 +86,14 @@ class FoundNames:
         synonyms: Those of further names that no profile lists.
         codes: Those of notations, codes and identifiers.
         languages: The languages of the texts in a sample, the commonest first.
+        descriptions: The walks to descriptions.
     """
 
     names: tuple[Iri, ...] = ()
     synonyms: tuple[Iri, ...] = ()
     codes: tuple[Iri, ...] = ()
     languages: tuple[str, ...] = ()
+    descriptions: tuple[Iri, ...] = ()
 
 
 class NamePredicateFinder:
@@ -132,8 +134,9 @@ class NamePredicateFinder:
         predicates = frozenset(known)
         walks = possible(NAME_WALKS, predicates)
         further = possible(SYNONYM_WALKS, predicates)
+        described = possible(DESCRIPTION_WALKS, predicates)
         used, texts = await asyncio.gather(
-            self._used((*usual, *walks, *further), call), self._texts(triples, call, is_slow=is_slow)
+            self._used((*usual, *walks, *further, *described), call), self._texts(triples, call, is_slow=is_slow)
         )
         if used is None or texts is None:
             return None
@@ -151,8 +154,9 @@ class NamePredicateFinder:
             names = likely_name_predicate(texts, usual, (*excepted, *synonyms))
         codes = codes_among({*values, *known} - self._usual)
         languages = languages_among(texts)
-        self._name_predicates.use((*usual, *names), synonyms, codes, languages)
-        return FoundNames((*(one for one in usual if one in used), *names), synonyms, codes, languages)
+        descriptions = tuple(one for one in described if one in used)
+        self._name_predicates.use((*usual, *names), synonyms, codes, languages, descriptions)
+        return FoundNames((*(one for one in usual if one in used), *names), synonyms, codes, languages, descriptions)
 
     async def _values(self, texts: Sequence[Text], known: Iterable[Iri], call: Call) -> Mapping[Iri, Sequence[Literal]]:
         """Return values by predicate: those of the sample, and of known predicates that may carry names."""

@@ -63,15 +63,10 @@ class SparqlNameReader:
         """Detect which predicates name nodes."""
         await self._finder.find(call)
 
-    def use_predicates(
-        self,
-        found: Sequence[Iri],
-        synonyms: Sequence[Iri] = (),
-        codes: Sequence[Iri] = (),
-        languages: Sequence[str] = (),
-    ) -> None:
-        """Use the predicates and languages that an earlier run detected, after those of the profile."""
-        self._name_predicates.use((*self._name_predicates.configured, *found), synonyms, codes, languages)
+    def use_predicates(self, schema: Schema) -> None:
+        """Use what an earlier run found out, after the predicates of the profile."""
+        names = (*self._name_predicates.configured, *(schema.names or ()))
+        self._name_predicates.use(names, schema.synonyms, schema.codes, schema.languages, schema.descriptions)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call a function whenever the predicates change."""

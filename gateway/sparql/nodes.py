@@ -57,6 +57,7 @@ class NamePredicates:
         synonyms: Predicates of further names, without those of names.
         codes: Predicates of notations, codes and identifiers, whose values are found where they are typed whole.
         languages: The languages of names, the commonest first.
+        descriptions: Walks to descriptions one step away.
     """
 
     def __init__(self, roles: RoleSettings) -> None:
@@ -66,6 +67,7 @@ class NamePredicates:
         self.synonyms: tuple[Iri, ...] = roles.synonym
         self.codes: tuple[Iri, ...] = ()
         self.languages: tuple[str, ...] = ()
+        self.descriptions: tuple[Iri, ...] = ()
         self._set(roles.name, ())
 
     @property
@@ -84,6 +86,7 @@ class NamePredicates:
         synonyms: Iterable[Iri] = (),
         codes: Iterable[Iri] = (),
         languages: Iterable[str] = (),
+        descriptions: Iterable[Iri] = (),
     ) -> None:
         """Let other predicates be the names, the best first, and call the listeners if they are not those in force.
 
@@ -92,12 +95,14 @@ class NamePredicates:
             synonyms: Predicates of further names, beside those of the profile.
             codes: Predicates of codes.
             languages: The languages of names, the commonest first.
+            descriptions: Walks to descriptions.
         """
-        before = (self.all, self.codes, self.languages)
+        before = (self.all, self.codes, self.languages, self.descriptions)
         self._set(names, synonyms)
         self.codes = tuple(one for one in dict.fromkeys(codes) if one not in self.all)
         self.languages = tuple(languages)
-        if (self.all, self.codes, self.languages) != before:
+        self.descriptions = tuple(descriptions)
+        if (self.all, self.codes, self.languages, self.descriptions) != before:
             for listener in self._listeners:
                 listener()
 
@@ -189,7 +194,7 @@ class NodeReader:
         return (
             self._profile.edges.types,
             self._name_predicates.names if names else (),
-            self._profile.roles.description if descriptions else (),
+            (*self._profile.roles.description, *self._name_predicates.descriptions) if descriptions else (),
         )
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
@@ -281,7 +286,7 @@ class NodeReader:
     ) -> Mapping[Iri, Description]:
         """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
         others = {**self._rule.predicates, **self._rule.ends}
-        walks = rows_of(self._name_predicates.all) if precise else []
+        walks = rows_of((*self._name_predicates.all, *self._name_predicates.descriptions)) if precise else []
         simple = await self._query("literals", _descriptions, also=self._values, walks=walks, **others).run(ids, call)
         described = await self._refined(simple, call) if precise else simple
         if blank_nodes:

@@ -468,10 +468,15 @@ class SchemaReader:
 
 def _named(schema: Schema, found: FoundNames | None) -> Schema:
     """Return a schema with the predicates of names that were found."""
-    return (
-        schema
-        if found is None
-        else replace(schema, names=found.names, synonyms=found.synonyms, codes=found.codes, languages=found.languages)
+    if found is None:
+        return schema
+    return replace(
+        schema,
+        names=found.names,
+        synonyms=found.synonyms,
+        codes=found.codes,
+        languages=found.languages,
+        descriptions=found.descriptions,
     )
 
 

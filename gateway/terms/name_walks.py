@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.terms.iri import RDFS, is_walk, walk_iri, walk_steps
+from gateway.terms.iri import RDF, RDFS, SKOS, is_walk, walk_iri, walk_steps
 
 _SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 _ONTOLEX = "http://www.w3.org/ns/lemon/ontolex#"
@@ -74,7 +74,10 @@ SYNONYM_WALKS = (
 )
 """The walks to further names."""
 
-_BY_IRI: Mapping[str, NameWalk] = {walk.iri: walk for walk in (*SYNONYM_WALKS, *NAME_WALKS)}
+DESCRIPTION_WALKS = (NameWalk(f"{SKOS}definition", f"{RDF}value"),)
+"""The walks to descriptions."""
+
+_BY_IRI: Mapping[str, NameWalk] = {walk.iri: walk for walk in (*SYNONYM_WALKS, *NAME_WALKS, *DESCRIPTION_WALKS)}
 
 
 def plain(predicates: Iterable[str]) -> list[str]:

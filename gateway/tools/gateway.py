@@ -101,7 +101,7 @@ class Gateway:
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
-        self._schema_describer = SchemaDescriber(profile, prefixes, self._schema_cache, shapes)
+        self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache, member_names)
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
         reading = profile, prefixes, self._schema_cache, id_reader, member_names, clock

@@ -18,7 +18,8 @@ from gateway.arguments import DescribeSchema
 from gateway.errors import BudgetSpent, DeadlinePassed, counted, quoted
 from gateway.graph.call import Call
 from gateway.graph.shapes import ReadShape
-from gateway.graph.values import Iri, Schema
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import PartlyRead, Profile, doubt_of
@@ -62,7 +63,15 @@ class _PageWith(Protocol):
 class SchemaDescriber:
     """Answers `describe_schema` for one graph."""
 
-    def __init__(self, profile: Profile, prefixes: PrefixMap, schema_cache: SchemaCache, shapes: ShapeReader) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        profile: Profile,
+        prefixes: PrefixMap,
+        schema_cache: SchemaCache,
+        shapes: ShapeReader,
+    ) -> None:
+        self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
@@ -88,11 +97,33 @@ class SchemaDescriber:
         else:
             most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)
             values = None if view.fault is not None else await self._shapes.values(view, call)
-            page = self._fitting(partial(self._page, view, values), most, room, shape)
+            labels = await self._labels(view, most, call)
+            nameless = await self._nameless(view, call)
+            page = self._fitting(partial(self._page, view, values, labels, nameless), most, room, shape)
             if values is None and view.fault is None:
                 page.warnings.append(VALUES_UNREAD)
         limit_page(page, limit, shape)
         return page
+
+    async def _labels(self, view: SchemaView, most: int, call: Call) -> Mapping[Iri, str]:
+        """Return the labels of types and predicates in the language that a call asks for."""
+        if not (call.language and self._profile.names.on_stubs):
+            return {}
+        types = [term.iri for term in view.schema.types[:most]]
+        predicates = [term.iri for term in view.schema.predicates[:most]]
+        with call.tally.stage("facts"):
+            facts = {
+                **await self._store.nodes(types, call, names=True),
+                **await self._store.predicates(predicates, call),
+            }
+        return {iri: fact.name for iri, fact in facts.items() if fact.name}
+
+    async def _nameless(self, view: SchemaView, call: Call) -> NamelessNodes | None:
+        """Return how many nodes have no name, which is counted once; None where an API knows the names."""
+        if view.fault is not None or self._profile.search.api:
+            return None
+        with call.tally.stage("search"):
+            return await self._store.nameless(view.schema, call)
 
     async def _of_types(
         self, names: Sequence[str], view: SchemaView, limit: int, shape: Shape, call: Call
@@ -160,7 +191,7 @@ class SchemaDescriber:
         view = self._schema_cache.latest
         if view is None or view.fault is not None:
             return None
-        page_with = partial(self._page, view, self._shapes.known_values(view))
+        page_with = partial(self._page, view, self._shapes.known_values(view), {}, None)
         return self._fitting(page_with, _LISTED, max_bytes(self._profile.size, None, explain=False), REFERENCE)
 
     def _fitting(self, page_with: _PageWith, most: int, limit: int, shape: Shape) -> SchemaPage:
@@ -179,7 +210,16 @@ class SchemaDescriber:
                 too_many = middle
         return fitting
 
-    def _page(self, view: SchemaView, values: Values | None, count: int, *, is_whole: bool) -> SchemaPage:
+    def _page(
+        self,
+        view: SchemaView,
+        values: Values | None,
+        in_language: Mapping[Iri, str],
+        nameless: NamelessNodes | None,
+        count: int,
+        *,
+        is_whole: bool,
+    ) -> SchemaPage:
         """Return the page with at most so many types and as many predicates, and, if it is whole, all prefixes."""
         schema, shorten = view.schema, self._prefixes.shorten
         writer = ShapeWriter(view.chooser, self._prefixes)
@@ -199,7 +239,8 @@ class SchemaDescriber:
         totals = {"entity_types": len(schema.types), "predicates": len(schema.predicates)}
         if left_out := {name: total for name, total in totals.items() if total > count}:
             warnings.append(lists_cut(left_out, count, can_have_more=is_whole and count < _MOST_LISTED))
-        labelled = {term.iri: cut(term.label, LONGEST_LABEL) for term in listed if term.label}
+        labels_of = {term.iri: in_language.get(term.iri) or term.label for term in listed}
+        labelled = {iri: cut(label, LONGEST_LABEL) for iri, label in labels_of.items() if label}
         if values is not None:
             shown = {one.iri for one in with_values}
             labelled |= {iri: cut(label, LONGEST_LABEL) for iri, label in values.labels.items() if iri in shown}
@@ -218,7 +259,7 @@ class SchemaDescriber:
             if is_whole
             else self._prefixes.used_by([*ids, *(shorten(one.iri) for one in with_values)]),
             version=schema.version,
-            next_steps=self._next_steps(view, has_all=not left_out),
+            next_steps=self._next_steps(view, nameless, has_all=not left_out),
             values=None if values is None else [writer.value_predicate(one, values.found) for one in with_values],
             values_total=0 if values is None else len(values.found.predicates),
             warnings=warnings,
@@ -248,13 +289,14 @@ class SchemaDescriber:
         is_in_part = isinstance(self._profile.files, PartlyRead)
         return text.replace("A large RDF graph", "An RDF graph that was read in part", 1) if is_in_part else text
 
-    def _next_steps(self, view: SchemaView, *, has_all: bool) -> str:
+    def _next_steps(self, view: SchemaView, nameless: NamelessNodes | None, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""
         schema, world = view.schema, OPEN_WORLD
         if view.comprehensive:
             world = CLOSED_WORLD if has_all else CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
-        parts = (own, START, world, self._about_names(schema), self._about_floods(schema))
+        names = (self._about_names(schema), messages.share_without_names(nameless))
+        parts = (own, START, world, *names, self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 
     def _about_names(self, schema: Schema) -> str:

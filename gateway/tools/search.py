@@ -28,6 +28,7 @@ from gateway.terms.iri import is_sendable
 from gateway.terms.literals import is_relative
 from gateway.terms.names import MOST_WORDS, cut, folded_words, has_symbol, typed_words, words_of
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.distinctions import Distinguisher
 from gateway.tools.entity_sets import EntitySet, EntitySets
 from gateway.tools.member_names import MemberNames
 from gateway.tools.ranking import WEIGHED, RankedHit, by_id, near_guesses, ordered_by_weight, ranked, weights_of
@@ -119,6 +120,7 @@ class EntitySearcher:
         self._schema_cache = schema_cache
         self._subclasses = Subclasses(store, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
+        self._distinguisher = Distinguisher(store, profile, prefixes)
         self._labeller = Labeller(store, profile, prefixes)
         self._sets = EntitySets(store, profile, prefixes)
         self._member_names = member_names
@@ -154,6 +156,7 @@ class EntitySearcher:
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri], call.language) for one in shown]
+        written = await self._distinguisher.told_apart([one.hit.iri for one in shown], written, view.schema, call)
 
         def page_of(listed: list[PageHit]) -> SearchPage:
             page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 import rdflib
@@ -86,21 +87,32 @@ async def test_cells_have_what_descriptions_show() -> None:
     assert set(rows["x:e"][-1]) == {"eau", "poisson", "river"}
 
 
-async def test_every_value_of_drawn_descriptions_is_shown_or_counted() -> None:
+@pytest.mark.parametrize(
+    ("tag", "nodes"), [("", 60), pytest.param("", 2_000, marks=pytest.mark.slow), ("fi", 60), ("en-us", 60)]
+)
+async def test_every_value_of_drawn_descriptions_is_shown_or_counted(tag: str, nodes: int) -> None:
     draw = random.Random(47)  # noqa: S311 - test data, not a secret
     tags = ["", "", "en", "en", "de", "fr", "en-gb", "fi"]
     lines = []
-    for node in range(60):
+    for node in range(nodes):
         for predicate in range(3):
             for number in range(draw.randrange(6)):
-                tag = draw.choice(tags)
-                lines.append(f'x:n{node} x:p{predicate} "text {draw.randrange(5)}{number}"{f"@{tag}" if tag else ""} .')
-        lines.append(f"x:n{node} x:to x:n{(node + 1) % 60} .")
+                other = draw.choice(tags)
+                text = f'"text {draw.randrange(5)}{number}"{f"@{other}" if other else ""}'
+                lines.append(f"x:n{node} x:p{predicate} {text} .")
+        lines.append(f"x:n{node} x:to x:n{(node + 1) % nodes} .")
     graph = "\n".join(lines)
     oracle = rdflib.Graph().parse(data=f"@prefix x: <{X}> .\n{graph}", format="turtle")
     async with over(graph) as gateway:
-        for node in range(60):
-            said = json.loads(json.dumps((await gateway.describe_entity(f"x:n{node}")).model_extra or {}))
+        described: dict[str, Any] = {}
+        for first in range(0, nodes, 50):
+            page = await gateway.describe_entities(
+                [f"x:n{node}" for node in range(first, first + 50)][: nodes - first], language=tag
+            )
+            assert not page.remaining_ids
+            described |= {entity.id: entity.metadata or {} for entity in page.result}
+        for node in range(nodes):
+            said = described[f"x:n{node}"]
             left: Counter[str] = Counter()
             for predicate in range(3):
                 values = said.get(f"x:p{predicate}", [])
@@ -157,6 +169,22 @@ async def test_the_commonest_language_of_the_graph_comes_before_others() -> None
         traversal = await gateway.bfs_query(["x:two"], 1)
         assert traversal.nodes[0].metadata is not None
         assert traversal.nodes[0].metadata["name"] == "kaksi"
+
+
+async def test_labels_of_a_schema_are_in_the_language_of_the_call() -> None:
+    graph = 'x:a a x:T ; x:p x:b . x:T rdfs:label "thing"@en , "Ding"@de . x:p rdfs:label "part"@en , "Teil"@de .'
+    profile = Profile(size=ROOM, names=NameSettings(on_stubs=True))
+    async with over(graph, profile) as gateway:
+        labels = (await gateway.describe_schema(language="de")).labels
+        assert labels == {"x:T": "Ding", "x:p": "Teil"}
+        assert (await gateway.describe_schema()).labels == {"x:T": "thing", "x:p": "part"}
+        found = await gateway.bfs_query(["x:a"], 1, language="de")
+        assert {"x:T": "Ding", "x:p": "Teil"}.items() <= (found.labels or {}).items()
+
+
+async def test_a_schema_says_how_many_nodes_have_no_name() -> None:
+    async with over('x:a x:p x:b , x:c . x:b rdfs:label "one" .') as gateway:
+        assert "2 of the 3 nodes have no name." in (await gateway.describe_schema()).next_steps
 
 
 async def test_a_search_says_in_which_language_it_found_a_name() -> None:

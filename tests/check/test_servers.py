@@ -136,6 +136,7 @@ async def test_fuseki_with_a_text_index(version: str, graph: Path, tmp_path: Pat
         "union_default_graph": None,
         "triples": len(GRAPH),
         "blank_nodes": "none",
+        "names": "rdfs:label",
     }
     assert found.report.claims.time_limit.why == UNTOLD
     assert agrees_everywhere(found.report)
@@ -208,6 +209,7 @@ async def test_oxigraph(graph: Path, tmp_path: Path) -> None:
         "union_default_graph": None,
         "triples": len(GRAPH),
         "blank_nodes": "none",
+        "names": "rdfs:label",
     }
     assert agrees_everywhere(found.report)
     assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="oxigraph", lateral=True)
@@ -305,6 +307,7 @@ async def test_a_graph_in_this_process() -> None:
         "union_default_graph": None,
         "triples": len(list(pyoxigraph.parse(path=films))),
         "blank_nodes": "none",
+        "names": "rdfs:label",
     }
     assert (report.comparisons, report.settings, report.warnings) == ((), "", ())
 
@@ -344,6 +347,7 @@ async def test_virtuoso_with_its_row_cap(tmp_path: Path) -> None:
         "union_default_graph": True,
         "triples": len(GRAPH),
         "blank_nodes": "none",
+        "names": "rdfs:label",
     }
     assert agrees_everywhere(found.report)
     profile = snippet(found.report)
@@ -378,6 +382,7 @@ async def test_blazegraph_with_a_text_index(tmp_path: Path) -> None:
         "union_default_graph": None,
         "triples": len(GRAPH),
         "blank_nodes": "none",
+        "names": "rdfs:label",
     }
     assert agrees_everywhere(found.report)
     assert snippet(found.report).endpoint == EndpointSettings(url=found.url, engine="blazegraph", lateral=False)

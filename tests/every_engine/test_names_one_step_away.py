@@ -17,6 +17,7 @@ from tests.shared_columns import shared_server
 pytestmark = pytest.mark.anyio
 
 GRAPH = """
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix skosxl: <http://www.w3.org/2008/05/skos-xl#> .
@@ -38,6 +39,8 @@ ex:t2 a bf:VariantTitle ; bf:mainTitle "The Whale" .
 ex:o1 a crm:E22_Human-Made_Object ; crm:P1_is_identified_by ex:n1 , ex:n2 ; skos:related ex:w1 .
 ex:n1 a crm:E41_Appellation ; crm:P190_has_symbolic_content "Bronze Ewer" .
 ex:n2 a crm:E42_Identifier ; crm:P190_has_symbolic_content "Inv. 47" .
+ex:c2 skos:definition ex:d1 .
+ex:d1 rdf:value "grasses that are grown for their grain"@en .
 ex:plain rdfs:label "a label of its own" ; skosxl:prefLabel ex:l1 .
 """
 
@@ -57,6 +60,10 @@ async def _are_named(gateway: Gateway) -> None:
     for node, (name, synonyms) in NAMES.items():
         said = (await gateway.describe_entity(f"http://example.org/{node}")).model_extra or {}
         assert (said["name"], said.get("synonyms")) == (name, synonyms)
+        defined = "grasses that are grown for their grain" if node == "c2" else None
+        assert said.get("description") == defined
+    (cereals,) = (await gateway.search_entities("cereals")).result
+    assert cereals.description == "grasses that are grown for their grain"
     for query, node, match in [
         ("durum wheat", "c1", "label"),
         ("macaroni wheat", "c1", "alias"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gateway.errors import NetworkFault
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import EntityTypes, Name, NameReader, NamesPage
-from gateway.graph.values import Hits, Iri, SearchTerms
+from gateway.graph.values import Hits, Iri, Schema, SearchTerms
 from gateway.search_index.index import IndexedStore, LabelIndex, build_index
 from gateway.search_index.partial_index import Allowance, read_names
 from gateway.search_index.sources import InProcessIndexSource
@@ -59,9 +59,7 @@ class Listed:
     async def find_predicates(self, _: Call) -> None:
         """Find nothing: the predicates are known."""
 
-    def use_predicates(
-        self, _: Sequence[Iri], __: Sequence[Iri] = (), ___: Sequence[Iri] = (), ____: Sequence[str] = ()
-    ) -> None:
+    def use_predicates(self, _: Schema) -> None:
         """Change nothing."""
 
     def on_change(self, _: Callable[[], None]) -> None:

@@ -65,6 +65,8 @@ async def database(failing: Failing) -> AsyncIterator[Gateway]:
                 return [["p1", 1]]
             case "sampled_nodes":
                 return [["a"], ["m"]]
+            case "nameless":
+                return [[2, 0]]
             case "nodes":
                 known = [(text, text.removeprefix(TERMS)) for text in arguments[0]]
                 return [
