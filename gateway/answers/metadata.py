@@ -42,6 +42,7 @@ from gateway.graph.values import (
 from gateway.settings.profile import Profile
 from gateway.terms.iri import POSITION, is_shown, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, best_text, language_order, shown_texts, sorted_values
+from gateway.terms.name_predicates import joined_name
 from gateway.terms.names import compact, one_line
 from gateway.terms.prefixes import PrefixMap
 
@@ -275,6 +276,9 @@ class MetadataBuilder:
         """Take the names out, that in the best language of the first predicate first."""
         texts = {at: [one for one in left[at] if isinstance(one, Literal)] for at in predicates if at in left}
         name = one_line(best_text(texts, predicates, self._languages))
+        if not name:
+            texts = {at: [one for one in values if isinstance(one, Literal)] for at, values in left.items()}
+            name = joined_name(texts, self._languages)
         others = self._take_texts(left, predicates)
         return [*([name] if name else []), *(other for other in others if other != name)]
 

@@ -151,7 +151,7 @@ class FixedContentStore(DelegatingStore):
 _PREFIXES_FILE = "prefixes.json"
 
 _PREFIXES_LARGEST = 1 << 20
-"""Bytes of a file that are read."""
+"""Bytes of a file that are read, and written: some ten thousand namespaces."""
 
 
 class StoredPrefixes:
@@ -169,8 +169,12 @@ class StoredPrefixes:
         return _decoded(self._path, dict[str, str], _PREFIXES_LARGEST) or {}
 
     def save(self, coined: Mapping[str, str]) -> None:
-        """Store namespaces beside those that are stored; what a stored prefix means does not change."""
+        """Store namespaces beside those that are stored, if the file has room; what a stored prefix means stays."""
+        text = json_text({**coined, **self.load()}, indent=1)
+        # A longer file would not be read, so that all of it would be lost.
+        if len(text.encode()) > _PREFIXES_LARGEST:
+            return
         try:
-            write_file(self._path, json_text({**coined, **self.load()}, indent=1))
+            write_file(self._path, text)
         except ConfigurationError as error:
             _log.warning("the coined prefixes cannot be stored: %s", error)

@@ -475,6 +475,7 @@ class Schema:
         codes: The predicates of notations, codes and identifiers that were detected.
         languages: The languages of texts in a sample of the graph, the commonest first.
         descriptions: The walks to descriptions one step away that the graph has.
+        name_parts: The predicates of given and family names that it has.
         hubs: The types of nodes with very many edges, the largest first.
         left_out: The number of types and predicates left out because they are not IRIs, or too long for IDs; the schema
             is not exact then.
@@ -497,6 +498,7 @@ class Schema:
     codes: tuple[Iri, ...] = ()
     languages: tuple[str, ...] = ()
     descriptions: tuple[Iri, ...] = ()
+    name_parts: tuple[Iri, ...] = ()
     hubs: tuple[Iri, ...] = ()
     left_out: int = 0
     is_cut: bool = False

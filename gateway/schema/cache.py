@@ -403,6 +403,7 @@ def _with_names_of(one: Schema, other: Schema) -> Schema:
         codes=one.codes,
         languages=one.languages,
         descriptions=one.descriptions,
+        name_parts=one.name_parts,
     )
 
 

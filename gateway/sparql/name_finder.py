@@ -32,6 +32,7 @@ from gateway.terms.name_predicates import (
     is_short,
     may_be_name,
     name_rank,
+    parts_among,
     role_of,
 )
 from gateway.terms.name_walks import DESCRIPTION_WALKS, NAME_WALKS, SYNONYM_WALKS, last_predicates, possible
@@ -87,6 +88,7 @@ class FoundNames:
         codes: Those of notations, codes and identifiers.
         languages: The languages of the texts in a sample, the commonest first.
         descriptions: The walks to descriptions.
+        parts: The predicates of given and family names.
     """
 
     names: tuple[Iri, ...] = ()
@@ -94,6 +96,7 @@ class FoundNames:
     codes: tuple[Iri, ...] = ()
     languages: tuple[str, ...] = ()
     descriptions: tuple[Iri, ...] = ()
+    parts: tuple[Iri, ...] = ()
 
 
 class NamePredicateFinder:
@@ -150,13 +153,15 @@ class NamePredicateFinder:
         found = named_predicates(values, labels, self._usual | last_predicates(used))
         names = (*found.names, *(one for one in walks if one in used))
         synonyms = (*found.synonyms, *(one for one in further if one in used))
+        parts = parts_among({*values, *predicates})
         if not names:
-            names = likely_name_predicate(texts, usual, (*excepted, *synonyms))
+            names = likely_name_predicate(texts, usual, (*excepted, *synonyms, *parts))
         codes = codes_among({*values, *known} - self._usual)
         languages = languages_among(texts)
         descriptions = tuple(one for one in described if one in used)
-        self._name_predicates.use((*usual, *names), synonyms, codes, languages, descriptions)
-        return FoundNames((*(one for one in usual if one in used), *names), synonyms, codes, languages, descriptions)
+        self._name_predicates.use((*usual, *names), synonyms, codes, languages, descriptions, parts)
+        shown = (*(one for one in usual if one in used), *names)
+        return FoundNames(shown, synonyms, codes, languages, descriptions, parts)
 
     async def _values(self, texts: Sequence[Text], known: Iterable[Iri], call: Call) -> Mapping[Iri, Sequence[Literal]]:
         """Return values by predicate: those of the sample, and of known predicates that may carry names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -66,7 +66,8 @@ class SparqlNameReader:
     def use_predicates(self, schema: Schema) -> None:
         """Use what an earlier run found out, after the predicates of the profile."""
         names = (*self._name_predicates.configured, *(schema.names or ()))
-        self._name_predicates.use(names, schema.synonyms, schema.codes, schema.languages, schema.descriptions)
+        others = schema.languages, schema.descriptions, schema.name_parts
+        self._name_predicates.use(names, schema.synonyms, schema.codes, *others)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call a function whenever the predicates change."""
@@ -114,8 +115,16 @@ class SparqlNameReader:
         rows, more = (await self._client.rows("nameless_page", call, given, pages=_PAGES)).part()
         nodes = _ENTITY(rows)
 
+        joined: Mapping[Iri, str] = {}
+        if self._name_predicates.parts and nodes:
+            facts = await self._nodes.facts(list(nodes), call, names=True)
+            joined = {node: fact.name for node, fact in facts.items() if fact.name}
+
         def names(deadline: Deadline) -> tuple[Name, ...]:
-            return tuple(map(_local_name, deadline.checking(nodes)))
+            return tuple(
+                Name(node, joined[node], is_synonym=False) if node in joined else _local_name(node)
+                for node in deadline.checking(nodes)
+            )
 
         found = await in_thread(call, names, unless=len(rows) <= FEW_FOR_A_THREAD)
         return NamesPage(found, found[-1].iri if more else None)
@@ -273,7 +282,7 @@ class NamelessCounter:
         """Count all ends of the edges with some predicates."""
         given: dict[str, Parameter] = {
             "predicates": predicates,
-            "names": plain(self._name_predicates.all),
+            "names": [*plain(self._name_predicates.all), *self._name_predicates.parts],
             "walks": rows_of(self._name_predicates.all),
             "most": self._most,
             "excepted": self._rule.excepted,

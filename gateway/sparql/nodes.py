@@ -43,6 +43,7 @@ from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text, language_order
+from gateway.terms.name_predicates import joined_name
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import compact, one_line
 
@@ -58,6 +59,7 @@ class NamePredicates:
         codes: Predicates of notations, codes and identifiers, whose values are found where they are typed whole.
         languages: The languages of names, the commonest first.
         descriptions: Walks to descriptions one step away.
+        parts: Predicates of given and family names, which make one name where there is no other.
     """
 
     def __init__(self, roles: RoleSettings) -> None:
@@ -68,6 +70,7 @@ class NamePredicates:
         self.codes: tuple[Iri, ...] = ()
         self.languages: tuple[str, ...] = ()
         self.descriptions: tuple[Iri, ...] = ()
+        self.parts: tuple[Iri, ...] = ()
         self._set(roles.name, ())
 
     @property
@@ -87,6 +90,7 @@ class NamePredicates:
         codes: Iterable[Iri] = (),
         languages: Iterable[str] = (),
         descriptions: Iterable[Iri] = (),
+        parts: Iterable[Iri] = (),
     ) -> None:
         """Let other predicates be the names, the best first, and call the listeners if they are not those in force.
 
@@ -96,13 +100,15 @@ class NamePredicates:
             codes: Predicates of codes.
             languages: The languages of names, the commonest first.
             descriptions: Walks to descriptions.
+            parts: Predicates of given and family names.
         """
-        before = (self.all, self.codes, self.languages, self.descriptions)
+        before = (self.all, self.codes, self.languages, self.descriptions, self.parts)
         self._set(names, synonyms)
         self.codes = tuple(one for one in dict.fromkeys(codes) if one not in self.all)
         self.languages = tuple(languages)
         self.descriptions = tuple(descriptions)
-        if (self.all, self.codes, self.languages, self.descriptions) != before:
+        self.parts = tuple(parts)
+        if (self.all, self.codes, self.languages, self.descriptions, self.parts) != before:
             for listener in self._listeners:
                 listener()
 
@@ -176,7 +182,7 @@ class NodeReader:
             query = self._query("types", _read_types, type=types[0])
         else:
             read_facts = self._facts_by(types, named, described, language=call.language)
-            given = [*types, *named, *described]
+            given = [*types, *named, *(self._name_predicates.parts if named else ()), *described]
             query = self._query("facts", read_facts, **name_parameters(given))
         return await checked_facts(await query.run(ids, call), call)
 
@@ -228,7 +234,7 @@ class NodeReader:
 
     async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
         """Return which nodes have a name or a synonym, without those about which the graph could not be asked."""
-        names = self._name_predicates.all
+        names = (*self._name_predicates.all, *self._name_predicates.parts)
         facts = await self._query("facts", self._facts_by((), names), **name_parameters(names)).run(ids, call)
         return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
 
@@ -369,7 +375,7 @@ class NodeReader:
                     texts_of.setdefault(node, {}).setdefault(predicate, {})[literal_of(bound)] = None
             known = _typed(batch, rows, types_of, mark)
             for node, texts in texts_of.items():
-                name = one_line(best_text(texts, names, languages))
+                name = one_line(best_text(texts, names, languages)) or (joined_name(texts, languages) if names else "")
                 description = best_text(texts, descriptions, languages)
                 if name or description:
                     known[node] = NodeFacts(known[node].types, name, mark, description)

@@ -477,6 +477,7 @@ def _named(schema: Schema, found: FoundNames | None) -> Schema:
         codes=found.codes,
         languages=found.languages,
         descriptions=found.descriptions,
+        name_parts=found.parts,
     )
 
 

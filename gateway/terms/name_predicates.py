@@ -6,10 +6,11 @@ Rules: docs/profiles.md, "Names that a graph gives by predicates of its own".
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal as OneOf
 
-from gateway.terms.iri import local_name
-from gateway.terms.literals import Literal, is_date, is_number
+from gateway.terms.iri import FOAF, SCHEMA, VCARD, local_name
+from gateway.terms.literals import Literal, best_text, is_date, is_number
 from gateway.terms.names import one_line
 
 Role = OneOf["name", "synonym"]
@@ -40,6 +41,30 @@ _NOT_A_NAME = re.compile(r"\w+://\S+|\S+@\S+|[\d\W_]+|[0-9a-fA-F-]{16,}")
 """An address, a number, a date or a hash."""
 
 _SHORTEST = 2
+
+
+NAME_PARTS = (
+    (f"{FOAF}givenName", f"{FOAF}familyName"),
+    (f"{FOAF}firstName", f"{FOAF}lastName"),
+    (f"{FOAF}givenname", f"{FOAF}family_name"),
+    (f"{VCARD}given-name", f"{VCARD}family-name"),
+    *((f"{namespace}givenName", f"{namespace}familyName") for namespace in SCHEMA),
+)
+"""Predicates of given and family names, which make one name where there is no other."""
+
+
+def parts_among(predicates: Collection[str]) -> tuple[str, ...]:
+    """Return the predicates of given and family names of which some predicates have both."""
+    return tuple(part for pair in NAME_PARTS if set(pair) <= set(predicates) for part in pair)
+
+
+def joined_name(texts: Mapping[str, Collection[Literal]], order: Sequence[str]) -> str:
+    """Return the given name and the family name as one; empty where there are not both."""
+    for pair in NAME_PARTS:
+        parts = [one_line(best_text(texts, [part], order)) for part in pair]
+        if all(parts):
+            return " ".join(parts)
+    return ""
 
 
 def role_of(called: str) -> Role | None:

@@ -37,6 +37,13 @@ def test_what_a_stored_prefix_means_does_not_change(tmp_path: Path) -> None:
     assert StoredPrefixes(tmp_path).load() == DRUG
 
 
+def test_prefixes_that_a_file_has_no_room_for_leave_those_that_are_stored(tmp_path: Path) -> None:
+    stored = StoredPrefixes(tmp_path)
+    stored.save(DRUG)
+    stored.save({f"ns_{number:05}": f"http://data.example.org/{'x' * 150}/{number}/" for number in range(7_000)})
+    assert stored.load() == DRUG
+
+
 def test_a_stored_schema_is_loaded_as_it_was(tmp_path: Path) -> None:
     StoredSchema(tmp_path / "graph").save(WHOLE)
     assert StoredSchema(tmp_path / "graph").load() == WHOLE
