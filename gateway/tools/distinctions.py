@@ -53,7 +53,10 @@ class Distinguisher:
             if hit.name:
                 groups[fold(hit.name), hit.entity_type].append(node)
         alike = [tuple(group) for group in groups.values() if len(group) > 1]
-        found = await self._distinctions(alike, schema, call) if alike else {}
+        # The descriptions of a wiki tell its entities apart, and its endpoint has a quota.
+        if not alike or self._profile.search.api:
+            return [*hits]
+        found = await self._distinctions(alike, schema, call)
         return [replace(hit, differs=found.get(node, {})) for node, hit in zip(nodes, hits, strict=True)]
 
     async def _distinctions(self, groups: Sequence[_Alike], schema: Schema, call: Call) -> Mapping[Iri, Distinction]:

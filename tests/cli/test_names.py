@@ -310,3 +310,18 @@ def test_a_command_writes_the_same_bytes_ten_times_with_others_between(
         for command in drawn.sample(REPEATED, len(REPEATED)):
             seen[command].add(run(*command, option, "-g", bare_graph, *place).out)
     assert {command: len(texts) for command, texts in seen.items()} == dict.fromkeys(REPEATED, 1)
+
+
+def test_a_command_shows_texts_in_the_language_that_is_asked_for_and_counts_others(run: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "two.ttl"
+    graph.write_text(
+        '@prefix x: <http://example.org/x/> . x:a a x:T ; x:said "one"@en , "eins"@de ; x:p x:b . x:b a x:T .\n',
+        encoding="utf-8",
+    )
+    ran = run("list", "x:T", "--value", "said", "--language", "de", "-g", graph)
+    assert "eins" in ran.out
+    assert "one" not in ran.out
+    assert "Not shown, in other languages: en 1. See --language." in ran.out + ran.err
+    described = run("describe", "x:a", "--language", "de", "-g", graph, "--json")
+    assert json.loads(described.out)["x:said"] == "eins"
+    assert "it must be a language tag" in run("describe", "x:a", "--language", "German tongue", "-g", graph).err
