@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
+from gateway.graph.values import Iri
 from gateway.terms.iri import ARRAY, ORDER, RDF, RDF_FIRST, RDF_NIL, RDF_REIFIES, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _FIRST, _REST, _NIL, _TYPE = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL), node(RDF_TYPE)
@@ -72,6 +73,11 @@ class Folded:
     positions: dict[Terms, dict[str, list[str]]] = field(default_factory=dict)
     arrays: list[ArrayValue] = field(default_factory=list)
     broken: int = 0
+
+
+def is_list_part(predicate: Iri) -> bool:
+    """Return whether a predicate is one of the cells of a list, or leads from a container to a member."""
+    return _is_part(node(predicate))
 
 
 def fold_lists(triples: list[Terms], kept: Collection[str], *, is_part: bool = False) -> Folded:

@@ -17,6 +17,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from gateway.errors import EndpointFault, Fault
+from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
@@ -31,9 +32,6 @@ from gateway.terms.iri import (
     HAS_VALUE,
     INTO_EXPRESSIONS,
     OWL,
-    RDF,
-    RDF_FIRST,
-    RDF_REST,
     RDF_TYPE,
     RESTRICTION,
 )
@@ -51,9 +49,6 @@ _DEEPEST: Final = 100
 """Blank nodes in each other of which it is found out whether they belong to an expression."""
 
 _EVIDENCE = frozenset((*EVIDENCE_MARKERS, f"{OWL}annotatedSource", f"{OWL}annotatedProperty", f"{OWL}annotatedTarget"))
-_CELLS = frozenset((RDF_FIRST, RDF_REST))
-_CONTAINERS = frozenset(f"{RDF}{name}" for name in ("List", "Seq", "Bag", "Alt"))
-_NUMBERED = f"{RDF}_"
 
 Triple = tuple[Iri, Term]
 """A predicate, and what is at the other end; of a blank node its key."""
@@ -113,10 +108,7 @@ class Content:
         is_expression = not EXPRESSION_PREDICATES.isdisjoint(predicates) or RESTRICTION in types
         if is_expression or any(predicate in INTO_EXPRESSIONS for predicate, _ in self.said):
             return Kind.OTHER
-        is_numbered = any(predicate.startswith(_NUMBERED) for predicate in predicates)
-        if is_numbered or not _CELLS.isdisjoint(predicates) or not _CONTAINERS.isdisjoint(types):
-            return Kind.LIST
-        return Kind.NODE
+        return Kind.LIST if any(map(is_list_part, predicates)) else Kind.NODE
 
 
 @dataclass(slots=True)
@@ -180,6 +172,15 @@ class ContentReader:
                 digest = self._digest(key, self._levels, known.contents)
                 if digest and (node := NodeId(key, _written(digest)).iri):
                     known.ids[key] = node
+        return known.ids
+
+    def with_list(self, key: Iri, members: str, call: Call) -> Mapping[Iri, Iri]:
+        """Return the IDs with that of a list that is a node, by what else it says and by its members."""
+        known = self._of(call)
+        digest = self._digest(key, self._levels, known.contents)
+        whole = hashlib.blake2b(digest + members.encode(), digest_size=_DIGEST_BYTES).digest() if digest else b""
+        if digest and (made := NodeId(key, _written(whole)).iri):
+            known.ids[key] = made
         return known.ids
 
     @property

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gateway.errors import EdgesCapped
+from gateway.files.lists import is_list_part
 from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.sparql.blank_contents import BlankEnd, Content
 from gateway.sparql.blank_keys import is_key
 from gateway.sparql.blank_lists import ListEdge, Lists
 from gateway.sparql.table import BlankTerm, IriTerm
-from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST
+from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDFS_MEMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +45,35 @@ class _Edges:
         self._known = known
         self.edges: dict[Edge, None] = {}
         self.unread: dict[Edge, None] = {}
+        self._added: set[int] = set()
 
     def add(self, predicate: Iri, other: Iri, *, is_incoming: bool) -> None:
         """Add an edge to or from an IRI or a key; where the key is that of a cell, the edges of its lists."""
-        lists = self._known.lists.get(other)
-        if lists is None:
-            node = self._known.ids.get(other, "") if is_key(other) else other
-            shown = node or other
-            edge = Edge(shown, predicate, self._node) if is_incoming else Edge(self._node, predicate, shown)
-            (self.edges if node else self.unread)[edge] = None
+        lists = self._known.lists.get(other) if is_key(other) else None
+        if is_list_part(predicate) and not is_key(cell := other if is_incoming else self._end):
+            lists = self._known.lists.get(cell)
+            if lists is None:
+                self.unread[Edge(cell, predicate, self._node if is_incoming else other)] = None
+                return
+        if lists is not None:
+            self.add_lists(lists)
             return
+        node = self._known.ids.get(other, "") if is_key(other) else other
+        shown = node or other
+        edge = Edge(shown, predicate, self._node) if is_incoming else Edge(self._node, predicate, shown)
+        (self.edges if node else self.unread)[edge] = None
+
+    def add_lists(self, lists: Lists) -> None:
+        """Add what lists are for the node, whether it owns them, is in them, or is one."""
+        if id(lists) in self._added:
+            return
+        self._added.add(id(lists))
         for one in lists.edges.get(self._end, ()):
+            other = self._known.lists.get(one.object) if is_key(one.object) else None
+            if other is not None and other is not lists and one.object not in other.nodes:
+                # A list that is a node leads to a list that is none.
+                self.add_lists(other)
+                continue
             made = as_edge(one, self._known.ids)
             if made is None:
                 self.unread[Edge(one.subject, one.predicate, one.object)] = None
@@ -72,12 +91,14 @@ def as_edge(one: ListEdge, ids: Mapping[Iri, Iri]) -> Edge | None:
 def of_blank_node(node: Iri, key: Iri, content: Content, known: Known, selection: EdgeSelection) -> Neighbourhood:
     """Return the edges of a blank node; those to others that are no nodes, or could not be read, are counted."""
     found = _Edges(node, key, known)
+    own = known.lists.get(key)
+    if own is not None:
+        found.add_lists(own)
     for triples, is_incoming in ((content.outgoing, False), (content.incoming, True)):
         for predicate, end in triples:
             if isinstance(end, IriTerm | BlankTerm):
                 found.add(predicate, end.value, is_incoming=is_incoming)
-    left_out = EdgeSelection(_also_cells(selection.outgoing), _also_cells(selection.incoming))
-    unread = [edge for edge in _as_of(node, key, found.unread) if left_out.selects(node, edge)]
+    unread = [edge for edge in _as_of(node, key, found.unread) if _may_be_selected(node, edge, selection)]
     return Neighbourhood(selection.selected(node, found.edges), len(unread))
 
 
@@ -85,8 +106,13 @@ def _as_of(node: Iri, key: Iri, edges: Iterable[Edge]) -> Iterable[Edge]:
     return (Edge(*(node if end == key else end for end in edge.triple)) for edge in edges)
 
 
-def _also_cells(predicates: tuple[Iri, ...] | None) -> tuple[Iri, ...] | None:
-    return (*predicates, RDF_FIRST) if predicates else predicates
+def _may_be_selected(node: Iri, edge: Edge, selection: EdgeSelection) -> bool:
+    """Return whether an edge is selected, or what it is once its list is read."""
+    if not is_list_part(edge.predicate):
+        return selection.selects(node, edge)
+    is_owner, is_member = edge.subject == node, edge.object == node
+    outgoing, incoming = selection.outgoing, selection.incoming
+    return (is_owner and (outgoing is None or RDFS_MEMBER in outgoing)) or (is_member and incoming != ())
 
 
 def of_node(
@@ -113,8 +139,24 @@ def of_node(
             found.add(end.predicate, end.key, is_incoming=end.is_incoming)
         else:
             doubted += 1
-    unread = len(found.unread) + doubted + max(0, around.blank_edges - count)
-    return replace(around, edges=selection.selected(node, (*around.edges, *found.edges)), blank_edges=unread)
+    edges = []
+    for edge in around.edges:
+        if is_list_part(edge.predicate):
+            is_incoming = edge.object == node
+            found.add(edge.predicate, edge.subject if is_incoming else edge.object, is_incoming=is_incoming)
+        else:
+            edges.append(edge)
+    unread = sum(_may_be_selected(node, edge, selection) for edge in found.unread)
+    unread += doubted + max(0, around.blank_edges - count)
+    return replace(around, edges=selection.selected(node, (*edges, *found.edges)), blank_edges=unread)
+
+
+def cells_with_iri(node: Iri, edges: Iterable[Edge], ends: Iterable[BlankEnd]) -> list[Iri]:
+    """Return the cells and containers with an IRI that the edges of a node show."""
+    found = [edge.subject for edge in edges if is_list_part(edge.predicate)]
+    if any(not end.is_incoming and is_list_part(end.predicate) for end in ends):
+        found.append(node)
+    return found
 
 
 def is_to_empty_list(edge: Edge) -> bool:
@@ -141,6 +183,16 @@ def capped(around: Neighbourhood, most: int | None) -> Neighbourhood:
     return replace(around, edges=around.edges[:most], blank_edges=0, mark=mark)
 
 
-def with_cells(selection: EdgeSelection) -> EdgeSelection:
-    """Return a selection with the edges to the members of lists, for whatever predicate the lists are."""
-    return EdgeSelection(selection.outgoing, _also_cells(selection.incoming))
+def with_cells(selection: EdgeSelection, *, are_containers: bool) -> EdgeSelection:
+    """Return a selection with the edges to the members of lists, for whatever predicate the lists are.
+
+    Args:
+        selection: The selection.
+        are_containers: Whether the graph may have containers, which have a predicate for each number.
+    """
+    outgoing, incoming = selection.outgoing, selection.incoming
+    if outgoing is not None and RDFS_MEMBER in outgoing:
+        outgoing = None if are_containers else (*outgoing, RDF_FIRST, RDF_REST)
+    if incoming:
+        incoming = None if are_containers else (*incoming, RDF_FIRST)
+    return EdgeSelection(outgoing, incoming)

@@ -6,26 +6,32 @@ the value of its owners stays unread: its edges are counted, and the answer is n
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from gateway.errors import Fault
-from gateway.files.lists import ArrayValue, fold_lists
-from gateway.files.ntriples import Terms, literal, node
+from gateway.errors import EndpointFault, Fault
+from gateway.files.lists import ArrayValue, fold_lists, is_list_part
+from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind
+from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple
 from gateway.sparql.blank_keys import bindings_of, by_key, is_key, is_statable, parameters_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows
-from gateway.terms.iri import POSITION, RDF, RDF_FIRST, RDF_NIL, RDF_REST, XSD
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri
+from gateway.sparql.table import literal as literal_of
+from gateway.sparql.table import term as any_term
+from gateway.terms.iri import POSITION, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDFS_MEMBER, XSD
 from gateway.terms.literals import Literal
+
+_log = logging.getLogger(__name__)
 
 _BATCH: Final = 100
 """Cells in one query."""
@@ -39,18 +45,21 @@ _ROUNDS: Final = 6
 _FRESH_SECONDS: Final = 300.0
 """How long it is believed that a graph has no lists."""
 
-_NUMBERED: Final = f"{RDF}_"
+_NUMBERED: Final = tuple(f"{RDF}_{number}" for number in range(1, 11))
+"""By one of these a graph shows that it has containers."""
+
+_MEMBER: Final = node(RDFS_MEMBER)
 
 
 @dataclass(frozen=True, slots=True)
 class ListEdge:
-    """An edge to a member of a list.
+    """An edge to a member of a list, or of a cell that is a node.
 
     Attributes:
         subject: The owner: an IRI, or a key.
         predicate: The predicate.
         object: The member: an IRI, or a key.
-        positions: The positions of the member, for each list apart.
+        positions: The positions of the member, for each list apart; none where it is no member.
     """
 
     subject: Iri
@@ -73,14 +82,18 @@ class Lists:
     """Lists that hang together.
 
     Attributes:
-        edges: What they are for each owner and member, by either.
+        edges: What they are for each end of an edge: an IRI, or a key.
         values: The values that they are for each owner and predicate.
         ends: The keys of the blank nodes that own them or are in them.
+        nodes: The keys of the cells that are nodes: lists that are more than values, and the cells of malformed lists.
+        folded: The lists that are nodes and have edges to their members in the place of their cells; IRIs, or keys.
     """
 
     edges: Mapping[Iri, Sequence[ListEdge]]
     values: Mapping[tuple[Iri, Iri], Sequence[Value]]
     ends: Sequence[Iri]
+    nodes: frozenset[Iri]
+    folded: frozenset[Iri]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +122,7 @@ class _Read:
 
     lists: dict[Iri, Lists | None] = field(default_factory=dict)
     are_there: bool | None = None
+    are_containers: bool | None = None
 
 
 class ListReader:
@@ -118,11 +132,16 @@ class ListReader:
         client: Sends the queries.
         rule: Says what is an edge.
         contents: Reads the cells.
+        may_ask_for_keys: Says whether keys can be believed; without them lists of IRIs can be read that have an IRI.
     """
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, contents: ContentReader) -> None:
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, contents: ContentReader, may_ask_for_keys: Callable[[], bool]
+    ) -> None:
         self._client = client
+        self._rule = rule
         self._contents = contents
+        self._may_ask_for_keys = may_ask_for_keys
         # A rule that names predicates may allow one to a list and not those to its members.
         self._may_fold = not (rule.allowed or rule.namespaces or rule.objects)
         self._none_until = -inf
@@ -138,15 +157,28 @@ class ListReader:
             if now < self._none_until:
                 known.are_there = False
                 return False
-            given = {"predicates": [RDF_REST, RDF_FIRST], "empty": [RDF_NIL]}
-            try:
-                rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
-            except Fault:
+            known.are_there = await self._has((RDF_REST, RDF_FIRST, *_NUMBERED), [RDF_NIL], call)
+            if known.are_there is None:
                 return True
-            known.are_there = bool(len(rows))
             if not known.are_there:
                 self._none_until = now + _FRESH_SECONDS
         return known.are_there
+
+    async def are_containers(self, call: Call) -> bool:
+        """Return whether the graph may have containers."""
+        known = self._of(call)
+        if known.are_containers is None:
+            known.are_containers = await self.are_there(call) and await self._has(_NUMBERED, [], call) is not False
+        return known.are_containers
+
+    async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool | None:
+        """Return whether the graph has a triple with some predicate or object; None where it did not say."""
+        given = {"predicates": predicates, "empty": [ends] if ends else []}
+        try:
+            rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
+        except Fault:
+            return None
+        return bool(len(rows))
 
     async def of(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Lists | None]:
         """Return the lists of some cells, with those of others that the call has read."""
@@ -161,32 +193,101 @@ class ListReader:
     def _of(self, call: Call) -> _Read:
         return self._of_calls.setdefault(call.requester, _Read())
 
+    async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
+        """Return the IDs of those blank nodes that are nodes and could be read, with others of the call."""
+        wanted = list(dict.fromkeys(keys))
+        known = await self._contents.ids(wanted, call)
+        cells = [key for key in wanted if self._contents.kind(key, call) is Kind.LIST]
+        return await self._with_lists(cells, known, call) if cells else known
+
+    async def _with_lists(self, cells: Sequence[Iri], known: Mapping[Iri, Iri], call: Call) -> Mapping[Iri, Iri]:
+        """Return IDs with those of lists that are nodes: what is in a list is a part of what it says."""
+        folded = await self.of(cells, call)
+        for cell in cells:
+            lists = folded[cell]
+            if lists is not None and cell in lists.nodes and cell not in known:
+                members = sorted(
+                    f"{one.predicate} {'_' if is_key(one.object) else one.object} {one.positions}"
+                    for one in lists.edges.get(cell, ())
+                    if one.subject == cell
+                )
+                values = (one.array.text(lambda _: "_:") for one in lists.values.get((cell, RDFS_MEMBER), ()))
+                known = self._contents.with_list(cell, "\n".join((*members, *values)), call)
+        return known
+
+    def content(self, key: Iri, call: Call) -> Content:
+        """Return what a blank node says whose ID was asked for, without the cells where it is a list."""
+        content = self._contents.contents(call)[key]
+        lists = self._of(call).lists.get(key)
+        if lists is None or key not in lists.folded:
+            return content
+        says = tuple(triple for triple in content.says if not is_list_part(triple[0]))
+        outgoing = tuple(triple for triple in content.outgoing if not is_list_part(triple[0]))
+        return replace(content, says=says, outgoing=outgoing)
+
+    async def is_unread(self, key: Iri, call: Call) -> bool:
+        """Return whether it could not be found out what a blank node is whose ID was asked for."""
+        if self._contents.is_unread(key, call):
+            return True
+        return self._contents.kind(key, call) is Kind.LIST and (await self.of([key], call))[key] is None
+
     async def _read(self, keys: Sequence[Iri], call: Call) -> Sequence[tuple[Lists | None, Sequence[Iri]]]:
         """Return lists with their cells: all that hang together with some cells."""
         found: dict[Iri, Content] = {}
-        frontier = list(keys)
+        frontier, seen = list(keys), set(keys)
+        links: dict[Iri, Sequence[Iri]] = {}
         unread: set[Iri] = set()
         for _ in range(_ROUNDS):
             if not frontier or len(found) > _MOST:
                 break
-            cells = await self._cells(frontier, call)
-            unread |= {key for key, one in cells.items() if not one.mark.whole}
-            level = list(dict.fromkeys([*frontier, *(cell for one in cells.values() for cell in one.cells)]))
-            await self._contents.ids(level, call)
-            known = self._contents.contents(call)
-            found |= {key: known[key] for key in level}
-            beside = dict.fromkeys(end for key in level for end in _lists_beside(known[key]) if end not in found)
-            await self._contents.ids(beside, call)
-            known = self._contents.contents(call)
-            kinds = {key: self._contents.kind(key, call) for key in beside}
-            unread |= {key for key in level if any(kinds.get(end) is Kind.UNREAD for end in _lists_beside(known[key]))}
-            frontier = [key for key, kind in kinds.items() if kind is Kind.LIST]
+            level = await self._level(frontier, call)
+            seen.update(level)
+            found |= {key: one.content for key, one in level.items() if one.is_cell}
+            links |= {key: one.beside for key, one in level.items()}
+            unread |= {key for key, one in level.items() if not one.mark.whole}
+            if not all(map(is_key, found)):
+                # A list with an IRI is never a part of another, but it may be in itself by others that are.
+                links |= {key: [*links[key], *_named_members(found[key])] for key in filter(is_key, found)}
+            frontier = [end for end in dict.fromkeys(chain.from_iterable(links.values())) if end not in seen]
+            seen.update(frontier)
         # What hangs on a list and was not read, or could not be, may be a part of it.
-        unread |= {key for key, content in found.items() if not set(frontier).isdisjoint(_lists_beside(content))}
+        unread |= {key for key in found if not set(frontier).isdisjoint(links[key])}
         return [
             (None if unread.intersection(group) or len(group) > _MOST else self._folded(group, found, call), group)
             for group in _together(found)
         ]
+
+    async def _level(self, frontier: Sequence[Iri], call: Call) -> Mapping[Iri, _Cell]:
+        """Return what some cells say, with the others of the same lists, and what may be a cell that hangs on them."""
+        named = [key for key in frontier if not is_key(key)]
+        keys = [key for key in frontier if is_key(key)]
+        level = dict(await self._with_iri(named, call)) if named else {}
+        if keys and not self._may_ask_for_keys():
+            return level | dict.fromkeys(keys, _Cell(mark=_UNPROVEN))
+        if keys:
+            cells = await self._cells(keys, call)
+            chained = list(dict.fromkeys([*keys, *(cell for one in cells.values() for cell in one.cells)]))
+            await self._contents.ids(chained, call)
+            known = self._contents.contents(call)
+            whole = _Cells()
+            level |= {key: _Cell(known[key], _beside(known[key]), cells.get(key, whole).mark) for key in chained}
+        blank = [end for one in level.values() for end in one.beside if is_key(end)]
+        kinds = await self._kinds(blank, call)
+        return {key: one.among(kinds) for key, one in level.items()}
+
+    async def _kinds(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Kind]:
+        wanted = list(dict.fromkeys(keys))
+        if not self._may_ask_for_keys():
+            return dict.fromkeys(wanted, Kind.UNREAD)
+        await self._contents.ids(wanted, call)
+        return {key: self._contents.kind(key, call) for key in wanted}
+
+    async def _with_iri(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Cell]:
+        rule = await self._rule.refreshed(call)
+        query = BatchedQuery[Iri, _Cell](
+            self._client, "blank_nodes/cells_with_iri", _BATCH, lambda batch: {"nodes": batch, **rule}, _read_with_iri
+        )
+        return await query.run(nodes, call)
 
     async def _cells(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, _Cells]:
         way = self._contents.way
@@ -201,32 +302,60 @@ class ListReader:
         return await query.run(filter(is_statable, keys), call)
 
     def _folded(self, cells: Sequence[Iri], contents: Mapping[Iri, Content], call: Call) -> Lists | None:
-        """Return lists as edges and values; None where they are more, or not all of them is known."""
-        if any(self._contents.kind(cell, call) is not Kind.LIST for cell in cells):
-            return None
-        if any(predicate.startswith(_NUMBERED) for cell in cells for predicate, _ in contents[cell].says):
+        """Return lists as edges and values; None where not all of them is known."""
+        if any(is_key(cell) and self._contents.kind(cell, call) is not Kind.LIST for cell in cells):
             return None
         folded = fold_lists(_triples_of(cells, contents), frozenset())
-        labels, own = frozenset(map(_label, cells)), frozenset(cells)
-        if folded.broken or any(not labels.isdisjoint(triple) for triple in folded.triples):
-            return None
-        # What the rule of the profile leaves out of the cells is no edge of the lists.
-        owners = {(_term(end), node(predicate)) for cell in cells for predicate, end in contents[cell].incoming}
-        members = {_term(end) for cell in cells for _, end in contents[cell].outgoing}
+        if folded.broken:
+            _log.info("malformed lists are shown as the nodes that they are made of")
+        own = {_label(cell): cell for cell in cells}
+        subjects = {triple[0] for triple in folded.triples}
+        raw = {subject for subject, predicate, _ in folded.triples if is_list_part(_name(predicate))}
+        nodes = subjects.union(value for _, _, value in folded.triples).intersection(own)
         edges: defaultdict[Iri, dict[ListEdge, None]] = defaultdict(dict)
-        for (owner, predicate, member), places in folded.positions.items():
-            if (owner, predicate) in owners and member in members:
+        is_edge = self._edge_rule(own, contents)
+        for triple in dict.fromkeys((*folded.triples, *folded.positions)):
+            places = folded.positions.get(triple, {})
+            if is_node(triple[2]) and is_edge(triple, is_member=bool(places)):
                 positions = tuple(tuple(places[head]) for head in sorted(places))
-                edge = ListEdge(_name(owner), predicate[1:-1], _name(member), positions)
+                edge = ListEdge(_name(triple[0]), _name(triple[1]), _name(triple[2]), positions)
                 edges[edge.subject][edge] = edges[edge.object][edge] = None
         values: defaultdict[tuple[Iri, Iri], list[Value]] = defaultdict(list)
         for array in folded.arrays:
-            values[_name(array.owner), array.predicate[1:-1]].append(Value(array))
+            values[_name(array.owner), _name(array.predicate)].append(Value(array))
         ends = dict.fromkeys(filter(is_key, edges))
         # Members of which there is no edge are a part of the value.
         ends |= {end.value: None for cell in cells for _, end in contents[cell].says if isinstance(end, BlankTerm)}
-        others = [end for end in ends if end not in own]
-        return Lists({end: list(some) for end, some in edges.items()}, dict(values), others)
+        return Lists(
+            {end: list(some) for end, some in edges.items()},
+            dict(values),
+            [end for end in ends if _label(end) not in own],
+            frozenset(own[label] for label in nodes if is_key(own[label])),
+            frozenset(own[label] for label in nodes - raw if label in subjects or is_blank(label)),
+        )
+
+    def _edge_rule(self, own: Mapping[str, Iri], contents: Mapping[Iri, Content]) -> Callable[..., bool]:
+        """Return what says whether a triple is an edge, by what the rule of the profile makes edges of the cells."""
+        leading = {
+            (_term(end), node(predicate), _label(cell))
+            for cell in own.values()
+            for predicate, end in contents[cell].incoming
+        }
+        led_to = {
+            (_label(cell), node(predicate), _term(end))
+            for cell in own.values()
+            for predicate, end in contents[cell].outgoing
+        }
+        owners = {triple[:2] for triple in leading}
+        members = {triple[2] for triple in led_to}
+
+        def is_edge(triple: Terms, *, is_member: bool) -> bool:
+            if not is_member:
+                return triple in leading or triple in led_to
+            of_list = triple[1] == _MEMBER and triple[0] in own and RDFS_MEMBER not in self._rule.excepted
+            return triple[2] in members and (of_list or triple[:2] in owners)
+
+        return is_edge
 
 
 def _triples_of(cells: Sequence[Iri], contents: Mapping[Iri, Content]) -> list[Terms]:
@@ -264,38 +393,104 @@ def _read_cells(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Cel
     return {key: _Cells(tuple(cells), mark) for key, cells in found.items()}
 
 
-def _lists_beside(content: Content) -> Iterable[Iri]:
-    """Return the keys of blank nodes beside a cell that may be cells too: its members, and what it is a member of."""
-    return [
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """What a cell says, as far as the mark says.
+
+    Attributes:
+        content: What it says.
+        beside: What may be a cell that hangs on it: keys, and IRIs.
+        mark: Whether that is all.
+    """
+
+    content: Content = field(default_factory=Content)
+    beside: Sequence[Iri] = ()
+    mark: Mark = WHOLE
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether it is one, or may be."""
+        return bool(self.content.says or self.content.said) or not self.mark.whole
+
+    def among(self, kinds: Mapping[Iri, Kind]) -> _Cell:
+        """Return it with those blank nodes beside it that are cells, by what they are."""
+        beside = [end for end in self.beside if kinds.get(end, Kind.LIST) is Kind.LIST]
+        is_unread = any(kinds.get(end) is Kind.UNREAD for end in self.beside)
+        return _Cell(self.content, beside, _UNPROVEN if is_unread and self.mark.whole else self.mark)
+
+
+_UNPROVEN = Mark(EndpointFault("A list could not be read."))
+
+
+def _read_with_iri(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Cell]:
+    """Read the rows of `blank_nodes/cells_with_iri`."""
+    kinds = ("says", "said", "out", "inner")
+    found: dict[Iri, dict[str, dict[Triple, None]]] = {key: {kind: {} for kind in kinds} for key in batch}
+    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
+    columns = zip(iri("n")(rows), literal_of("kind")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True)
+    for cell, kind, predicate, value in columns:
+        if kind.value not in kinds:
+            raise UnexpectedRows
+        if is_list_part(predicate):
+            found[cell][kind.value][predicate, value] = None
+    cells = {}
+    for key, said in found.items():
+        content = Content(tuple(said["says"]), tuple(said["said"]), tuple(said["out"]), mark=mark)
+        inner = [end.value for _, end in said["inner"] if isinstance(end, IriTerm)]
+        cells[key] = _Cell(content, list(dict.fromkeys([*_beside(content), *inner])), mark)
+    return cells
+
+
+def _beside(content: Content) -> list[Iri]:
+    """Return what may be a cell beside one: members that are blank, and what it is a member or the rest of."""
+    said = [
         end.value
-        for predicate, end in (*content.says, *content.said)
-        if isinstance(end, BlankTerm) and _is_part(predicate)
+        for predicate, end in content.said
+        if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm) and end.value != RDF_NIL
     ]
+    says = [
+        end.value
+        for predicate, end in content.says
+        if is_list_part(predicate)
+        and (
+            isinstance(end, BlankTerm) or (isinstance(end, IriTerm) and predicate == RDF_REST and end.value != RDF_NIL)
+        )
+    ]
+    return list(dict.fromkeys([*says, *said]))
 
 
-def _is_part(predicate: Iri) -> bool:
-    return predicate in {RDF_FIRST, RDF_REST} or predicate.startswith(_NUMBERED)
+def _named_members(content: Content) -> Iterable[Iri]:
+    return (
+        end.value
+        for predicate, end in content.says
+        if isinstance(end, IriTerm) and is_list_part(predicate) and end.value != RDF_NIL
+    )
 
 
 def _together(contents: Mapping[Iri, Content]) -> Sequence[Sequence[Iri]]:
     """Return cells in groups of those that hang together."""
+    beside: dict[Iri, dict[Iri, None]] = {key: {} for key in contents}
+    for key, content in contents.items():
+        for predicate, end in (*content.says, *content.said):
+            if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm) and end.value in beside:
+                beside[key][end.value] = beside[end.value][key] = None
     left = dict.fromkeys(contents)
     groups = []
     while left:
         key, _ = left.popitem()
         group, frontier = [key], [key]
         while frontier:
-            for end in _lists_beside(contents[frontier.pop()]):
-                if end in left:
-                    del left[end]
-                    group.append(end)
-                    frontier.append(end)
+            for other in beside[frontier.pop()]:
+                if other in left:
+                    del left[other]
+                    group.append(other)
+                    frontier.append(other)
         groups.append(group)
     return groups
 
 
 def _label(key: Iri) -> str:
-    return f"_:{key}"
+    return f"_:{key}" if is_key(key) else node(key)
 
 
 def _term(end: Term) -> str:

@@ -8,28 +8,40 @@ from itertools import chain
 from typing import Final
 
 from gateway.errors import EndpointFault
+from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
 from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import BlankEnds, Content, ContentReader, Kind, read_beside
-from gateway.sparql.blank_edges import Known, as_edge, is_to_empty_list, of_blank_node, of_node, with_cells
-from gateway.sparql.blank_keys import NodeId
-from gateway.sparql.blank_lists import ListReader
+from gateway.sparql.blank_contents import BlankEnd, BlankEnds, Content, ContentReader, Kind, read_beside
+from gateway.sparql.blank_edges import (
+    Known,
+    as_edge,
+    cells_with_iri,
+    is_to_empty_list,
+    of_blank_node,
+    of_node,
+    with_cells,
+)
+from gateway.sparql.blank_keys import NodeId, is_key
+from gateway.sparql.blank_lists import ListReader, Lists
 from gateway.sparql.blank_proof import KeyProof
 from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
-from gateway.sparql.table import BlankTerm, Table, integer, iri, read
-from gateway.terms.iri import RDF_FIRST, RDF_NIL, is_blank_node
+from gateway.sparql.table import BlankTerm, IriTerm, Table, integer, iri, read
+from gateway.terms.iri import RDF_NIL, RDFS_MEMBER, is_blank_node
 
 _LEVELS: Final = 2
 """Levels of blank neighbours in the digest of a node, at an engine that may give its key to another node."""
 
 _SOME: Final = 5_000
 """Blank nodes beside one node that are read where there are more than one answer may have."""
+
+_LISTS_BEHIND: Final = 3
+"""How far lists are read that hang on the nodes in and around lists: a list that is a node may own one that is none."""
 
 _SCAN: Final = 20_000
 """Edges with a blank node that are counted in one query."""
@@ -83,7 +95,7 @@ class BlankLookup:
     async def without_empty_lists(self, found: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return edges without those to the empty list, which is a value."""
         nil = [node for node, one in found.items() if node != RDF_NIL and any(map(is_to_empty_list, one.edges))]
-        if not nil or not self._proof.holds or self._lists is None or not await self._lists.are_there(call):
+        if not nil or self._lists is None or not await self._lists.are_there(call):
             return found
         without = {
             node: replace(found[node], edges=tuple(edge for edge in found[node].edges if not is_to_empty_list(edge)))
@@ -100,27 +112,31 @@ class BlankLookup:
             if traits.blank_nodes is not None:
                 levels = _LEVELS if traits.reuses_keys else 0
                 self._reader = ContentReader(self._client, self._rule, traits.blank_nodes, levels)
-                self._lists = ListReader(self._client, self._rule, self._reader)
+                self._lists = ListReader(self._client, self._rule, self._reader, lambda: self._proof.holds)
         return self._reader is not None and not self._proof.fails
 
     async def asked(self, ids: Sequence[Iri], call: Call) -> Sequence[Asked]:
         """Look the blank nodes of some IDs up; one whose content is another now is missing."""
-        reader = self._reader
-        if not ids or reader is None:
+        reader, lists = self._reader, self._lists
+        if not ids or reader is None or lists is None:
             return []
         parts = {node: NodeId.of(node) for node in ids}
         keys = [part.key for part in parts.values() if part is not None]
         now = await reader.ids(keys, call)
+        if any(part is not None and now.get(part.key) == node for node, part in parts.items()):
+            # So many bits of a digest agree with another node's by no accident.
+            self._proof.has_held()
+        if any(reader.kind(key, call) is Kind.LIST for key in keys):
+            await self._proof.doubt(reader, None, call)
+            now = await lists.ids(keys, call)
         contents = reader.contents(call)
         found = []
         for node, part in parts.items():
             if part is None:
                 found.append(Asked(node))
             elif now.get(part.key) == node:
-                # So many bits of a digest agree with another node's by no accident.
-                self._proof.has_held()
-                found.append(Asked(node, contents[part.key]))
-            elif not contents[part.key].mark.whole or reader.is_unread(part.key, call):
+                found.append(Asked(node, lists.content(part.key, call)))
+            elif not contents[part.key].mark.whole or await lists.is_unread(part.key, call):
                 fault = contents[part.key].mark.fault or EndpointFault("A blank node could not be read as a whole.")
                 found.append(Asked(node, mark=Mark(fault)))
             else:
@@ -138,8 +154,16 @@ class BlankLookup:
         if reader is None or not asked:
             return {}
         contents = {one.node: one.content for one in asked if one.content is not None}
-        known = await self.known((end for content in contents.values() for end in content.blank_ends), call)
         keys = {one.node: NodeId.of(one.node) for one in asked}
+        own = [part.key for node, part in keys.items() if part is not None and node in contents]
+        ends = [end for one in contents.values() for end in one.blank_ends]
+        cells = [
+            end.value
+            for one in contents.values()
+            for predicate, end in one.incoming
+            if is_list_part(predicate) and isinstance(end, IriTerm)
+        ]
+        known = await self.known([*own, *ends], call, list(dict.fromkeys(cells)))
         found = {}
         for one in asked:
             part = keys[one.node]
@@ -148,35 +172,65 @@ class BlankLookup:
                 found[one.node] = of_blank_node(one.node, part.key, one.content, known, selection)
         return sendable_edges(found)
 
-    async def known(self, keys: Iterable[Iri], call: Call) -> Known:
-        """Return what is known of the blank nodes at the ends of edges: their IDs, and the lists of cells."""
+    async def known(self, keys: Iterable[Iri], call: Call, cells_with_iri: Sequence[Iri] = ()) -> Known:
+        """Return what is known of the blank nodes at the ends of edges: their IDs, and the lists of cells.
+
+        Args:
+            keys: The blank nodes.
+            call: The call that asks.
+            cells_with_iri: Nodes with an IRI of which the lists are wanted, too.
+        """
         reader, lists = self._reader, self._lists
         if reader is None or lists is None:
             return Known({}, {}, {})
-        ends = list(dict.fromkeys(keys))
-        ids = await reader.ids(ends, call)
-        cells = [key for key in ends if reader.kind(key, call) is Kind.LIST]
-        found = await lists.of(cells, call) if cells else {}
-        beside = [end for key in cells if (one := found[key]) is not None for end in one.ends]
-        ids = await reader.ids(beside, call) if beside else ids
+        ids: Mapping[Iri, Iri] = {}
+        found: Mapping[Iri, Lists | None] = {}
+        ends, named = list(dict.fromkeys(keys)), list(cells_with_iri)
+        seen = set(ends)
+        for _ in range(_LISTS_BEHIND):
+            ids = await lists.ids(ends, call) if ends else ids
+            cells = [key for key in ends if reader.kind(key, call) is Kind.LIST]
+            found = await lists.of([*cells, *named], call) if cells or named else found
+            beside = (end for cell in (*cells, *named) if (one := found[cell]) is not None for end in one.ends)
+            ends, named = [end for end in dict.fromkeys(beside) if end not in seen], []
+            seen.update(ends)
+            if not ends:
+                break
         return Known(ids, reader.contents(call), found)
+
+    async def have_lists(self, call: Call) -> bool:
+        """Return whether the graph may have lists that are folded, so that its triples are not its edges."""
+        return self._lists is not None and await self._lists.are_there(call)
 
     async def with_cells(self, selection: EdgeSelection, call: Call) -> EdgeSelection:
         """Return which edges are to be read for a selection: a member of a list has none of the list's predicate."""
-        if not selection.incoming or self._lists is None or self.are_there is False:
+        is_asked = selection.incoming or (selection.outgoing is not None and RDFS_MEMBER in selection.outgoing)
+        if not is_asked or self._lists is None or not await self._lists.are_there(call):
             return selection
-        return with_cells(selection) if await self._lists.are_there(call) else selection
+        return with_cells(selection, are_containers=await self._lists.are_containers(call))
 
-    async def of_lists(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Neighbourhood]:
-        """Return the edges of nodes with an IRI to the members of their lists, where there are lists."""
-        if not nodes or self._lists is None or self.are_there is False or not await self._lists.are_there(call):
+    async def of_lists(
+        self, nodes: Sequence[Iri], shown: Mapping[Iri, tuple[Edge, ...]], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of nodes with an IRI to the members of their lists, where there are lists.
+
+        Args:
+            nodes: The nodes.
+            shown: The edges that show which of them are lists or containers themselves.
+            selection: Which edges are wanted.
+            call: The call that asks.
+        """
+        if not nodes or self._lists is None or not await self._lists.are_there(call):
             return {}
-        ends = await self._blank_ends(nodes, selection, call)
-        known = await self.known((end.key for one in ends.values() for end in one.ends), call)
+        wide = await self.with_cells(selection, call)
+        ends = await self._blank_ends(nodes, wide, call)
+        cells = [cell for node in nodes for cell in cells_with_iri(node, shown.get(node, ()), ends[node].ends)]
+        known = await self.known((end.key for one in ends.values() for end in one.ends), call, cells)
         found: dict[Iri, Neighbourhood] = {}
         for node, one in ends.items():
-            cells = [end for end in one.ends if end.key in known.lists]
-            edges = of_node(node, Neighbourhood(mark=one.mark), cells, known, selection)
+            of_cells = [end for end in one.ends if end.key in known.lists or is_list_part(end.predicate)]
+            around = Neighbourhood(shown.get(node, ()), mark=one.mark)
+            edges = of_node(node, around, of_cells, known, selection)
             if edges.blank_edges:
                 edges = replace(edges, mark=Mark(EndpointFault("A list could not be read.")))
             found[node] = edges
@@ -186,14 +240,16 @@ class BlankLookup:
         """Return the predicates of the lists of which some blank nodes are members."""
         cells = {
             node: [
-                end.value for predicate, end in content.said if predicate == RDF_FIRST and isinstance(end, BlankTerm)
+                end.value
+                for predicate, end in content.said
+                if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm)
             ]
             for node, content in contents.items()
         }
         keys = [key for some in cells.values() for key in some]
         if not keys:
             return {}
-        known = await self.known(keys, call)
+        known = await self.known(filter(is_key, keys), call, [key for key in keys if not is_key(key)])
         found: dict[Iri, list[Iri]] = {}
         for node, some in cells.items():
             part = NodeId.of(node)
@@ -206,21 +262,23 @@ class BlankLookup:
 
     async def positions(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Sequence[Assertion]]:
         """Return the positions of edges to members of lists, as evidence."""
-        is_asked = self._proof.holds or self.are_there
-        if not is_asked or self._lists is None or not await self._lists.are_there(call):
+        if self._lists is None or not await self._lists.are_there(call):
             return {}
         named, blank = apart(edge.subject for edge in edges)
         cells = [key for _, key in (await self._values.blank_values(named, call))] if named else []
         for one in await self.asked(blank, call):
-            cells += (
-                [] if one.content is None else [end.value for _, end in one.content.says if isinstance(end, BlankTerm)]
-            )
-        known = await self.known(cells, call)
+            part = NodeId.of(one.node)
+            if one.content is not None and part is not None:
+                cells += [part.key, *(end.value for _, end in one.content.says if isinstance(end, BlankTerm))]
+        members = dict.fromkeys(edge.subject for edge in edges if edge.predicate == RDFS_MEMBER)
+        known = await self.known(cells, call, [node for node in members if not is_blank_node(node)])
         wanted = frozenset(edges)
         found: dict[Edge, Sequence[Assertion]] = {}
         read = {id(lists): lists for lists in known.lists.values() if lists is not None}
         for lists in read.values():
             for member in dict.fromkeys(chain.from_iterable(lists.edges.values())):
+                if not member.positions:
+                    continue
                 edge = as_edge(member, known.ids)
                 if edge is not None and edge in wanted:
                     found[edge] = (*found.get(edge, ()), *member.assertions)
@@ -239,20 +297,24 @@ class BlankLookup:
         """
         rest = {} if wide == selection else {node: _selected(node, one, selection) for node, one in found.items()}
         beside = [node for node, one in found.items() if one.blank_edges and one.mark.whole]
+        cells = {node: cells_with_iri(node, one.edges, ()) for node, one in found.items()}
         reader = self._reader
-        if not beside or reader is None:
+        if reader is None or not (beside or any(cells.values())):
             return {**found, **rest}
-        self.are_there = True
-        anchor = min(beside, key=lambda node: found[node].blank_edges)
-        if await self._proof.doubt(reader, anchor, call) is not None:
-            return {**found, **rest}
-        # Of too many for one answer some are read, and all others stay counted.
-        ends = {
-            node: one.ends if one.mark.whole else one.ends[:_SOME]
-            for node, one in (await self._blank_ends(beside, wide, call)).items()
-            if one.mark.answered
-        }
-        known = await self.known((end.key for some in ends.values() for end in some), call)
+        ends: dict[Iri, Sequence[BlankEnd]] = {node: () for node, some in cells.items() if some}
+        if beside:
+            self.are_there = True
+            anchor = min(beside, key=lambda node: found[node].blank_edges)
+            if await self._proof.doubt(reader, anchor, call) is None:
+                # Of too many for one answer some are read, and all others stay counted.
+                ends |= {
+                    node: one.ends if one.mark.whole else one.ends[:_SOME]
+                    for node, one in (await self._blank_ends(beside, wide, call)).items()
+                    if one.mark.answered
+                }
+        named = dict.fromkeys(chain.from_iterable(cells.values()))
+        named |= {cell: None for node, some in ends.items() for cell in cells_with_iri(node, (), some)}
+        known = await self.known((end.key for some in ends.values() for end in some), call, list(named))
         joined = {node: of_node(node, found[node], some, known, selection) for node, some in ends.items()}
         return {**found, **rest, **sendable_edges(joined)}
 
@@ -279,15 +341,21 @@ class BlankLookup:
             call: The call that asks.
             contents: Whether the content of blank nodes that are no nodes is wanted.
         """
-        if not self._proof.holds:
-            beside = next((node for node, one in described.items() if has_blank_nodes_as_values(one)), None)
-            if beside is None or not await self.have_keys(call) or self._reader is None:
-                return {}
-            self.are_there = True
-            await self._proof.doubt(self._reader, beside, call)
-        if self._reader is None or self._lists is None or not self._proof.holds:
+        if not described or not await self.have_keys(call):
             return {}
-        return await self._values.without_nodes(described, self._reader, self._lists, call, contents=contents)
+        beside = next((node for node, one in described.items() if has_blank_nodes_as_values(one)), None)
+        reader, lists = self._reader, self._lists
+        if reader is None or lists is None:
+            return {}
+        if beside is not None:
+            self.are_there = True
+        if beside is not None or await lists.are_there(call):
+            await self._proof.doubt(reader, beside, call)
+        if beside is not None and not self._proof.holds:
+            return {}
+        return await self._values.without_nodes(
+            described, reader, lists, call, contents=contents, is_proven=self._proof.holds
+        )
 
     async def with_values(
         self, described: Mapping[Iri, Description], asked: Iterable[Asked], call: Call, *, contents: bool

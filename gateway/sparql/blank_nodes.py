@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final
 
 from gateway.errors import EndpointFault, Fault
+from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.reading import (
@@ -53,7 +54,7 @@ from gateway.sparql.evidence import EvidenceReader, WaysInUse
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.walks import WalkReader
-from gateway.terms.iri import is_blank_node
+from gateway.terms.iri import RDF_NIL, is_blank_node
 
 _FEW: Final = 5_000
 """Edges of a node with blank neighbours that are read to count them by predicate."""
@@ -139,7 +140,7 @@ class BlankNodes:
             return await self._named.degrees.counts(ids, call)
         named, blank = apart(ids)
         found = dict(await self._named.degrees.counts(named, call) if named else {})
-        beside = [node for node in named if found[node].mark.whole and found[node].blank_edges]
+        beside = [node for node in named if found[node].mark.whole and _are_others(found[node])]
         few = [node for node in beside if _total(found[node]) <= _FEW]
         around = {**(await self.edges(few, call) if few else {}), **await self._lookup.around(blank, ALL_EDGES, call)}
         counted = {
@@ -154,6 +155,8 @@ class BlankNodes:
         if not await self._lookup.have_keys(call):
             return await self._named.reach.reach(ids, hops, call)
         named, blank = apart(ids)
+        if await self._lookup.have_lists(call):
+            return {node: Reach(mark=beside_blank_nodes()) for node in ids}
         found = await self._named.reach.reach(named, hops, call) if named else {}
         return {**found, **{node: Reach(mark=beside_blank_nodes()) for node in blank}}
 
@@ -175,13 +178,17 @@ class BlankNodes:
             for edge in one.edges:
                 # A node of this set that is blank too is asked for below.
                 edges.get(edge.subject, {})[edge] = None
-        of_lists = await self._lookup.of_lists(named, selection, call)
+        shown = {
+            node: one.edges for node, one in found.items() if any(is_list_part(edge.predicate) for edge in one.edges)
+        }
+        of_lists = await self._lookup.of_lists(named, shown, selection, call)
         for node in named:
             in_lists = of_lists.get(node, Neighbourhood())
             edges[node] |= dict.fromkeys(edge for edge in in_lists.edges if edge.object in inside)
             mark = next((one for one in (found[node].mark, broken, in_lists.mark) if one and not one.whole), WHOLE)
-            if edges[node] or not mark.whole:
-                new = dict.fromkeys((*found[node].edges, *edges[node]))
+            if edges[node] or not mark.whole or node in shown:
+                others = (edge for edge in found[node].edges if not is_list_part(edge.predicate))
+                new = dict.fromkeys((*others, *edges[node]))
                 found[node] = replace(found[node], edges=tuple(new), mark=mark)
         for node, one in (await self._lookup.around(blank, selection, call)).items():
             found[node] = replace(one, edges=tuple(edge for edge in one.edges if edge.object in inside), blank_edges=0)
@@ -292,7 +299,18 @@ class BlankNodes:
 def _without_blank_ends(on_answers: OnAnswers, answers: Mapping[Iri, Neighbourhood]) -> None:
     """Hand on the answers that are as they stay."""
     stay = {node: one for node, one in answers.items() if not one.blank_edges}
-    on_answers({node: one for node, one in stay.items() if not any(map(is_to_empty_list, one.edges))})
+    on_answers({node: one for node, one in stay.items() if not any(map(_is_of_list, one.edges))})
+
+
+def _is_of_list(edge: Edge) -> bool:
+    return is_to_empty_list(edge) or is_list_part(edge.predicate)
+
+
+def _are_others(counts: EdgeCounts) -> bool:
+    """Return whether the edges of a node are others than those that were counted: blank nodes and lists are read."""
+    return bool(counts.blank_edges) or any(
+        is_list_part(one.predicate) or RDF_NIL in one.neighbours for one in counts.counts
+    )
 
 
 def _total(counts: EdgeCounts) -> int:

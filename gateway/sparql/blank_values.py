@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from gateway.errors import EndpointFault
+from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple
-from gateway.sparql.blank_keys import NodeId, by_key
+from gateway.sparql.blank_keys import NodeId, by_key, is_key
 from gateway.sparql.blank_lists import ListReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
-from gateway.terms.iri import ARRAY, MAX_IRI, RDF_FIRST, RDF_NIL, RDF_REST, REACHED_BY, REIFICATION
+from gateway.sparql.table import optional as optional_term
+from gateway.terms.iri import ARRAY, MAX_IRI, RDF_NIL, RDF_REST, RDFS_MEMBER, REACHED_BY, REIFICATION
 from gateway.terms.literals import Literal
 
 _EMPTY = IriTerm(RDF_NIL)
 """The empty list."""
+
+_UNREAD = Mark(EndpointFault("A list could not be read."))
 
 _LONGEST = MAX_IRI - len(REACHED_BY)
 """Characters of a predicate that can be a type."""
@@ -40,7 +45,7 @@ def said_by(
         rows += ((node, predicate, end) for predicate, end in content.says)
         if types and not any(predicate in types and isinstance(end, IriTerm) for predicate, end in content.says):
             by_lists = (of_lists or {}).get(node, ())
-            said = (predicate for predicate, _ in content.said if not (by_lists and predicate == RDF_FIRST))
+            said = (predicate for predicate, _ in content.said if not (by_lists and is_list_part(predicate)))
             leading = dict.fromkeys(predicate for predicate in (*said, *by_lists) if len(predicate) <= _LONGEST)
             rows += ((node, types[0], IriTerm(f"{REACHED_BY}{predicate}")) for predicate in leading)
     return Table(
@@ -52,10 +57,11 @@ def said_by(
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The blank nodes to which a node leads, by predicate, as far as the mark says."""
+    """The blank nodes to which a node leads, by predicate, and whether it is a list itself, as far as the mark says."""
 
     said: tuple[Triple, ...] = ()
     mark: Mark = WHOLE
+    is_cell: bool = False
 
 
 class BlankValues:
@@ -78,6 +84,7 @@ class BlankValues:
         call: Call,
         *,
         contents: bool,
+        is_proven: bool,
     ) -> Mapping[Iri, Description]:
         """Return descriptions of nodes with an IRI in which no blank node that is a node stands as a value.
 
@@ -87,6 +94,7 @@ class BlankValues:
             lists: Reads lists, which are values.
             call: The call that asks.
             contents: Whether the content of other blank nodes is wanted.
+            is_proven: Whether keys of blank nodes can be believed.
         """
         has_lists = await lists.are_there(call)
         beside = [node for node, one in described.items() if has_lists or has_blank_nodes_as_values(one)]
@@ -94,10 +102,23 @@ class BlankValues:
             return {}
         read = await self._read(beside, call)
         found = {node: one.said for node, one in read.items() if one.mark.whole}
+        if not is_proven and any(isinstance(end, BlankTerm) for said in found.values() for _, end in said):
+            return {node: replace(described[node], mark=_UNREAD) for node in beside}
         others = {node: _without_blank(described[node]) for node in found}
         # Lists among their values may be missing.
         unread = {node: replace(described[node], mark=one.mark) for node, one in read.items() if not one.mark.whole}
-        return unread | {**await self._with(found, others, reader, lists, call, contents=contents)}
+        cells = [node for node in found if read[node].is_cell]
+        of_cells = await lists.of(cells, call) if cells else {}
+        for node in cells:
+            of_cell = of_cells[node]
+            if of_cell is None:
+                others[node] = replace(_without_parts(others[node]), mark=_UNREAD)
+            elif node in of_cell.folded:
+                others[node] = _without_parts(others[node])
+                found[node] = tuple(triple for triple in found[node] if not is_list_part(triple[0]))
+        return unread | {
+            **await self._with(found, others, reader, lists, call, contents=contents, own=frozenset(cells))
+        }
 
     async def blank_values(self, nodes: Sequence[Iri], call: Call) -> Sequence[tuple[Iri, Iri]]:
         """Return the predicates and keys of the blank nodes to which some nodes lead."""
@@ -125,7 +146,7 @@ class BlankValues:
             node: tuple(triple for triple in content.says if isinstance(triple[1], BlankTerm) or triple[1] == _EMPTY)
             for node, content in contents.items()
         }
-        leading = {node: triples for node, triples in said.items() if triples}
+        leading = {node: triples for node, triples in said.items() if triples or _is_list(node, reader, call)}
         return await self._with(leading, described, reader, lists, call, contents=with_contents)
 
     async def _with(
@@ -137,22 +158,29 @@ class BlankValues:
         call: Call,
         *,
         contents: bool,
+        own: Collection[Iri] = (),
     ) -> Mapping[Iri, Description]:
         keys = [end.value for triples in said.values() for _, end in triples if isinstance(end, BlankTerm)]
-        ids = await reader.ids(keys, call)
+        ids = await lists.ids(keys, call)
         values = [key for key in dict.fromkeys(keys) if key not in ids]
+        owners = {node: node if (part := NodeId.of(node)) is None else part.key for node in said}
         cells = [key for key in values if reader.kind(key, call) is Kind.LIST]
+        cells += [key for key in owners.values() if key in own or (is_key(key) and reader.kind(key, call) is Kind.LIST)]
         folded = await lists.of(cells, call) if cells else {}
         members = [end for key in cells if (one := folded[key]) is not None for end in one.ends]
-        ids = await reader.ids(members, call) if members else ids
-        known = await reader.read(values, call)
-        inner = (end for key in values for _, end in known[key].says)
-        known = await reader.read([end.value for end in inner if isinstance(end, BlankTerm)], call)
+        ids = await lists.ids(members, call) if members else ids
+        known = await reader.read(values, call) if values else {}
+        inner = [end.value for key in values for _, end in known[key].says if isinstance(end, BlankTerm)]
+        known = await reader.read(inner, call) if inner else known
         found: dict[Iri, Description] = dict(described)
         for node, triples in said.items():
             properties: dict[Iri, tuple[Value, ...]] = {**described[node].properties}
-            part = NodeId.of(node)
-            owner = node if part is None else part.key
+            owner = owners[node]
+            of_owner = folded.get(owner)
+            if of_owner is not None and owner in of_owner.folded:
+                new: Sequence[Value] = [one.literal(ids) for one in of_owner.values.get((owner, RDFS_MEMBER), ())]
+                if new:
+                    properties[RDFS_MEMBER] = (*properties.get(RDFS_MEMBER, ()), *new)
             shown: set[tuple[int, Iri]] = set()
             for predicate, end in triples:
                 if end == _EMPTY and predicate != RDF_REST:
@@ -162,7 +190,7 @@ class BlankValues:
                 if not contents and folded.get(end.value) is None:
                     continue
                 in_lists = folded.get(end.value)
-                new: Sequence[Value] = [_content(known[end.value], known, levels=1)]
+                new = [_content(known[end.value], known, levels=1)]
                 if in_lists is not None:
                     # Those that hang together stand there together.
                     is_new = (id(in_lists), predicate) not in shown
@@ -208,10 +236,24 @@ def _others(properties: Properties) -> Iterator[tuple[Iri, tuple[Value, ...]]]:
             yield predicate, others
 
 
+def _is_list(node: Iri, reader: ContentReader, call: Call) -> bool:
+    part = NodeId.of(node)
+    return part is not None and reader.kind(part.key, call) is Kind.LIST
+
+
+def _without_parts(described: Description) -> Description:
+    properties = {p: values for p, values in described.properties.items() if not is_list_part(p)}
+    return replace(described, properties=properties)
+
+
 def _read_values(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Values]:
     found: dict[Iri, dict[Triple, None]] = {node: {} for node in batch}
-    for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), by_key(rows, "v"), strict=True):
-        if not isinstance(end, BlankTerm) and end != _EMPTY:
+    cells: set[Iri] = set()
+    for node, predicate, end in zip(iri("n")(rows), optional_term("p")(rows), by_key(rows, "v"), strict=True):
+        if predicate is None and end == IriTerm(node):
+            cells.add(node)
+        elif isinstance(predicate, IriTerm) and (isinstance(end, BlankTerm) or end == _EMPTY):
+            found[node][predicate.value, end] = None
+        else:
             raise UnexpectedRows
-        found[node][predicate, end] = None
-    return {node: _Values(tuple(said), mark) for node, said in found.items()}
+    return {node: _Values(tuple(said), mark, node in cells) for node, said in found.items()}
