@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 import msgspec
 
-from gateway.graph.values import Iri, Properties, Value
-from gateway.terms.iri import ARRAY, ORDER, is_shown
+from gateway.graph.values import Evidence, Iri, Properties, Value
+from gateway.terms.iri import ARRAY, ORDER, POSITION, is_shown
 from gateway.terms.literals import Literal
 
 DEEPEST = 32
@@ -34,6 +35,11 @@ def list_of(literal: Literal) -> list[object]:
     except (msgspec.DecodeError, RecursionError):
         return []
     return found if isinstance(found, list) else []
+
+
+def positions_of(evidence: Evidence) -> Evidence:
+    """Return what is known of the positions of the end of an edge, whatever else is stated about it."""
+    return replace(evidence, assertions=tuple(one for one in evidence.assertions if POSITION in one.properties))
 
 
 def members_in_order(values: Iterable[Value]) -> list[Iri]:

@@ -13,6 +13,7 @@ from gateway import messages
 from gateway.answers.blank_nodes import BeyondReader
 from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
+from gateway.answers.list_order import positions_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
 from gateway.answers.page import (
@@ -430,9 +431,11 @@ class Presenter:
         edge.failed = not evidence.mark.whole
         edge.unrefined = not (edge.failed or evidence.refined)
         edge.ids_left_out = evidence.left_out
-        if not edge.failed and (metadata := builder.edge(evidence, edge.omitted_texts)):
+        # Where a member stands in a list is known, whatever else is stated about the edge.
+        known = positions_of(evidence) if edge.failed else evidence
+        if metadata := builder.edge(known, edge.omitted_texts):
             edge.set_metadata(metadata)
-            edge.other_languages = builder.other_languages_of(evidence)
+            edge.other_languages = builder.other_languages_of(known)
 
     def _fit_to_limit(
         self,

@@ -14,6 +14,8 @@ from gateway.sparql.blank_lists import ListEdge, Lists
 from gateway.sparql.table import BlankTerm, IriTerm
 from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDFS_MEMBER
 
+_UNREAD = Content()
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -134,8 +136,8 @@ def of_node(
     count = 0
     for end in ends:
         count += 1
-        back = known.contents[end.key].says if end.is_incoming else known.contents[end.key].said
-        if (end.predicate, IriTerm(node)) in back:
+        content = known.contents.get(end.key, _UNREAD)
+        if (end.predicate, IriTerm(node)) in (content.says if end.is_incoming else content.said):
             found.add(end.predicate, end.key, is_incoming=end.is_incoming)
         else:
             doubted += 1

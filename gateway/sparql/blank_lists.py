@@ -311,7 +311,8 @@ class ListReader:
         own = {_label(cell): cell for cell in cells}
         subjects = {triple[0] for triple in folded.triples}
         raw = {subject for subject, predicate, _ in folded.triples if is_list_part(_name(predicate))}
-        nodes = subjects.union(value for _, _, value in folded.triples).intersection(own)
+        owners = {array.owner for array in folded.arrays}
+        nodes = subjects.union((value for _, _, value in folded.triples), owners).intersection(own)
         edges: defaultdict[Iri, dict[ListEdge, None]] = defaultdict(dict)
         is_edge = self._edge_rule(own, contents)
         for triple in dict.fromkeys((*folded.triples, *folded.positions)):
@@ -331,7 +332,9 @@ class ListReader:
             dict(values),
             [end for end in ends if _label(end) not in own],
             frozenset(own[label] for label in nodes if is_key(own[label])),
-            frozenset(own[label] for label in nodes - raw if label in subjects or is_blank(label)),
+            frozenset(
+                cell for label, cell in own.items() if label not in raw and (label in nodes or not is_blank(label))
+            ),
         )
 
     def _edge_rule(self, own: Mapping[str, Iri], contents: Mapping[Iri, Content]) -> Callable[..., bool]:

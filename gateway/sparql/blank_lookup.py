@@ -32,7 +32,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
 from gateway.sparql.table import BlankTerm, IriTerm, Table, integer, iri, read
-from gateway.terms.iri import RDF_NIL, RDFS_MEMBER, is_blank_node
+from gateway.terms.iri import RDFS_MEMBER, is_blank_node
 
 _LEVELS: Final = 2
 """Levels of blank neighbours in the digest of a node, at an engine that may give its key to another node."""
@@ -79,6 +79,7 @@ class BlankLookup:
         self._rule = rule
         self._batch = profile.limits.batch
         self._may_be_nodes = client.is_remote and not client.has_policy and has_blank_nodes(profile)
+        self._has_way = False
         self._reader: ContentReader | None = None
         self._lists: ListReader | None = None
         self._proof = KeyProof(client)
@@ -94,7 +95,7 @@ class BlankLookup:
 
     async def without_empty_lists(self, found: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return edges without those to the empty list, which is a value."""
-        nil = [node for node, one in found.items() if node != RDF_NIL and any(map(is_to_empty_list, one.edges))]
+        nil = [node for node, one in found.items() if any(map(is_to_empty_list, one.edges))]
         if not nil or self._lists is None or not await self._lists.are_there(call):
             return found
         without = {
@@ -105,15 +106,19 @@ class BlankLookup:
 
     async def have_keys(self, call: Call) -> bool:
         """Return whether the engine is one that has keys of blank nodes, whatever was proven of this one."""
+        return await self.read_lists(call) and self._has_way and not self._proof.fails
+
+    async def read_lists(self, call: Call) -> bool:
+        """Return whether lists are read, of an engine without keys those alone that have no blank cells."""
         if not self._may_be_nodes:
             return False
         if self._reader is None:
             traits = TRAITS[await self._client.engine(call)]
-            if traits.blank_nodes is not None:
-                levels = _LEVELS if traits.reuses_keys else 0
-                self._reader = ContentReader(self._client, self._rule, traits.blank_nodes, levels)
-                self._lists = ListReader(self._client, self._rule, self._reader, lambda: self._proof.holds)
-        return self._reader is not None and not self._proof.fails
+            self._has_way = traits.blank_nodes is not None
+            levels = _LEVELS if traits.reuses_keys else 0
+            self._reader = ContentReader(self._client, self._rule, traits.blank_nodes or "iris", levels)
+            self._lists = ListReader(self._client, self._rule, self._reader, lambda: self._proof.holds)
+        return True
 
     async def asked(self, ids: Sequence[Iri], call: Call) -> Sequence[Asked]:
         """Look the blank nodes of some IDs up; one whose content is another now is missing."""
@@ -185,7 +190,7 @@ class BlankLookup:
             return Known({}, {}, {})
         ids: Mapping[Iri, Iri] = {}
         found: Mapping[Iri, Lists | None] = {}
-        ends, named = list(dict.fromkeys(keys)), list(cells_with_iri)
+        ends, named = list(dict.fromkeys(keys)) if self._proof.holds else [], list(cells_with_iri)
         seen = set(ends)
         for _ in range(_LISTS_BEHIND):
             ids = await lists.ids(ends, call) if ends else ids
@@ -224,6 +229,8 @@ class BlankLookup:
             return {}
         wide = await self.with_cells(selection, call)
         ends = await self._blank_ends(nodes, wide, call)
+        if any(one.ends for one in ends.values()) and await self.have_keys(call) and self._reader is not None:
+            await self._proof.doubt(self._reader, None, call)
         cells = [cell for node in nodes for cell in cells_with_iri(node, shown.get(node, ()), ends[node].ends)]
         known = await self.known((end.key for one in ends.values() for end in one.ends), call, cells)
         found: dict[Iri, Neighbourhood] = {}
@@ -302,7 +309,7 @@ class BlankLookup:
         if reader is None or not (beside or any(cells.values())):
             return {**found, **rest}
         ends: dict[Iri, Sequence[BlankEnd]] = {node: () for node, some in cells.items() if some}
-        if beside:
+        if beside and await self.have_keys(call):
             self.are_there = True
             anchor = min(beside, key=lambda node: found[node].blank_edges)
             if await self._proof.doubt(reader, anchor, call) is None:
@@ -341,20 +348,23 @@ class BlankLookup:
             call: The call that asks.
             contents: Whether the content of blank nodes that are no nodes is wanted.
         """
-        if not described or not await self.have_keys(call):
+        if not described or not await self.read_lists(call):
             return {}
-        beside = next((node for node, one in described.items() if has_blank_nodes_as_values(one)), None)
         reader, lists = self._reader, self._lists
         if reader is None or lists is None:
             return {}
-        if beside is not None:
-            self.are_there = True
-        if beside is not None or await lists.are_there(call):
-            await self._proof.doubt(reader, beside, call)
-        if beside is not None and not self._proof.holds:
-            return {}
+        beside = [node for node, one in described.items() if has_blank_nodes_as_values(one)]
+        have_keys = await self.have_keys(call)
+        if have_keys:
+            self.are_there = True if beside else self.are_there
+            if beside or await lists.are_there(call):
+                await self._proof.doubt(reader, next(iter(beside), None), call)
+        asked = dict(described)
+        if not self._proof.holds:
+            # Blank nodes among its values are shown by what they say.
+            asked = {node: one for node, one in described.items() if node not in beside}
         return await self._values.without_nodes(
-            described, reader, lists, call, contents=contents, is_proven=self._proof.holds
+            asked, reader, lists, call, contents=contents, is_proven=self._proof.holds
         )
 
     async def with_values(

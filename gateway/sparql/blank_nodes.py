@@ -101,9 +101,9 @@ class BlankNodes:
         on_answers: OnAnswers | None = None,
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node; see `GraphStore.edges`."""
-        if not await self._lookup.have_keys(call):
+        if not await self._lookup.read_lists(call):
             return await self._named.edges.around(ids, call, selection=selection, per_id=per_id, on_answers=on_answers)
-        named, blank = apart(ids)
+        named, blank = await self._split(ids, call)
         found: Mapping[Iri, Neighbourhood] = {}
         if named:
             wide = await self._lookup.with_cells(selection, call)
@@ -136,9 +136,9 @@ class BlankNodes:
 
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate; see `GraphStore.edge_counts`."""
-        if not await self._lookup.have_keys(call):
+        if not await self._lookup.read_lists(call):
             return await self._named.degrees.counts(ids, call)
-        named, blank = apart(ids)
+        named, blank = await self._split(ids, call)
         found = dict(await self._named.degrees.counts(named, call) if named else {})
         beside = [node for node in named if found[node].mark.whole and _are_others(found[node])]
         few = [node for node in beside if _total(found[node]) <= _FEW]
@@ -152,9 +152,9 @@ class BlankNodes:
 
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
-        if not await self._lookup.have_keys(call):
+        if not await self._lookup.read_lists(call):
             return await self._named.reach.reach(ids, hops, call)
-        named, blank = apart(ids)
+        named, blank = await self._split(ids, call)
         if await self._lookup.have_lists(call):
             return {node: Reach(mark=beside_blank_nodes()) for node in ids}
         found = await self._named.reach.reach(named, hops, call) if named else {}
@@ -165,9 +165,9 @@ class BlankNodes:
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the outgoing edges of each node whose object lies inside a set; see `GraphStore.edges_among`."""
         among = self._named.edges.among
-        if not await self._lookup.have_keys(call):
+        if not await self._lookup.read_lists(call):
             return await among(ids, inside, call, predicates=predicates)
-        named, blank = apart(ids)
+        named, blank = await self._split(ids, call)
         selection = EdgeSelection(predicates, incoming=())
         found = dict(await among(named, inside, call, predicates=predicates) if named else {})
         ends = [node for node in inside if is_blank_node(node)] if named else []
@@ -253,7 +253,7 @@ class BlankNodes:
 
     async def edge_metadata(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
         """Return the statements about each edge; see `GraphStore.edge_metadata`."""
-        if not edges or not await self._lookup.have_keys(call):
+        if not edges or not await self._lookup.read_lists(call):
             return await self._named.evidence.about(edges, call)
         blank = [edge for edge in edges if is_blank_node(edge.subject) or is_blank_node(edge.object)]
         of_blank = frozenset(blank)

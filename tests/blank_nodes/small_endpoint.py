@@ -1,0 +1,55 @@
+"""An endpoint on loopback that answers by the Oxigraph of this process, which knows its blank nodes by their labels."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final, cast
+
+import pyoxigraph
+from aiohttp import web
+
+from gateway.api import open_gateway
+from gateway.settings.endpoint import EndpointSettings, EngineName
+from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NodeSettings
+from gateway.tools.gateway import Gateway
+from tests.small import ROOM
+from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
+
+PREFIXES: Final = (
+    "@prefix x: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . "
+    "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+)
+
+
+def profile_for(engine: EngineName = "oxigraph") -> Profile:
+    """Return a profile by which blank nodes are nodes where the engine has a way back to them."""
+    settings = {"nodes": NodeSettings(blank="on"), "endpoint": EndpointSettings(engine=engine), "size": ROOM}
+    return Profile().model_copy(update=settings)
+
+
+@asynccontextmanager
+async def served(
+    turtle: str, *, engine: EngineName = "oxigraph", refuses: Callable[[str], bool] = lambda _: False
+) -> AsyncIterator[tuple[Gateway, FakeEndpoint]]:
+    """Serve a graph and open a gateway over it.
+
+    Args:
+        turtle: The graph.
+        engine: What the gateway takes the engine for.
+        refuses: Whether a query, without its white space, is answered by an error.
+    """
+    store = pyoxigraph.Store()
+    store.load((PREFIXES + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        query = str((await request.post())["query"])
+        if refuses("".join(query.split())):
+            return web.Response(status=400, text="refused")
+        found = cast("pyoxigraph.QuerySolutions", store.query(query))
+        return web.Response(body=found.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
+
+    async with fake_endpoint(answer) as endpoint:
+        prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
+        opened = open_gateway(endpoint=endpoint.url, profile=profile_for(engine), prefixes=prefixes)
+        async with opened as gateway:
+            yield gateway, endpoint
