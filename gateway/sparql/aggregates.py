@@ -21,7 +21,7 @@ from gateway.sparql.table import IriTerm, LiteralTerm, Table, Term, integer, lit
 from gateway.sparql.template import Parameter
 from gateway.sparql.walks import SinglePredicates, WalkReader, patterns_of, turns_of
 from gateway.terms.comparable import Number, comparable
-from gateway.terms.iri import ARRAY, ORDER, XSD, is_sendable
+from gateway.terms.iri import ARRAY, ORDER, XSD, is_reached_by, is_sendable
 from gateway.terms.literals import Literal
 
 _EXACT = frozenset({f"{XSD}integer", f"{XSD}decimal"})
@@ -59,6 +59,9 @@ class AggregateReader:
             return True
 
     async def _marked(self, asked: Aggregate, call: Call, *, is_distinct: bool) -> Aggregated:
+        if self._client.is_remote and any(map(is_reached_by, asked.types)):
+            # An engine does not know the types of blank nodes without one.
+            return UNPROVEN
         try:
             groups = await self._groups(asked, call, is_distinct=is_distinct)
         except Fault as fault:

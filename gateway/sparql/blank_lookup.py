@@ -203,6 +203,16 @@ class BlankLookup:
                 break
         return Known(ids, reader.contents(call), found)
 
+    async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
+        """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
+        reader, lists = self._reader, self._lists
+        if not keys or reader is None or lists is None:
+            return {}, True
+        known = await lists.ids(keys, call)
+        others = [key for key in keys if key not in known]
+        unread = [key for key in others if await lists.is_unread(key, call)]
+        return {key: known[key] for key in keys if key in known}, not unread
+
     async def have_lists(self, call: Call) -> bool:
         """Return whether the graph may have lists that are folded, so that its triples are not its edges."""
         return self._lists is not None and await self._lists.are_there(call)
@@ -267,12 +277,15 @@ class BlankLookup:
                     found.setdefault(node, []).extend(edge.predicate for edge in edges if edge.object == part.key)
         return found
 
-    async def positions(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Sequence[Assertion]]:
-        """Return the positions of edges to members of lists, as evidence."""
+    async def positions(
+        self, edges: Sequence[Edge], call: Call
+    ) -> tuple[Mapping[Edge, Sequence[Assertion]], Mapping[Iri, Mark]]:
+        """Return the positions of edges to members of lists, as evidence, and the marks of unread owners."""
         if self._lists is None or not await self._lists.are_there(call):
-            return {}
+            return {}, {}
         named, blank = apart(edge.subject for edge in edges)
-        cells = [key for _, key in (await self._values.blank_values(named, call))] if named else []
+        keys, unread = await self._values.blank_values(named, call) if named else ([], {})
+        cells = list(keys)
         for one in await self.asked(blank, call):
             part = NodeId.of(one.node)
             if one.content is not None and part is not None:
@@ -289,7 +302,7 @@ class BlankLookup:
                 edge = as_edge(member, known.ids)
                 if edge is not None and edge in wanted:
                     found[edge] = (*found.get(edge, ()), *member.assertions)
-        return found
+        return found, unread
 
     async def with_blank_ends(
         self, found: Mapping[Iri, Neighbourhood], wide: EdgeSelection, selection: EdgeSelection, call: Call

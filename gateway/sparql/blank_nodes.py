@@ -88,8 +88,25 @@ class BlankNodes:
 
     def noted(self, schema: Schema) -> Schema:
         """Return a schema, and note whether the graph has blank nodes by it."""
-        self._lookup.are_there = True if schema.blank else False if schema.blank.are_all else None
+        are_there = bool(schema.blank) or schema.blank_share is not None
+        self._lookup.are_there = True if are_there else False if schema.blank.are_all else None
         return schema
+
+    async def are_followed(self, call: Call) -> bool:
+        """Return whether the graph is known to have blank nodes, and they can be asked for again."""
+        return self._lookup.are_there is True and await self._lookup.lead_back(call) is True
+
+    async def fold_lists(self, call: Call) -> bool:
+        """Return whether lists are edges to their members, and not the triples that they are made of."""
+        return await self._lookup.read_lists(call)
+
+    async def has_lists(self, call: Call) -> bool:
+        """Return whether the graph may have such lists."""
+        return await self._lookup.read_lists(call) and await self._lookup.have_lists(call)
+
+    async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
+        """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
+        return await self._lookup.ids(keys, call)
 
     async def edges(
         self,
@@ -267,8 +284,12 @@ class BlankNodes:
             except Fault as fault:
                 mark = Mark(fault)
             found |= dict.fromkeys(blank, Evidence(mark=mark))
-        for edge, positions in (await self._lookup.positions(edges, call)).items():
-            found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *positions))
+        positions, unread_owners = await self._lookup.positions(edges, call)
+        for edge, places in positions.items():
+            found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *places))
+        for edge in edges:
+            if edge.subject in unread_owners and found[edge].mark.whole:
+                found[edge] = replace(found[edge], mark=unread_owners[edge.subject])
         return {edge: found[edge] for edge in edges}
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:

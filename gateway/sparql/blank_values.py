@@ -120,10 +120,11 @@ class BlankValues:
             **await self._with(found, others, reader, lists, call, contents=contents, own=frozenset(cells))
         }
 
-    async def blank_values(self, nodes: Sequence[Iri], call: Call) -> Sequence[tuple[Iri, Iri]]:
-        """Return the predicates and keys of the blank nodes to which some nodes lead."""
+    async def blank_values(self, nodes: Sequence[Iri], call: Call) -> tuple[Sequence[Iri], Mapping[Iri, Mark]]:
+        """Return the keys of the blank nodes to which some nodes lead, and the marks of those that were not read."""
         found = await self._read(nodes, call)
-        return [(p, end.value) for one in found.values() for p, end in one.said if isinstance(end, BlankTerm)]
+        keys = [end.value for one in found.values() for _, end in one.said if isinstance(end, BlankTerm)]
+        return keys, {node: one.mark for node, one in found.items() if not one.mark.whole}
 
     async def _read(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Values]:
         query = BatchedQuery[Iri, _Values](

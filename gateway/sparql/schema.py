@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -225,8 +225,16 @@ class Pace:
         return max(FIRST_TRIPLES, int(FIRST_TRIPLES * _QUERY_SECONDS / self.seconds))
 
 
+AddBlank = Callable[[Counts, Call], Awaitable[tuple[BlankShare | None, str]]]
+"""Adds to counts those of blank nodes, and returns how much these are, and why the counts are not exact."""
+
+
 class SchemaReader:
-    """Reads the schema of a graph."""
+    """Reads the schema of a graph.
+
+    Attributes:
+        with_blank: Counts blank nodes of an endpoint, where they are nodes.
+    """
 
     def __init__(
         self,
@@ -247,6 +255,7 @@ class SchemaReader:
         self._name_predicates = name_predicates
         self._descriptions = DescriptionReader(client, rule, nodes, profile)
         self._known_pace: Pace | None = None
+        self.with_blank: AddBlank | None = None
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema of a small graph, and what samples and descriptions show of a large one."""
@@ -324,7 +333,8 @@ class SchemaReader:
             naming = tasks.create_task(self._name_predicates.find(call, triples, totals.counts))
             finding = tasks.create_task(types_of_hubs(partial(self._hubs, call), self._nodes, call))
         counts = counting.result()
-        reason = counts.reason or totals.reason
+        share, of_blank = (None, "") if self.with_blank is None else await self.with_blank(counts, call)
+        reason = counts.reason or totals.reason or of_blank
         if not reason and not totals.counts:
             reason = await self._reason_for_emptiness(call)
         types, predicates = await in_thread(
@@ -340,9 +350,10 @@ class SchemaReader:
         )
         found_names = naming.result()
         names = None if found_names is None else found_names.names
-        blank = await self._blank(counts, names, call, are_all=not reason)
+        blank = await self._blank(counts, names, call, are_all=not (counts.reason or totals.reason))
         # A graph with blank nodes has some without a type; where there are none, nothing more is asked.
-        share = await self._blank_share(call) if any(map(is_reached_by, types)) else None
+        if share is None and any(map(is_reached_by, types)):
+            share = await self._blank_share(call)
         named = _named(schema, found_names)
         return replace(named, hubs=finding.result(), blank=blank, blank_share=share)
 

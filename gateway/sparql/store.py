@@ -11,6 +11,7 @@ from gateway.graph.values import Schema
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank_nodes import BlankNodes, Readers
+from gateway.sparql.blank_search import BlankSearch, Finders
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
@@ -85,15 +86,29 @@ class SparqlStore:
         self.node_metadata = blank.node_metadata
         self.edge_metadata = blank.edge_metadata
         self.ends = blank.ends
-        self.select = SelectionReader(self._client, rule, walks, lister, profile.edges.types).select
+        found = BlankSearch(
+            self._client,
+            rule,
+            profile,
+            self.name_predicates,
+            blank,
+            Finders(
+                search,
+                lister,
+                BlankNodeFinder(self._client, rule, profile, self.name_predicates),
+                SelectionReader(self._client, rule, walks, lister, profile.edges.types),
+            ),
+        )
+        schema.with_blank = found.with_blank
+        self.select = found.select
         self.aggregates = AggregateReader(self._client, rule, walks, profile.edges.types).aggregates
         self._schema, self._blank = schema, blank
         self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates
-        self.search = search.find
-        self.of_types = lister.of_types
-        self.named = search.named
+        self.search = found.find
+        self.of_types = found.of_types
+        self.named = found.named
         self.nameless = self._nameless.count
-        self.has_blank_nodes = BlankNodeFinder(self._client, rule, profile, self.name_predicates).has
+        self.has_blank_nodes = found.has
         self.check_reachable = self._client.check_reachable
         self.close = self._client.close
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from gateway.api import open_gateway
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, QueryRefused
 from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
 from tests.blank_nodes.small_endpoint import PREFIXES, profile_for, served
@@ -54,14 +54,14 @@ QUESTIONS: Final[list[tuple[str, dict[str, Any]]]] = [
 
 
 async def answers(gateway: Gateway) -> list[dict[str, Any]]:
-    """Return what is answered about a graph; a page of one store cannot be continued at another."""
+    """Return what is answered about a graph, but not what is said of its schema: that of an endpoint is not all."""
     found = []
     for tool, arguments in QUESTIONS:
         try:
             answer = (await gateway.call(tool, arguments, shape="reference")).as_json()
         except GatewayError as error:
             answer = {"error": error.wrong}
-        found.append({key: value for key, value in answer.items() if key not in {"snapshot", "schema_version"}})
+        found.append({key: value for key, value in answer.items() if key not in {"snapshot", "warnings"}})
     return found
 
 
@@ -75,5 +75,30 @@ async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, engi
     async with served(GRAPHS[name], engine=engine) as (gateway, _):
         found = await answers(gateway)
     for question, one, other in zip(QUESTIONS, found, expected, strict=True):
-        if engine == "oxigraph" or one.get("complete", True):
+        if engine == "oxigraph" or (one.get("complete", True) and "blank_node_edges" not in one):
             assert one == other, question
+
+
+async def test_a_schema_with_lists_says_that_it_does_not_count_their_members() -> None:
+    async with served(GRAPHS["container"]) as (gateway, _):
+        schema = await gateway.describe_schema(all=True)
+    assert not schema.comprehensive
+    assert not [name for name in schema.predicates if name.startswith("rdf:_")]
+
+
+async def test_a_description_is_not_complete_where_it_could_not_be_read_which_lists_a_node_has() -> None:
+    refused: list[str] = []
+
+    def are_values(query: str) -> bool:
+        """Tell whether it is the query of the lists that nodes have as values."""
+        is_it = "FILTER(isBlank(?v)||?v=<http://www.w3.org/1999/02/22-rdf-syntax-ns#nil>)" in query
+        refused.extend([query] if is_it else [])
+        return is_it
+
+    async with served("x:week x:days ( x:mon x:tue 'rest' ) .", refuses=are_values) as (gateway, _):
+        answer = await gateway.bfs_query(["x:week"], 1)
+        with pytest.raises(QueryRefused):
+            await gateway.describe_entity("x:week")
+    assert refused
+    assert answer.node_count == 3
+    assert answer.degraded == {"metadata_failed": 5}

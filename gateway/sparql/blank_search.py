@@ -1,0 +1,292 @@
+"""Blank nodes of an endpoint in searches by name and by type, and in the counts of its schema."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from weakref import WeakSet
+
+from gateway.errors import Fault
+from gateway.files.lists import is_list_part
+from gateway.graph.call import Call, Requester
+from gateway.graph.counts import by_frequency
+from gateway.graph.reading import compare_names
+from gateway.graph.values import BlankShare, Hit, Hits, Iri, SearchTerms
+from gateway.graph.walks import Selected, Selection
+from gateway.settings.profile import Profile
+from gateway.sparql.blank_keys import by_key
+from gateway.sparql.blank_nodes import BlankNodes
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes import NamePredicates, name_parameters
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.schema_counts import Counts, counts_in
+from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
+from gateway.sparql.selection import SelectionReader
+from gateway.sparql.table import BlankTerm, Table, UnexpectedRows, iri, literal
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import (
+    EXPRESSION_PREDICATES,
+    INTO_EXPRESSIONS,
+    OWL,
+    RDF_NIL,
+    REACHED_BY,
+    RESTRICTION,
+    is_reached_by,
+)
+from gateway.terms.names import Sought, fold, one_line
+
+_log = logging.getLogger(__name__)
+
+_MOST: Final = 5_000
+"""Blank nodes of some types, or names of blank nodes, that are read."""
+
+_NOT_READ: Final = frozenset(
+    (*EXPRESSION_PREDICATES, *INTO_EXPRESSIONS, *(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target")))
+)
+"""Predicates by which blank nodes are no nodes."""
+
+_LISTS = "lists and expressions of OWL are counted by their triples, and not by what they say"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Blank nodes among some, by key, and whether some of them could not be read."""
+
+    ids: Mapping[Iri, Iri]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finders:
+    """What finds nodes with an IRI.
+
+    Attributes:
+        search: Searches by name.
+        lister: Lists those of some types.
+        blank: Finds out whether there are blank nodes.
+        selection: Selects by conditions.
+    """
+
+    search: SearchReader
+    lister: EntityLister
+    blank: BlankNodeFinder
+    selection: SelectionReader
+
+
+class BlankSearch:
+    """What of the port finds nodes and counts them, with the blank nodes of an endpoint that has ways back to them.
+
+    Args:
+        client: Sends the queries.
+        rule: Says what is an edge, and what is evidence.
+        profile: The profile.
+        names: The predicates of names.
+        blank: Reads blank nodes.
+        others: Find nodes with an IRI.
+    """
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        profile: Profile,
+        names: NamePredicates,
+        blank: BlankNodes,
+        others: Finders,
+    ) -> None:
+        self._client = client
+        self._rule = rule
+        self._types = profile.edges.types
+        self._most = profile.limits.scan_rows
+        self._names = names
+        self._blank = blank
+        self._others = others
+        self._have_found: WeakSet[Requester] = WeakSet()
+
+    async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find nodes by a part of a name; see `GraphStore.search`."""
+        named = self._with_iri(types)
+        found = await self._others.search.find(terms, named, call) if named or not types else None
+        if not await self._are_read(call):
+            return found or _none(terms.text)
+        sought = Sought.of(terms.text)
+
+        def are_any(hits: Sequence[Hit]) -> bool:
+            return any(sought.is_in(hit.text) for hit in hits)
+
+        more = await self._named(terms.text, types, call, is_exact=False)
+        if found is None:
+            return more
+        hits = more.hits
+        if are_any(found.hits) and not are_any(hits):
+            # What has some of the words is of no use beside what has all.
+            hits = ()
+        return _together(found, replace(more, hits=hits))
+
+    async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
+        """Find nodes by a whole name; see `GraphStore.named`."""
+        named = self._with_iri(types)
+        found = await self._others.search.named(text, named, call) if named or not types else None
+        if not await self._are_read(call):
+            return found or _none(text)
+        more = await self._named(text, types, call, is_exact=True)
+        return more if found is None else _together(found, more)
+
+    async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
+        """Return the nodes of some types; see `GraphStore.of_types`."""
+        named = self._with_iri(types)
+        found = await self._others.lister.of_types(named, call, at_most=at_most) if named else None
+        if not await self._are_read(call):
+            return found or _none("")
+        more = await self._of_types(types, call, at_most or _MOST)
+        return more if found is None else _together(found, more)
+
+    async def has(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
+        """Return whether a search may have missed blank nodes; see `GraphStore.has_blank_nodes`."""
+        if call.requester in self._have_found:
+            return False
+        return await self._others.blank.has(self._with_iri(types), call, named=named)
+
+    async def select(self, selection: Selection, call: Call) -> Selected:
+        """Return the nodes that may fulfil conditions; blank nodes may, and are not among them."""
+        named = self._with_iri(selection.types)
+        if len(named) == len(selection.types):
+            return await self._others.selection.select(selection, call)
+        if not named:
+            return Selected((), blank=True)
+        return replace(await self._others.selection.select(replace(selection, types=tuple(named)), call), blank=True)
+
+    async def with_blank(self, counts: Counts, call: Call) -> tuple[BlankShare | None, str]:
+        """Add to counts of a graph those of its blank nodes; return how much these are, and why that is not exact."""
+        predicates = counts.blank_predicates
+        of_lists = [one for one in (*counts.predicates, *predicates) if is_list_part(one)]
+        if of_lists and await self._blank.fold_lists(call):
+            for one in of_lists:
+                counts.predicates.pop(one, None)
+        else:
+            of_lists = []
+        if not (predicates or counts.blank_types) or not await self._blank.lead_back(call):
+            return None, _LISTS if of_lists else ""
+        types = dict(counts.blank_types)
+        unread = [one for one in predicates if is_list_part(one) or one in _NOT_READ]
+        leading = [one for one in predicates if one not in unread]
+        try:
+            untyped = await self._untyped(leading, call) if leading else {}
+        except Fault as fault:
+            _log.info("blank nodes without a type could not be counted: %s", fault)
+            return None, _LISTS if of_lists else ""
+        are_parts = bool(unread or of_lists) or RESTRICTION in types or await self._blank.has_lists(call)
+        types |= {f"{REACHED_BY}{predicate}": count for predicate, count in untyped.items()}
+        types.pop(RESTRICTION, None)
+        edges = {one: predicates[one] for one in leading}
+        counts.types = {one: counts.types.get(one, 0) + types.get(one, 0) for one in (*counts.types, *types)}
+        counts.predicates = {
+            one: counts.predicates.get(one, 0) + edges.get(one, 0) for one in (*counts.predicates, *edges)
+        }
+        counts.blank_types, counts.blank_predicates = {}, {}
+        share = BlankShare(sum(edges.values()), sum(counts.predicates.values()), tuple(by_frequency(types)))
+        return share, _LISTS if are_parts else ""
+
+    async def _untyped(self, predicates: Sequence[Iri], call: Call) -> Mapping[Iri, int]:
+        given: dict[str, Parameter] = {
+            "types": self._types,
+            "predicates": predicates,
+            "scan": self._most,
+            **self._rule.evidence_of_nodes,
+        }
+        rows = (await self._client.rows("blank_nodes/untyped", call, given)).whole()
+        return counts_in(rows, "p")
+
+    def _with_iri(self, types: Sequence[Iri]) -> Sequence[Iri]:
+        """Return the types that the engine knows: of a graph in this process all."""
+        return [one for one in types if not is_reached_by(one)] if self._client.is_remote else types
+
+    async def _are_read(self, call: Call) -> bool:
+        """Return whether blank nodes are found; note that the call has looked for them."""
+        if not await self._blank.are_followed(call):
+            return False
+        self._have_found.add(call.requester)
+        return True
+
+    async def _named(self, text: str, types: Sequence[Iri], call: Call, *, is_exact: bool) -> Hits:
+        how = "names of blank nodes"
+        names, codes = self._names, set(self._names.codes)
+        given = name_parameters((*names.all, *names.codes))
+        try:
+            rows, is_cut = (await self._client.rows("blank_nodes/names", call, given, at_most=_MOST)).part()
+        except Fault as fault:
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+        synonyms, wanted = set(names.synonyms), fold(text)
+        each: list[Hit] = []
+        for key, by, name in zip(_keys(rows), iri("p")(rows), literal("text")(rows), strict=True):
+            is_code = by in codes
+            if (is_code or is_exact) and fold(name.value) != wanted:
+                continue
+            each.append(Hit(key, one_line(name.value), by in synonyms, "code" if is_code else "name"))
+        found = Hits(tuple(dict.fromkeys(each)), is_cut, how, exhaustive=not is_exact)
+        if not is_exact:
+            all_names = found
+
+            async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:  # noqa: ARG001 - all are read
+                return all_names
+
+            found = await compare_names(text, scan, call)
+        known = await self._nodes([hit.iri for hit in found.hits], types, call)
+        hits = tuple(replace(hit, iri=known.ids[hit.iri]) for hit in found.hits if hit.iri in known.ids)
+        return replace(found, hits=hits, exhaustive=found.exhaustive and known.is_whole)
+
+    async def _of_types(self, types: Sequence[Iri], call: Call, at_most: int) -> Hits:
+        how = "all entities of these types"
+        reached = [one.removeprefix(REACHED_BY) for one in types if is_reached_by(one)]
+        has_lists = bool(reached) and await self._blank.has_lists(call)
+        given: dict[str, Parameter] = {
+            "types": self._types,
+            "wanted": self._with_iri(types) or [RDF_NIL],
+            "reached_by": [reached] if reached else [],
+            "in_lists": [reached] if has_lists else [],
+        }
+        try:
+            rows, is_cut = (await self._client.rows("blank_nodes/of_types", call, given, at_most=at_most)).part()
+        except Fault as fault:
+            return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
+        known = await self._nodes(_keys(rows), types, call)
+        hits = tuple(Hit(node, "", is_synonym=False) for node in dict.fromkeys(known.ids.values()))
+        # A member of a container, or of a list in a list, is not looked for by the predicate that leads to it.
+        is_whole = known.is_whole and not is_cut and not has_lists
+        return Hits(hits, is_cut, how, exhaustive=is_whole)
+
+    async def _nodes(self, keys: Sequence[Iri], types: Collection[Iri], call: Call) -> _Found:
+        """Return the IDs of those blank nodes that are nodes, of some types if there are any."""
+        ids, is_whole = await self._blank.ids(list(dict.fromkeys(keys)), call)
+        if types and ids:
+            facts = await self._blank.nodes(list(ids.values()), call, names=False)
+            is_whole = is_whole and all(one.mark.whole for one in facts.values())
+            ids = {key: node for key, node in ids.items() if not frozenset(types).isdisjoint(facts[node].types)}
+        return _Found(ids, is_whole)
+
+
+def _keys(rows: Table) -> Sequence[Iri]:
+    keys = []
+    for one in by_key(rows, "n"):
+        if not isinstance(one, BlankTerm):
+            raise UnexpectedRows
+        keys.append(one.value)
+    return keys
+
+
+def _none(text: str) -> Hits:
+    """Return that no node was found of types that blank nodes alone have, which were not looked for."""
+    return Hits((), truncated=False, how="names" if text else "all entities of these types", exhaustive=False)
+
+
+def _together(found: Hits, more: Hits) -> Hits:
+    return replace(
+        found,
+        hits=tuple(dict.fromkeys((*found.hits, *more.hits))),
+        truncated=found.truncated or more.truncated,
+        exhaustive=found.exhaustive and more.exhaustive,
+        absent=tuple(word for word in found.absent if word in more.absent),
+        fault=found.fault or more.fault,
+    )
