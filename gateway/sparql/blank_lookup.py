@@ -361,6 +361,7 @@ class BlankLookup:
             call: The call that asks.
             contents: Whether the content of blank nodes that are no nodes is wanted.
         """
+        described = {node: one for node, one in described.items() if one.mark.whole}
         if not described or not await self.read_lists(call):
             return {}
         reader, lists = self._reader, self._lists
