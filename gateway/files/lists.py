@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
@@ -36,6 +37,9 @@ _DEEPEST = 16
 
 _DIGITS = 9
 """Of the number of a member of a container."""
+
+_REMEMBERED = 1 << 12
+"""Predicates of which it is remembered whether they are parts of lists."""
 
 Array: TypeAlias = "list[tuple[int, str | Array]]"
 """The members of a list with their numbers, each as N-Triples write it, a list as an array."""
@@ -75,6 +79,7 @@ class Folded:
     broken: int = 0
 
 
+@lru_cache(_REMEMBERED)
 def is_list_part(predicate: Iri) -> bool:
     """Return whether a predicate is one of the cells of a list, or leads from a container to a member."""
     return _is_part(node(predicate))

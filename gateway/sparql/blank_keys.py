@@ -11,9 +11,10 @@ import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, islice, product
 from string import ascii_lowercase
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import quote, unquote
 
 from gateway.graph.values import Iri
@@ -74,11 +75,16 @@ def _variables() -> Iterator[str]:
             yield f"k{''.join(letters)}"
 
 
+_REMEMBERED: Final = 1 << 16
+"""Keys of which it is remembered how an engine and an ID write them: each is met in many rows and questions."""
+
+
 def is_key(end: Iri) -> bool:
     """Return whether an IRI stands for a key."""
     return end.startswith(KEY)
 
 
+@lru_cache(_REMEMBERED)
 def key_of(text: str) -> Iri:
     """Return the IRI that stands for a key, as an engine writes it."""
     return KEY + _written(text)
@@ -97,6 +103,7 @@ def _written(text: str) -> str:
     return f"l{_quoted(text)}"
 
 
+@lru_cache(_REMEMBERED)
 def _stated(key: Iri) -> str:
     """Return what an engine knows a node by, from the IRI that stands for its key."""
     form, text = key[len(KEY)], key[len(KEY) + 1 :]
@@ -156,6 +163,7 @@ class NodeId:
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:\-]*")
 
 
+@lru_cache(_REMEMBERED)
 def is_statable(key: Iri) -> bool:
     """Return whether a query can state a key, and an ID has it as it is written here."""
     try:

@@ -253,7 +253,7 @@ class BlankSearch:
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
         known = await self._nodes(_keys(rows), types, call)
         hits = tuple(Hit(node, "", is_synonym=False) for node in dict.fromkeys(known.ids.values()))
-        # A member of a container, or of a list in a list, is not looked for by the predicate that leads to it.
+        # Members of a list in a list, and of one that is a node, are not looked for by the predicate that leads to it.
         is_whole = known.is_whole and not is_cut and not has_lists
         return Hits(hits, is_cut, how, exhaustive=is_whole)
 
