@@ -13,7 +13,16 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from gateway.check.report import Claim, not_determined, share_of_blank_nodes
-from gateway.errors import AnswerCut, EndpointFault, Fault, NoQueryEndpoint, QueryRefused, ServerFailed, WrongFormat
+from gateway.errors import (
+    AnswerCut,
+    EndpointFault,
+    Fault,
+    NoQueryEndpoint,
+    QueryRefused,
+    ServerFailed,
+    WrongFormat,
+    counted,
+)
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Deadline
 from gateway.graph.values import Iri
@@ -369,9 +378,18 @@ async def triples(prober: Prober, *, several: bool) -> Claim:
     raise faults[-1]
 
 
+async def _count_of_blank_nodes(prober: Prober, bound: int) -> str:
+    """Return in words how many blank nodes there are; an empty text where they could not be counted in time."""
+    try:
+        count = sum(integer("count")(await prober.rows("check/blank_count", 1, own=OWN, most=bound)))
+    except Fault:
+        return ""
+    return ("at least " if count >= bound else "") + counted(count, "blank node")
+
+
 @_claim
 async def blank_nodes(prober: Prober, prefixes: PrefixMap) -> Claim:
-    """Return what share of the edges has a blank node at an end, up to a limit, and which types most of these have."""
+    """Return how many edges have a blank node at an end, up to a limit, how many there are, and of which types."""
     faults: list[Fault] = []
     for bound in _COUNTED:
         try:
@@ -385,7 +403,8 @@ async def blank_nodes(prober: Prober, prefixes: PrefixMap) -> Claim:
         }
         blank, total = counts.get("some", 0), sum(counts.values())
         typed = [*read(binding(types, "type"), iri("type"), integer("count"))]
-        return share_of_blank_nodes(blank, total, typed, prefixes, is_bound=total >= bound)
+        many = await _count_of_blank_nodes(prober, bound) if blank else ""
+        return share_of_blank_nodes(blank, total, typed, prefixes, is_bound=total >= bound, nodes=many)
     raise faults[-1]
 
 

@@ -288,7 +288,14 @@ _TYPES_SHOWN: Final = 5
 
 
 def share_of_blank_nodes(
-    blank: int, total: int, types: Sequence[tuple[Iri, int]], prefixes: PrefixMap, *, is_bound: bool, left_out: int = 0
+    blank: int,
+    total: int,
+    types: Sequence[tuple[Iri, int]],
+    prefixes: PrefixMap,
+    *,
+    is_bound: bool,
+    left_out: int = 0,
+    nodes: str = "",
 ) -> Claim:
     """Return the claim.
 
@@ -299,12 +306,15 @@ def share_of_blank_nodes(
         prefixes: Shorten the types.
         is_bound: Whether there may be more edges than were looked at.
         left_out: Of the edges with a blank node, those that the graph only counts.
+        nodes: How many blank nodes there are, in words; empty where they were not counted.
     """
     if not blank:
         return Claim("none", f"none of {total:,} edges has one at an end" if total else "there are no edges")
     share = f"{max(1, round(100 * blank / total))} % of the edges"
     in_order = sorted(types, key=lambda one: (-one[1], one[0]))
     typed = ", ".join(f"{prefixes.declared_form(name)} ({count:,})" for name, count in islice(in_order, _TYPES_SHOWN))
+    how_many = f"; there are {nodes}" if nodes else ""
     of_types = f"; most are of the types {typed}" if typed else "; none has a type"
     not_read = f"; {counted(left_out, 'edge')} of these were left out by load" if left_out else ""
-    return Claim(share, f"{blank:,} of {'the first ' * is_bound}{total:,} have one at an end{of_types}{not_read}")
+    of_all = f"{blank:,} of {'the first ' * is_bound}{total:,} have one at an end"
+    return Claim(share, f"{of_all}{how_many}{of_types}{not_read}")

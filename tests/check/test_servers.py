@@ -272,7 +272,7 @@ async def test_what_share_of_the_edges_at_servers_has_a_blank_node(tmp_path: Pat
         claim = found.report.claims.blank_nodes
         assert claim.value == "57 % of the edges"
         share, _, lead_back = claim.why.rpartition("; ")
-        assert share == "4 of 7 have one at an end; most are of the types x:T (2), x:U (1)"
+        assert share == "4 of 7 have one at an end; there are 3 blank nodes; most are of the types x:T (2), x:U (1)"
         assert lead_back == "they can be asked for again, so that traversals follow them"
 
 
@@ -282,7 +282,10 @@ async def test_what_share_of_the_edges_in_this_process_has_a_blank_node(tmp_path
     transport, _ = load(path, Profile())
     claim = (await check_graph(transport, "blank.ttl", Profile(), {"x": EX})).claims.blank_nodes
     assert claim.value == "62 % of the edges"
-    assert claim.why == "5 of 8 have one at an end; most are of the types x:T (2), x:U (1), (x:r) (1)"
+    assert (
+        claim.why
+        == "5 of 8 have one at an end; there are 4 blank nodes; most are of the types x:T (2), x:U (1), (x:r) (1)"
+    )
 
 
 async def test_a_graph_in_this_process() -> None:
