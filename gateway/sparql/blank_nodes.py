@@ -42,7 +42,7 @@ from gateway.graph.values import (
     Reach,
     Schema,
 )
-from gateway.graph.walks import Ends, Walk
+from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
 from gateway.sparql.blank_edges import capped, degree_of, is_to_empty_list
 from gateway.sparql.blank_lookup import BlankLookup, apart
@@ -54,7 +54,7 @@ from gateway.sparql.evidence import EvidenceReader, WaysInUse
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.walks import WalkReader
-from gateway.terms.iri import RDF_NIL, is_blank_node
+from gateway.terms.iri import RDF_NIL, RDFS_MEMBER, is_blank_node
 
 _FEW: Final = 5_000
 """Edges of a node with blank neighbours that are read to count them by predicate."""
@@ -296,6 +296,9 @@ class BlankNodes:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
         named, blank = await self._split(ids, call)
         found = await self._named.walks.ends(named, walk, call, ways=ways) if named else {}
+        if any(map(_is_about_lists, walk)) and await self.has_lists(call):
+            unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
+            found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
         unread = Mark(EndpointFault("Walks that begin at a blank node are not read at an endpoint."))
         return {**found, **{node: Ends(mark=unread) for node in blank}}
 
@@ -321,6 +324,12 @@ def _without_blank_ends(on_answers: OnAnswers, answers: Mapping[Iri, Neighbourho
     """Hand on the answers that are as they stay."""
     stay = {node: one for node, one in answers.items() if not one.blank_edges}
     on_answers({node: one for node, one in stay.items() if not any(map(_is_of_list, one.edges))})
+
+
+def _is_about_lists(step: Step) -> bool:
+    """Return whether a step leads to members of lists that are nodes: of those, an endpoint knows the triples alone."""
+    predicates = step.predicates if isinstance(step.predicates, tuple) else ()
+    return RDFS_MEMBER in predicates or any(map(is_list_part, predicates))
 
 
 def _is_of_list(edge: Edge) -> bool:
