@@ -13,7 +13,7 @@ from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings
 from gateway.tools.gateway import Gateway
 from tests.small import ROOM
-from tests.transport.fake_endpoint import JSON, FakeEndpoint, fake_endpoint
+from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 PREFIXES: Final = (
     "@prefix x: <http://e.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . "
@@ -30,8 +30,8 @@ def profile_for(engine: EngineName = "oxigraph") -> Profile:
 @asynccontextmanager
 async def served(
     turtle: str, *, engine: EngineName = "oxigraph", refuses: Callable[[str], bool] = lambda _: False
-) -> AsyncIterator[tuple[Gateway, FakeEndpoint]]:
-    """Serve a graph and open a gateway over it.
+) -> AsyncIterator[tuple[Gateway, pyoxigraph.Store]]:
+    """Serve a graph, open a gateway over it, and give both.
 
     Args:
         turtle: The graph.
@@ -52,4 +52,4 @@ async def served(
         prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
         opened = open_gateway(endpoint=endpoint.url, profile=profile_for(engine), prefixes=prefixes)
         async with opened as gateway:
-            yield gateway, endpoint
+            yield gateway, store
