@@ -97,6 +97,7 @@ CODES = [NAME_PREDICATES[0]]
 """Predicates whose values are read as codes."""
 
 OF_ALL = {
+    "check/blank_count",
     "check/blank_edges",
     "check/blank_types",
     "check/count",
@@ -479,6 +480,7 @@ def _for_checks(there: Sample) -> dict[str, Sequence[Values]]:
     counted: list[Values] = [{"most": 1_000_000}, {"most": 10}]
     return {
         "check/blank_edges": [{"own": OWN, **counted[0]}],
+        "check/blank_count": [{"own": OWN, **counted[0]}],
         "check/blank_types": [{"own": OWN, "type": RDF_TYPE, **counted[0]}],
         "check/count": once,
         "check/count_distinct": once,
