@@ -21,7 +21,7 @@ from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_keys import NodeId, Way, bindings_of, by_key, is_statable, parameters_of, template_of
+from gateway.sparql.blank_keys import NodeId, Way, bindings_of, by_key, can_state, parameters_of, template_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri, literal
@@ -157,7 +157,7 @@ class ContentReader:
             _read_contents,
             bindings=lambda batch: bindings_of(self._way, batch),
         )
-        statable = [key for key in keys if is_statable(key)]
+        statable = [key for key in keys if can_state(self._way, key)]
         found = await query.run(statable, call)
         refused = Content(mark=Mark(EndpointFault("The endpoint knows a blank node by what no query can state.")))
         return found | dict.fromkeys(set(keys).difference(statable), refused)

@@ -42,7 +42,8 @@ _DIGEST = "~"
 
 _HEX = re.compile("[1-9a-f][0-9a-f]{0,31}")
 _SIXTEEN_BYTES = re.compile("[0-9a-f]{32}")
-_FORMS = "jkvxl"
+_AS_IRIS = "jkv"
+_FORMS = f"{_AS_IRIS}xl"
 """How the text of a key begins: Jena's labels of 16 bytes, and others of Jena; Virtuoso's; hexadecimal, and others."""
 
 
@@ -172,6 +173,11 @@ def is_statable(key: Iri) -> bool:
         return False
     label = stated.removeprefix(_JENA).removeprefix(_VIRTUOSO)
     return _LABEL.fullmatch(label) is not None and key_of(stated) == key
+
+
+def can_state(way: Way, key: Iri) -> bool:
+    """Return whether a query can state a key in a way: as an IRI only one that looks like it."""
+    return is_statable(key) and (way != "iris" or key[len(KEY)] in _AS_IRIS)
 
 
 def made_up(key: Iri) -> Iri:

@@ -22,7 +22,7 @@ from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple
-from gateway.sparql.blank_keys import bindings_of, by_key, is_key, is_statable, parameters_of
+from gateway.sparql.blank_keys import bindings_of, by_key, can_state, is_key, parameters_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri
@@ -299,7 +299,7 @@ class ListReader:
             _read_cells,
             bindings=lambda batch: bindings_of(way, batch),
         )
-        return await query.run(filter(is_statable, keys), call)
+        return await query.run([key for key in keys if can_state(way, key)], call)
 
     def _folded(self, cells: Sequence[Iri], contents: Mapping[Iri, Content], call: Call) -> Lists | None:
         """Return lists as edges and values; None where not all of them is known."""

@@ -87,3 +87,12 @@ async def test_a_question_about_the_values_of_blank_nodes_is_not_complete() -> N
         await gateway.wait_until_ready()
         answer = await gateway.search_entities(node_types=["(x:interaction)"], where=["rdfs:label = 'major'"])
     assert not answer.complete
+
+
+async def test_an_engine_that_is_taken_for_another_is_not_asked_for_blank_nodes() -> None:
+    async with served(GRAPH, engine="fuseki") as (gateway, _):
+        await gateway.wait_until_ready()
+        schema = await gateway.describe_schema(all=True)
+        answer = await gateway.bfs_query(["x:aspirin"], 1)
+    assert not schema.comprehensive
+    assert not answer.complete
