@@ -46,7 +46,7 @@ _COINED = re.compile(r"[A-Za-z]{1,12}_[a-z2-7]{3,52}")
 """A prefix that the gateway coined; the reference shape tells no others."""
 
 _NO_COUNT = "?"
-_BESIDE = ("also_in", "edges", "edge_rows_total", "blank_node_edges", "edges_failed")
+_BESIDE = ("also_in", "instances", "edges", "edge_rows_total", "blank_node_edges", "edges_failed")
 
 Json = dict[str, Any]
 _Edge = tuple[str, str, str]

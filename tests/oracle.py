@@ -58,34 +58,29 @@ EXCEPTED: Final = frozenset(
 # Types only "where nothing else is there" (contract, entity_type).
 GENERIC_TYPES: Final = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 
-# docs/contract.md names three of them and leaves the list open: these are the classes of RDFS and OWL terms.
+# docs/contract.md, "Entity types": what terms of a vocabulary are, in the order in which they are shown; what else
+# says of what kind they are comes after.
+KINDS_OF_SCHEMA_TERMS: Final = (
+    OWL + "Class",
+    *(RDFS + name for name in ("Class", "Datatype")),
+    *(OWL + name for name in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "OntologyProperty")),
+    RDF + "Property",
+    *(OWL + name for name in ("Ontology", "DataRange")),
+    RDFS + "ContainerMembershipProperty",
+)
 SCHEMA_TERM_CLASSES: Final = frozenset(
     {
-        RDF + "Property",
-        *(RDFS + name for name in ("Class", "Datatype", "ContainerMembershipProperty")),
-        *(
-            OWL + name
-            for name in (
-                "Class",
-                "DeprecatedClass",
-                "Restriction",
-                "DataRange",
-                "Ontology",
-                "OntologyProperty",
-                "ObjectProperty",
-                "DatatypeProperty",
-                "AnnotationProperty",
-                "DeprecatedProperty",
-                "FunctionalProperty",
-                "InverseFunctionalProperty",
-                "TransitiveProperty",
-                "SymmetricProperty",
-                "AsymmetricProperty",
-                "ReflexiveProperty",
-                "IrreflexiveProperty",
-            )
-        ),
+        *KINDS_OF_SCHEMA_TERMS,
+        *(OWL + name for name in ("DeprecatedClass", "DeprecatedProperty", "FunctionalProperty")),
+        *(OWL + name for name in ("InverseFunctionalProperty", "TransitiveProperty", "SymmetricProperty")),
+        *(OWL + name for name in ("AsymmetricProperty", "ReflexiveProperty", "IrreflexiveProperty")),
     }
+)
+
+# What only states something, or is a part of an expression, is no entity.
+NO_TYPES: Final = frozenset(
+    OWL + name
+    for name in ("AllDifferent", "AllDisjointClasses", "AllDisjointProperties", "Annotation", "Axiom", "Restriction")
 )
 
 
@@ -431,12 +426,19 @@ def entity_type(
     Returns:
         The type's IRI, or nothing for an untyped node.
     """
-    candidates = graph.types.get(iri, frozenset()) - SCHEMA_TERM_CLASSES
+    candidates = graph.types.get(iri, frozenset()) - NO_TYPES
     candidates = (candidates - GENERIC_TYPES) or candidates
     for one in preferred:
         if one in candidates:
             return one
-    return min(candidates, key=lambda one: (graph.instances[one], id_of(one)), default=None)
+    return min(candidates, key=lambda one: (_place_of_kind(one), graph.instances[one], id_of(one)), default=None)
+
+
+def _place_of_kind(iri: str) -> int:
+    """Return where a type of schema terms stands behind all others."""
+    if iri not in SCHEMA_TERM_CLASSES:
+        return 0
+    return KINDS_OF_SCHEMA_TERMS.index(iri) + 1 if iri in KINDS_OF_SCHEMA_TERMS else len(KINDS_OF_SCHEMA_TERMS) + 1
 
 
 def read_triples(path: Path) -> Iterator[Triple]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 import msgspec
 
 from gateway.graph.values import Evidence, Iri, Properties, Value
-from gateway.terms.iri import ARRAY, ORDER, POSITION, is_shown
+from gateway.terms.iri import ARRAY, ORDER, POSITION, is_sendable, is_shown
 from gateway.terms.literals import Literal
 
 DEEPEST = 32
@@ -40,6 +40,15 @@ def list_of(literal: Literal) -> list[object]:
 def positions_of(evidence: Evidence) -> Evidence:
     """Return what is known of the positions of the end of an edge, whatever else is stated about it."""
     return replace(evidence, assertions=tuple(one for one in evidence.assertions if POSITION in one.properties))
+
+
+def expression_of(member: object) -> Mapping[Iri, Sequence[object]]:
+    """Return what a member of a list says by predicate that is a class expression; nothing where it is none."""
+    try:
+        said = msgspec.convert(member, dict[str, list[object]])
+    except msgspec.ValidationError:
+        return {}
+    return said if all(map(is_sendable, said)) else {}
 
 
 def members_in_order(values: Iterable[Value]) -> list[Iri]:

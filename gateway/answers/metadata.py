@@ -11,7 +11,15 @@ from itertools import chain
 
 from typing_extensions import TypeIs
 
-from gateway.answers.list_order import DEEPEST, is_array, list_of, members_in_order, position_key, without_orders
+from gateway.answers.list_order import (
+    DEEPEST,
+    expression_of,
+    is_array,
+    list_of,
+    members_in_order,
+    position_key,
+    without_orders,
+)
 from gateway.answers.reference import notation
 from gateway.answers.values import (
     Amount,
@@ -40,7 +48,7 @@ from gateway.graph.values import (
     Value,
 )
 from gateway.settings.profile import Profile
-from gateway.terms.iri import POSITION, is_shown, is_skolem, local_name
+from gateway.terms.iri import NEGATED, POSITION, is_shown, is_skolem, local_name
 from gateway.terms.literals import JsonScalar, Literal, best_text, language_order, shown_texts, sorted_values
 from gateway.terms.name_predicates import joined_name
 from gateway.terms.names import compact, one_line
@@ -171,9 +179,7 @@ class MetadataBuilder:
     def _value(self, value: Value) -> PageValue:
         match value:
             case Literal():
-                return (
-                    Array([self._member(item, DEEPEST) for item in list_of(value)]) if is_array(value) else value.json
-                )
+                return self._array(value) if is_array(value) else value.json
             case Resource():
                 return _UNKNOWN if is_skolem(value.iri) else self._id(value.iri)
             case Quantity():
@@ -184,6 +190,11 @@ class MetadataBuilder:
                 if not (value.properties or value.cut or value.iri):
                     return _UNKNOWN
                 return Nested(self._properties(value.properties), value.cut, self._id(value.iri) if value.iri else None)
+
+    def _array(self, literal: Literal) -> PageValue:
+        members = [self._member(item, DEEPEST) for item in list_of(literal)]
+        # A class expression by itself is no list.
+        return members[0] if len(members) == 1 and _is_expression(members[0]) else Array(members)
 
     def _member(self, item: object, levels: int) -> PageValue:
         """Return a member of a list, a value as JSON-LD has it; lists in it have at most so many levels."""
@@ -196,8 +207,11 @@ class MetadataBuilder:
                 return Literal(text, str(about.get("@type", "")), str(about.get("@language", ""))).json
             case str():
                 return item
+            case dict() if levels and (said := expression_of(item)):
+                parts = {key: [self._member(one, levels - 1) for one in values] for key, values in said.items()}
+                return Nested({self._id(key): parts[key] for key in sorted(parts)})
             case _:
-                # An expression, or an IRI that no caller could send back.
+                # An expression that is not known, or an IRI that no caller could send back.
                 return Nested({}, cut=True)
 
     def _properties(self, properties: Properties, lists: Properties | None = None) -> dict[str, list[PageValue]]:
@@ -246,7 +260,8 @@ class MetadataBuilder:
     def _take_negation(self, left: _ByPredicate) -> bool:
         """Take out what says that the contrary is asserted, and return whether something does."""
         negated = False
-        for predicate in _matching(left, self._negated):
+        denied = [NEGATED] if NEGATED in left else []
+        for predicate in dict.fromkeys([*denied, *_matching(left, self._negated)]):
             if all(isinstance(value, Literal) and _is_true(value) for value in left[predicate]):
                 del left[predicate]
                 negated = True
@@ -294,7 +309,7 @@ class MetadataBuilder:
             if others := tuple(value for value in values if not isinstance(value, Literal)):
                 left[predicate] = others
             best = shown_texts(literals, self._languages)
-            written = sorted_values(one_line(str(one.json)) if in_line else str(one.json) for one in best)
+            written = sorted_values(one_line(one.text) if in_line else one.text for one in best)
             texts.update(dict.fromkeys(filter(None, map(str, written))))
         return list(texts)
 
@@ -390,6 +405,10 @@ def _named(value: PageValue, names: Mapping[str, str]) -> PageValue:
             return replace(value, properties=said)
         case _:
             return value
+
+
+def _is_expression(member: PageValue) -> bool:
+    return isinstance(member, Nested) and bool(member.properties)
 
 
 def _is_scalar(value: Value) -> TypeIs[Literal]:

@@ -402,7 +402,16 @@ BlankNodeEdges = Annotated[int | None, Field(description="Triples that are no ed
 OwnIri = Annotated[str | None, Field(description="Its IRI; a blank node has none.")]
 Uncounted = Annotated[str | None, Field(description="Why not all edges were counted; there may be more.")]
 
-_AFTER_METADATA = ("also_in", "edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes")
+Instances = Annotated[
+    dict[str, Any] | None,
+    Field(
+        description="Of a type: `count`, how many nodes have it, and the arguments of `search_entities` that list them."
+    ),
+]
+
+_AFTER_METADATA = (
+    *("also_in", "instances", "edges", "edge_rows_total", "blank_node_edges", "edges_failed", "labels", "prefixes"),
+)
 
 
 class Entity(Answer):
@@ -414,6 +423,7 @@ class Entity(Answer):
     entity_type: str
     iri: OwnIri = None
     also_in: AlsoIn = None
+    instances: Instances = None
     edges: Followable = None
     edge_rows_total: RowsTotal = None
     blank_node_edges: BlankNodeEdges = None
@@ -440,6 +450,7 @@ class FullNode(Answer):
     iri: OwnIri = None
     metadata: dict[str, Any]
     also_in: AlsoIn = None
+    instances: Instances = None
     edges: Followable = None
     edge_rows_total: RowsTotal = None
     blank_node_edges: BlankNodeEdges = None

@@ -85,6 +85,17 @@ class _PageItem(Generic[Metadata]):
         self.other_languages = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """The nodes of a type.
+
+    Attributes:
+        count: How many there are, those of subclasses not counted; None where that is not known.
+    """
+
+    count: int | None
+
+
 @dataclass(slots=True)
 class PageNode(_PageItem[NodeMetadata]):
     """A node on a page: with metadata a full one, without it a stub.
@@ -100,6 +111,7 @@ class PageNode(_PageItem[NodeMetadata]):
             against the step, and that of the node.
         paths_left_out: How many paths are not shown, to save room or time.
         survey: What could be followed from it; None where that was not asked for.
+        instances: Of a type, how many nodes have it, as far as that is known; None where it is no type.
         also_in: Its IDs in other graphs of the server, by graph.
         also_in_failed: Whether these could not all be found out.
         beyond_left_out: Whether it does not say where it leads beyond the answer, to save room or because that could
@@ -117,6 +129,7 @@ class PageNode(_PageItem[NodeMetadata]):
     paths: Sequence[Sequence[str]] = ()
     paths_left_out: int = 0
     survey: EdgeSurvey | None = None
+    instances: Instances | None = None
     also_in: Mapping[str, Sequence[str]] = field(default_factory=dict)
     also_in_failed: bool = False
     beyond_left_out: bool = False

@@ -339,7 +339,15 @@ def beside_metadata(entity: PageNode) -> Json:
     """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
     if entity.survey is None:
         return also_in(entity) if entity.also_in else {}
-    return {**also_in(entity), **_survey_fields(entity.survey)}
+    return {**also_in(entity), **_instances(entity), **_survey_fields(entity.survey)}
+
+
+def _instances(entity: PageNode) -> Json:
+    """Return how many nodes have a type, and the call that lists them."""
+    if entity.instances is None:
+        return {}
+    listed_by = {"node_types": [entity.id]}
+    return {"instances": present({"count": entity.instances.count, "search_entities": listed_by})}
 
 
 def also_in(node: PageNode) -> Json:

@@ -189,7 +189,8 @@ async def check_graph(
         blank_nodes=await probes.blank_nodes(prober, PrefixMap(prefixes)),
         names=await names(SparqlStore(transport, profile), SECONDS_EACH, prefixes),
     )
-    return Report(place, claims, (), tuple(_empty(claims.triples)), "")
+    imports = await probes.missing_imports(prober, PrefixMap(prefixes))
+    return Report(place, claims, (), (*_empty(claims.triples), *imports), "")
 
 
 async def names(store: GraphStore, seconds: float, prefixes: Mapping[str, str]) -> Claim:
@@ -271,7 +272,10 @@ class _EndpointCheck:
             place=without_query(self._http.url),
             claims=claims,
             comparisons=await self._comparer(claims).comparisons(claims.triples, several=several),
-            warnings=tuple(self._warnings(claims)),
+            warnings=(
+                *self._warnings(claims),
+                *await probes.missing_imports(self._prober, PrefixMap(self._profile.prefixes)),
+            ),
             settings=settings_for(self._http, engine, claims, graphs, found),
             found=found,
             profile=profile,

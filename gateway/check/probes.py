@@ -156,6 +156,9 @@ _COUNTED = (1_000_000, 10_000)
 _COUNTED_DISTINCT = (100_000, 10_000)
 """The same for distinct triples, which the engine has to remember."""
 
+_IMPORTS = 101
+"""Imports that are read."""
+
 _BLANK_TYPES = 100
 """Types of blank nodes that are read, and that are named, the most frequent first."""
 
@@ -385,6 +388,17 @@ async def _count_of_blank_nodes(prober: Prober, bound: int) -> str:
     except Fault:
         return ""
     return ("at least " if count >= bound else "") + counted(count, "blank node")
+
+
+async def missing_imports(prober: Prober, prefixes: PrefixMap) -> list[str]:
+    """Return a warning where the graph imports ontologies that are not in it; none where it could not be asked."""
+    try:
+        rows = await prober.rows("check/imports", _IMPORTS)
+    except Fault:
+        return []
+    missing = sorted(iri("imported")(rows))
+    count = f"at least {len(missing):,}" if len(missing) == _IMPORTS else f"{len(missing):,}"
+    return [f"Imported ontologies are not in the graph ({count}): {prefixes.listed(missing)}."] if missing else []
 
 
 @_claim

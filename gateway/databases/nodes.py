@@ -45,7 +45,7 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import VALUE_MARK
 from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.iri import is_sendable, is_skolem, local_name
+from gateway.terms.iri import DEPRECATED, is_sendable, is_skolem, local_name
 from gateway.terms.literals import Literal, best_text, is_relative, language_order
 from gateway.terms.names import compact, one_line
 
@@ -184,6 +184,10 @@ class NodeReader:
                 node.types_mark,
                 text,
                 is_described=bool(text) or node.mark.whole,
+                is_deprecated=any(
+                    isinstance(value, Literal) and value.json is True
+                    for value in (node.properties or {}).get(DEPRECATED, ())
+                ),
             )
 
         facts = described if descriptions else named

@@ -257,7 +257,8 @@ _JSON = URIRef(f"{RDF}JSON")
 def to_rdflib(subgraph: Subgraph) -> Graph:
     """Return a subgraph as triples: its edges, and the types (`rdf:type`) and names (`rdfs:label`) of its nodes.
 
-    A walk of several predicates is no triple, and is left out. A node without a type, a name and an edge is an
+    A walk of several predicates is no triple, and is left out. What class expressions say of classes is stated about,
+    and not asserted. A node without a type, a name and an edge is an
     `rdfs:Resource`, or it would be absent. The evidence of an edge is one `rdf:Statement` about it (RDF 1.1 Semantics,
     Appendix D.1), with the evidence as JSON in its `rdf:value`. Other metadata of nodes is left out: its values have
     lost their datatypes.
@@ -267,7 +268,8 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
         graph.bind(name, namespace)
     iris = {name_id: _term(iri) for name_id, iri in subgraph.iris.items() if name_id not in subgraph.walks}
     edges = [edge for edge in subgraph.edges if edge.predicate not in subgraph.walks]
-    has_edge = {end for edge in edges for end in (edge.subject, edge.object)}
+    stated = [edge for edge in edges if not _is_of_expressions(edge.evidence)]
+    has_edge = {end for edge in stated for end in (edge.subject, edge.object)}
     for node in subgraph.nodes:
         types = [name_id for name_id in node.types if not name_id.startswith("(")]
         for name_id in types:
@@ -276,12 +278,19 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
             graph.add((iris[node.id], RDFS.label, Literal(node.name)))
         if not types and not node.name and node.id not in has_edge:
             graph.add((iris[node.id], RDF.type, RDFS.Resource))
+    for edge in stated:
+        graph.add((iris[edge.subject], iris[edge.predicate], iris[edge.object]))
     for edge in edges:
         triple = (iris[edge.subject], iris[edge.predicate], iris[edge.object])
-        graph.add(triple)
         if edge.evidence is not None:
             _add_evidence(graph, triple, edge)
     return graph
+
+
+def _is_of_expressions(evidence: Mapping[str, Any] | None) -> bool:
+    """Return whether class expressions alone say an edge: of members of a class, or of one of several classes."""
+    assertions = [] if evidence is None else evidence.get("assertions", [evidence])
+    return bool(assertions) and all("restriction" in one or "one of" in one for one in assertions)
 
 
 def _term(iri: str) -> URIRef | BNode:

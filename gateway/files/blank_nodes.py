@@ -13,13 +13,15 @@ import heapq
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import BinaryIO, TypeAlias
 
 import pyoxigraph
 from typing_extensions import Buffer
 
+from gateway.files.expression_edges import Expressions, fold_expressions
 from gateway.files.lists import Folded, fold_lists
 from gateway.files.ntriples import (
     Terms,
@@ -109,12 +111,29 @@ class BlankNodes:
             else:
                 yield quad
 
-    def renamed(self) -> tuple[bytes, int]:
-        """Return what was set aside as N-Triples, with IRIs for blank nodes, and how many lists are malformed."""
-        triples = _with_statements(_in_stored_form(terms_of(without_own(b"".join(self._lines)))))
-        kept = _kept(triples)
-        folded = fold_lists(triples, kept, is_part=self._is_part)
-        return "".join(_written(folded, kept, self._types)).encode(), folded.broken
+    def renamed(self) -> Renamed:
+        """Return what was set aside with IRIs for blank nodes."""
+        expressions = fold_expressions(_with_statements(_in_stored_form(terms_of(without_own(b"".join(self._lines))))))
+        kept = _kept(expressions.triples)
+        folded = fold_lists(expressions.triples, kept, is_part=self._is_part)
+        folded.arrays += expressions.arrays
+        lines = "".join(_written(folded, expressions.stated, kept, self._types)).encode()
+        return Renamed(lines, folded.broken, expressions)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """What was set aside, as it is loaded.
+
+    Attributes:
+        lines: N-Triples.
+        broken: How many lists are malformed.
+        expressions: What became of class expressions.
+    """
+
+    lines: bytes
+    broken: int
+    expressions: Expressions
 
 
 class _Others(io.RawIOBase):
@@ -230,8 +249,13 @@ def _kept(triples: Sequence[Terms]) -> frozenset[str]:
     return frozenset(evidence.union(found))
 
 
-def _written(folded: Folded, kept: frozenset[str], types: Sequence[str]) -> Iterator[str]:
-    """Yield lines with IRIs for blank nodes, types for those without one, and the positions of members of lists."""
+def _written(
+    folded: Folded,
+    stated: Iterable[tuple[Terms, Sequence[tuple[str, str]]]],
+    kept: frozenset[str],
+    types: Sequence[str],
+) -> Iterator[str]:
+    """Yield lines with IRIs for blank nodes, types for those without one, and what is stated about edges."""
     iris = {label: node(f"{BLANK_NODE}{digest}") for label, digest in ids_of(folded, kept).items()}
     iri_of = iris.get
 
@@ -261,6 +285,18 @@ def _written(folded: Folded, kept: frozenset[str], types: Sequence[str]) -> Iter
         for position in positions:
             text = literal(position, f"{XSD}integer") if position.isdecimal() else f'"{position}"'
             yield f"{reifier} {_POSITION} {text} .\n"
+    yield from _statements_of(stated, renamed)
+
+
+def _statements_of(
+    stated: Iterable[tuple[Terms, Sequence[tuple[str, str]]]], renamed: Callable[[str], str]
+) -> Iterator[str]:
+    for number, (edge, says) in enumerate(stated):
+        reifier = f"_:bfsqlExpression{number}"
+        subject, predicate, value = edge
+        yield f"{reifier} {_REIFIES} <<( {renamed(subject)} {predicate} {renamed(value)} )>> .\n"
+        for said, term in says:
+            yield f"{reifier} {said} {with_names(term, renamed)} .\n"
 
 
 _LEVELS = 4

@@ -41,8 +41,11 @@ _DIGITS = 9
 _REMEMBERED = 1 << 12
 """Predicates of which it is remembered whether they are parts of lists."""
 
-Array: TypeAlias = "list[tuple[int, str | Array]]"
+Array: TypeAlias = "list[tuple[int, str | Array | ExpressionValue]]"
 """The members of a list with their numbers, each as N-Triples write it, a list as an array."""
+
+ExpressionValue: TypeAlias = "Mapping[str, Sequence[str | Array | ExpressionValue]]"
+"""What a class expression says, by predicate."""
 
 
 class ArrayValue(NamedTuple):
@@ -328,13 +331,15 @@ def _flat(array: Array, above: str) -> Iterator[tuple[str, str | None]]:
             yield place, item
         else:
             yield place, None
-            yield from _flat(item, f"{place}.")
+            yield from _flat(item if isinstance(item, list) else [], f"{place}.")
 
 
-def _as_json(item: str | Array, renamed: Callable[[str], str]) -> object:
+def _as_json(item: str | Array | ExpressionValue, renamed: Callable[[str], str]) -> object:
     """Return a member, or a list of members, as JSON-LD 1.1 has values (section 4.2.4)."""
     if isinstance(item, list):
         return [_as_json(each, renamed) for _, each in item]
+    if not isinstance(item, str):
+        return {predicate[1:-1]: [_as_json(each, renamed) for each in each_of] for predicate, each_of in item.items()}
     if is_node(item):
         named = renamed(item)
         # An expression has no ID.

@@ -29,6 +29,7 @@ from gateway.errors import ConfigurationError, counted, quoted
 from gateway.files import recognition
 from gateway.files.bases import GraphFiles, without_paths
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
+from gateway.files.expression_edges import Expressions
 from gateway.files.hiding import copy_visible
 from gateway.files.other_formats import refuse_other_text
 from gateway.files.parser_process import FileToParse, Parsed, ParserProcess, Progress
@@ -458,14 +459,22 @@ def _load_aside(aside: BlankNodes, stores: Sequence[pyoxigraph.Store]) -> None:
     """Load what was set aside, with IRIs for blank nodes."""
     if not aside:
         return
-    broken = 0
     if _is_wikibase(stores[0]):
         # Its blank nodes are unknown values.
         _log.info("the graph has the vocabulary of a Wikibase, so its blank nodes are unknown values and no nodes")
         lines = aside.lines
     else:
-        lines, broken = aside.renamed()
+        renamed = aside.renamed()
+        lines = renamed.lines
+        if renamed.broken:
+            _log.warning("malformed lists are shown as the blank nodes that they are made of: %d", renamed.broken)
+        _log_expressions(renamed.expressions)
     for store in stores:
         load_lines(lines, store)
-    if broken:
-        _log.warning("malformed lists are shown as the blank nodes that they are made of: %d", broken)
+
+
+def _log_expressions(read: Expressions) -> None:
+    if read.edges or read.content:
+        _log.info("axioms with class expressions: %d as edges, %d as content", read.edges, read.content)
+    if read.unread:
+        _log.warning("axioms with class expressions that fit no rule, so that answers lack them: %d", read.unread)

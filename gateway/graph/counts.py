@@ -126,8 +126,8 @@ def entity_types(counts: Mapping[Iri, int]) -> dict[Iri, int]:
 
 
 def by_frequency(counts: Mapping[Iri, int]) -> dict[Iri, int | None]:
-    """Return terms with their counts, the most frequent first."""
-    return {iri: counts[iri] for iri in sorted(counts, key=lambda iri: (-counts[iri], iri))}
+    """Return terms with their counts, the most frequent first; types of schema terms stand behind all others."""
+    return {iri: counts[iri] for iri in sorted(counts, key=lambda iri: (iri in SCHEMA_TERM_CLASSES, -counts[iri], iri))}
 
 
 def without_counts(seen: Mapping[Iri, int]) -> dict[Iri, int | None]:

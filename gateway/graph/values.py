@@ -213,6 +213,7 @@ class NodeFacts:
         description: The description; empty if there is none or it was not requested.
         left_out: The number of types left out because they are not IRIs, or too long for IDs.
         is_described: Whether the description could be read, if it was requested.
+        is_deprecated: Whether the node is deprecated, if the description was requested.
     """
 
     types: tuple[Iri, ...] = ()
@@ -221,6 +222,7 @@ class NodeFacts:
     description: str = ""
     left_out: int = 0
     is_described: bool = True
+    is_deprecated: bool = False
 
     @property
     def are_types_known(self) -> bool:

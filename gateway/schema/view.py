@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Self
 
@@ -18,7 +18,16 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, Mark, NodeFacts, Schema, Term
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
-from gateway.terms.iri import GENERIC_TYPES, is_entity_type, is_iri, is_walk, local_name
+from gateway.terms.iri import (
+    GENERIC_TYPES,
+    KINDS_OF_SCHEMA_TERMS,
+    ON_PROPERTY,
+    SCHEMA_TERM_CLASSES,
+    is_entity_type,
+    is_iri,
+    is_walk,
+    local_name,
+)
 from gateway.terms.names import fold, nearest
 from gateway.terms.prefixes import PrefixMap, in_prose
 
@@ -357,14 +366,23 @@ class TypeChooser:
         """Return the first of types in order, or None if there are none."""
         return types[0] if len(types) == 1 else min(types, key=self._order(types), default=None)
 
-    def _order(self, types: Sequence[str]) -> Callable[[str], tuple[bool, int, int, str]]:
+    def _order(self, types: Sequence[str]) -> Callable[[str], tuple[int, bool, int, int, str]]:
         above, last = self._hierarchy.above_others(types), len(self._preferred)
 
-        def order(iri: str) -> tuple[bool, int, int, str]:
+        def order(iri: str) -> tuple[int, bool, int, int, str]:
             preference, rank = self._preferred.get(iri, last), self._ranks.get(iri, 0)
-            return (iri in above, preference, rank, self._prefixes.declared_form(iri))
+            place = 0 if iri in self._preferred else _place_of_kind(iri)
+            return (place, iri in above, preference, rank, self._prefixes.declared_form(iri))
 
         return order
+
+
+_PLACES = {iri: place for place, iri in enumerate(KINDS_OF_SCHEMA_TERMS, 1)}
+
+
+def _place_of_kind(iri: Iri) -> int:
+    """Return where a type of schema terms stands behind all other types."""
+    return _PLACES.get(iri, len(_PLACES) + 1) if iri in SCHEMA_TERM_CLASSES else 0
 
 
 def _telling(facts: NodeFacts) -> list[Iri]:
@@ -390,6 +408,7 @@ class SchemaView:
         predicates: The predicates by every name.
         labels: Labels by IRI.
         fault: Why the schema could not be read, or None.
+        instances: How many nodes have each type, as far as that is known.
     """
 
     schema: Schema
@@ -399,6 +418,7 @@ class SchemaView:
     predicates: TermLookup
     labels: dict[Iri, str]
     fault: Fault | None
+    instances: Mapping[Iri, int | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -441,9 +461,17 @@ class SchemaView:
                 words=WORDS,
                 unread=unread if has_types else None,
             ),
-            TermLookup("predicate", predicates, prefixes, comprehensive=closed, unread=unread),
+            # Class expressions that were not read here may say edges of other predicates.
+            TermLookup(
+                "predicate",
+                predicates,
+                prefixes,
+                comprehensive=closed and ON_PROPERTY not in schema.blank.predicates,
+                unread=unread,
+            ),
             {term.iri: term.label for term in (*schema.types, *schema.predicates) if term.label},
             fault,
+            {term.iri: term.count for term in schema.types},
         )
 
     async def prepare(self, call: Call) -> None:

@@ -25,6 +25,7 @@ from gateway import arguments
 from gateway.answers import models
 from gateway.answers.models import SchemaResult
 from gateway.settings.profile import ShapeName
+from gateway.terms.iri import SCHEMA_TERM_CLASSES
 from gateway.terms.names import cut
 from gateway.terms.prefixes import is_plain_curie
 from gateway.terms.well_known_prefixes import WELL_KNOWN
@@ -152,7 +153,7 @@ def description(tool: str, schema: SchemaResult | None, shape: ShapeName) -> str
         text = f"{text} {TOOLS[tool].compact}".strip()
     if tool != "bfs_query" or schema is None or not _is_small_and_plain(schema):
         return text
-    injected = f"{text} entity types: {', '.join(schema.entity_types)}. predicates: {', '.join(schema.predicates)}."
+    injected = f"{text} entity types: {', '.join(_types_of(schema))}. predicates: {', '.join(schema.predicates)}."
     return injected if len(injected) <= LIMIT else text
 
 
@@ -161,8 +162,22 @@ def may_list_schema_later(schema: SchemaResult | None) -> bool:
     return schema is None or (not schema.comprehensive and _is_small(schema))
 
 
+_TYPES_OF_SCHEMA_TERMS = SCHEMA_TERM_CLASSES.union(
+    f"{name}:{iri.removeprefix(namespace)}"
+    for name, namespace in WELL_KNOWN.items()
+    for iri in SCHEMA_TERM_CLASSES
+    if iri.startswith(namespace)
+)
+
+
+def _types_of(schema: SchemaResult) -> list[str]:
+    """Return the types that a description lists: those of schema terms only where a graph has no others."""
+    others = [name_id for name_id in schema.entity_types if name_id not in _TYPES_OF_SCHEMA_TERMS]
+    return others or schema.entity_types
+
+
 def _is_small(schema: SchemaResult) -> bool:
-    return len(schema.entity_types) <= MOST_TYPES and len(schema.predicates) <= MOST_PREDICATES
+    return len(_types_of(schema)) <= MOST_TYPES and len(schema.predicates) <= MOST_PREDICATES
 
 
 def _is_small_and_plain(schema: SchemaResult) -> bool:
@@ -174,7 +189,7 @@ def _is_small_and_plain(schema: SchemaResult) -> bool:
         and len(schema.entity_types) + len(schema.predicates) > 0
         and _is_small(schema)
         # A model obeys a description: no ID in it may read as text.
-        and all(is_plain_curie(text, known) for text in (*schema.entity_types, *schema.predicates))
+        and all(is_plain_curie(text, known) for text in (*_types_of(schema), *schema.predicates))
     )
 
 

@@ -41,7 +41,7 @@ from gateway.sparql.table import (
 )
 from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
-from gateway.terms.iri import OWN, REIFICATION, is_sendable, is_skolem
+from gateway.terms.iri import DEPRECATED, OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text, language_order
 from gateway.terms.name_predicates import joined_name
 from gateway.terms.name_walks import plain, rows_of
@@ -200,7 +200,7 @@ class NodeReader:
         return (
             self._profile.edges.types,
             self._name_predicates.names if names else (),
-            (*self._profile.roles.description, *self._name_predicates.descriptions) if descriptions else (),
+            (*self._profile.roles.description, *self._name_predicates.descriptions, DEPRECATED) if descriptions else (),
         )
 
     async def predicates(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, NodeFacts]:
@@ -376,9 +376,10 @@ class NodeReader:
             known = _typed(batch, rows, types_of, mark)
             for node, texts in texts_of.items():
                 name = one_line(best_text(texts, names, languages)) or (joined_name(texts, languages) if names else "")
+                is_deprecated = any(one.json is True for one in texts.pop(DEPRECATED, ()))
                 description = best_text(texts, descriptions, languages)
-                if name or description:
-                    known[node] = NodeFacts(known[node].types, name, mark, description)
+                if name or description or is_deprecated:
+                    known[node] = NodeFacts(known[node].types, name, mark, description, is_deprecated=is_deprecated)
             return known
 
         return read_facts

@@ -25,7 +25,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_search import HitReader, Scope, TextSearch
-from gateway.terms.iri import SCHEMA_TERM_CLASSES
+from gateway.terms.iri import NO_TYPES
 from gateway.terms.names import listed_words, patterns
 
 _log = logging.getLogger(__name__)
@@ -267,7 +267,7 @@ class EntityLister:
 
     async def untyped(self, call: Call) -> Hits:
         """Return the entities without any type."""
-        given = {"of_terms": sorted(SCHEMA_TERM_CLASSES)}
+        given = {"no_types": sorted(NO_TYPES)}
         return await self._listed("walks/untyped", given, "all entities without a type", call)
 
 

@@ -60,7 +60,7 @@ def is_blank_node(iri: str) -> bool:
 
 def is_own(iri: str) -> bool:
     """Return whether an IRI is one that the gateway made, so that no answer shows it."""
-    return iri.startswith((BLANK_NODE, REACHED_BY, WALK)) or iri == POSITION
+    return iri.startswith((BLANK_NODE, REACHED_BY, WALK, PATH)) or iri in OWN_KEYS
 
 
 def is_shown(iri: str) -> bool:
@@ -95,6 +95,21 @@ def walk_steps(iri: str) -> list[WalkStep]:
     """Return the steps of the walk for which an IRI stands."""
     steps = iri[len(WALK) :].split(_THEN)
     return [(unquote(step.removeprefix(_INVERSE)), step.startswith(_INVERSE)) for step in steps]
+
+
+def path_iri(steps: Iterable[WalkStep]) -> str:
+    """Return the predicate of the edges of class expressions that stand for such a path."""
+    return PATH + walk_iri(steps)[len(WALK) :]
+
+
+def is_path(iri: str) -> bool:
+    """Return whether a predicate is that of edges of class expressions which no triple of the graph could have."""
+    return iri.startswith(PATH)
+
+
+def path_steps(iri: str) -> list[WalkStep]:
+    """Return the steps of the path for which a predicate stands."""
+    return walk_steps(WALK + iri[len(PATH) :])
 
 
 def is_skolem(iri: str) -> bool:
@@ -199,14 +214,38 @@ REACHED_BY = f"{OWN}reached-by:"
 WALK = f"{OWN}walk:"
 """Begins the IRI that stands for a walk of several predicates, see `walk_iri`; answers write `p/^q`."""
 
+PATH = f"{OWN}path:"
+"""Begins the predicate of edges of class expressions for an inverse property, or several, see `path_iri`; answers
+write `(^p)` and `(p/q)`."""
+
 LOCAL_NAME = f"{OWN}local-name"
 """Stands among predicates of names for the local name of a node."""
 
 POSITION = f"{OWN}position"
 """The predicate of the place of a member in its list; answers write `position`."""
 
+RESTRICTED = f"{OWN}restriction"
+"""How a class expression restricts the property of its edge; answers write `restriction`."""
+
+OF = f"{OWN}of"
+"""The axiom of the edge of a class expression, where it is a definition; answers write `of`."""
+
+CLOSED = f"{OWN}closed"
+"""Whether nothing else stands at the edges of a property; answers write `closed`."""
+
+ONE_OF = f"{OWN}one-of"
+"""Of how many alternatives the edge of a class expression is one; answers write `one of`."""
+
+NEGATED = f"{OWN}negated"
+"""Whether a class expression denies its edge; answers write `negated`."""
+
+OWN_KEYS = {POSITION: "position", RESTRICTED: "restriction", OF: "of", CLOSED: "closed", ONE_OF: "one of"}
+"""How answers write the predicates of evidence that the gateway made."""
+
 ARRAY = f"{OWN}array"
-"""The datatype of a list that has members which are no nodes: JSON, each member as a value object of JSON-LD."""
+"""The datatype of a list that has members which are no nodes: JSON, each member as a value object of JSON-LD.
+
+A list with one member that is another object is a class expression as content, by its predicates."""
 
 ORDER = f"{OWN}order"
 """The same of a list of nodes, of its first members only; no answer shows it, but in the order of others."""
@@ -263,9 +302,14 @@ INTO_EXPRESSIONS = frozenset(
 """Predicates to a blank node that is a part of an expression, or a path, whatever has them."""
 
 RESTRICTION = f"{OWL}Restriction"
+ON_PROPERTY = f"{OWL}onProperty"
 
 HAS_VALUE = f"{OWL}hasValue"
 """From an expression to an individual."""
+
+IMPORTS = f"{OWL}imports"
+VERSION_IRI = f"{OWL}versionIRI"
+DEPRECATED = f"{OWL}deprecated"
 
 SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
 """From a singleton property to its general property (Nguyen, Bodenreider, Sheth, WWW 2014)."""
@@ -280,22 +324,42 @@ HAS_ASSERTION = f"{NANOPUB}hasAssertion"
 GENERIC_TYPES = frozenset({f"{OWL}Thing", f"{OWL}NamedIndividual", f"{RDFS}Resource"})
 """Types without information: an `entity_type` only of a node that has no other."""
 
+KINDS_OF_SCHEMA_TERMS = (
+    f"{OWL}Class",
+    f"{RDFS}Class",
+    f"{RDFS}Datatype",
+    f"{OWL}ObjectProperty",
+    f"{OWL}DatatypeProperty",
+    f"{OWL}AnnotationProperty",
+    f"{OWL}OntologyProperty",
+    f"{RDF}Property",
+    f"{OWL}Ontology",
+    f"{OWL}DataRange",
+    f"{RDFS}ContainerMembershipProperty",
+)
+"""What terms of a vocabulary are; of several, the first is the type that a node shows."""
+
 SCHEMA_TERM_CLASSES = frozenset(
-    [f"{RDF}{name}" for name in ("Property",)]
-    + [f"{RDFS}{name}" for name in ("Class", "Datatype", "ContainerMembershipProperty")]
-    + [f"{OWL}{name}" for name in (
-        "AllDifferent", "AnnotationProperty", "AsymmetricProperty", "Axiom", "Class", "DataRange", "DatatypeProperty",
-        "DeprecatedClass", "DeprecatedProperty", "FunctionalProperty", "InverseFunctionalProperty",
-        "IrreflexiveProperty", "ObjectProperty", "Ontology", "OntologyProperty", "ReflexiveProperty", "Restriction",
-        "SymmetricProperty", "TransitiveProperty",
-    )]
-)  # fmt: skip
-"""Classes of schema terms, which are not entity types (docs/contract.md, "Entity types")."""
+    [*KINDS_OF_SCHEMA_TERMS, f"{OWL}DeprecatedClass", f"{OWL}DeprecatedProperty"]
+    + [
+        f"{OWL}{name}Property"
+        for name in (
+            *("Asymmetric", "Functional", "InverseFunctional", "Irreflexive", "Reflexive", "Symmetric", "Transitive"),
+        )
+    ]
+)
+"""Types of terms of a vocabulary, which stand behind all others (docs/contract.md, "Entity types")."""
+
+NO_TYPES = frozenset(
+    f"{OWL}{name}"
+    for name in ("AllDifferent", "AllDisjointClasses", "AllDisjointProperties", "Axiom", "Annotation", "Restriction")
+)
+"""Types of what states something, or is a part of an expression, and is no entity."""
 
 
 def is_entity_type(iri: str) -> bool:
-    """Return whether a class is a type of entities: it is neither a class of schema terms nor a blank node."""
-    return iri not in SCHEMA_TERM_CLASSES and not is_skolem(iri)
+    """Return whether a class is a type of entities: no blank node, and not what only states something."""
+    return iri not in NO_TYPES and not is_skolem(iri)
 
 
 _LABELS = (
@@ -311,7 +375,7 @@ SYNONYM_PREDICATES = (
     *(f"{namespace}alternateName" for namespace in SCHEMA),
     f"{FOAF}nick",
     f"{DCT}alternative",
-    f"{OBO_IN_OWL}hasExactSynonym",
+    *(f"{OBO_IN_OWL}has{kind}Synonym" for kind in ("Exact", "Related", "Broad", "Narrow")),
 )
 _DESCRIPTIONS = (
     f"{RDFS}comment",

@@ -79,6 +79,12 @@ class Literal:
             return _date(text)
         return self.value
 
+    @property
+    def text(self) -> str:
+        """The JSON value as text, which is Turtle's `true` for a boolean."""
+        found = self.json
+        return str(found).lower() if isinstance(found, bool) else str(found)
+
 
 def is_number(datatype: str) -> bool:
     """Return whether a datatype is one of numbers."""
@@ -229,6 +235,6 @@ def best_text(texts: Mapping[str, Collection[Literal]], predicates: Sequence[str
         if found:
             if len(found) == 1:
                 (text,) = found
-                return str(text.json)
-            return min(str(text.json) for text in in_best_language(found, order))
+                return text.text
+            return min(text.text for text in in_best_language(found, order))
     return ""

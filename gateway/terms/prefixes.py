@@ -21,12 +21,17 @@ from gateway.terms.iri import (
     MAX_IRI,
     OBO,
     OWN,
-    POSITION,
+    OWN_KEYS,
+    PATH,
     REACHED_BY,
     SCHEMA,
     WALK,
+    WalkStep,
     is_iri,
+    is_path,
     is_walk,
+    path_iri,
+    path_steps,
     walk_steps,
 )
 from gateway.terms.names import nearest
@@ -125,7 +130,7 @@ def merge(sources: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[dict[str, s
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
-_OF_OTHERS = (REACHED_BY, WALK)
+_OF_OTHERS = (REACHED_BY, WALK, PATH)
 """IRIs of the gateway's own which are written with the IDs of other IRIs."""
 
 
@@ -289,7 +294,7 @@ class PrefixMap:
         elif text.startswith("_:"):
             iri = BLANK_NODE + text[2:]
         elif text.startswith("(") and text.endswith(")"):
-            iri = REACHED_BY + self.expand(text[1:-1])
+            iri = self._of_others(text[1:-1])
         else:
             name, colon, local = text.partition(":")
             namespace = self._namespace(name) if colon else None
@@ -330,6 +335,12 @@ class PrefixMap:
         name, _, _ = text.partition(":")
         return not is_scheme(name) and _IDENTIFIER.fullmatch(text) is not None and self._namespace(name) is None
 
+    def _of_others(self, inner: str) -> str:
+        """Return the IRI of the gateway's own that is written with IDs in brackets: of a type, or of a path."""
+        if steps := _steps_of(inner):
+            return path_iri((self.expand(step), is_inverse) for step, is_inverse in steps)
+        return REACHED_BY + self.expand(inner)
+
     def without_name(self, text: str) -> str:
         """Return an ID without the name that stands behind it in answers; a text that is no such pair stays."""
         alone, _, name = text.partition(" ")
@@ -352,10 +363,30 @@ def own_form(iri: str, shortened: Callable[[str], str]) -> str:
     if iri.startswith(BLANK_NODE):
         return f"_:{iri[len(BLANK_NODE) :]}"
     if iri.startswith(REACHED_BY):
-        return f"({shortened(iri[len(REACHED_BY) :])})"
+        predicate = iri[len(REACHED_BY) :]
+        short = shortened(predicate)
+        return f"(<{predicate}>)" if _steps_of(short) else f"({short})"
     if is_walk(iri):
-        return "/".join(f"{'^' * is_inverse}{_in_walk(one, shortened(one))}" for one, is_inverse in walk_steps(iri))
-    return "position" if iri == POSITION else iri
+        return _written(walk_steps(iri), shortened)
+    if is_path(iri):
+        return f"({_written(path_steps(iri), shortened)})"
+    return OWN_KEYS.get(iri, iri)
+
+
+def _written(steps: Iterable[WalkStep], shortened: Callable[[str], str]) -> str:
+    return "/".join(f"{'^' * is_inverse}{_in_walk(one, shortened(one))}" for one, is_inverse in steps)
+
+
+_STEP = re.compile(r"(\^?)(<[^<>]*>|[^/^<>:]*:[^/^<>]*)")
+_PATH = re.compile(rf"{_STEP.pattern}(?:/{_STEP.pattern})*")
+
+
+def _steps_of(text: str) -> list[WalkStep]:
+    """Return the IDs of a path of several predicates, or of an inverse one; none where a text is no such path."""
+    if text.startswith("(") or _PATH.fullmatch(text) is None:
+        return []
+    steps = [(step, bool(inverse)) for inverse, step in _STEP.findall(text)]
+    return steps if len(steps) > 1 or steps[0][1] else []
 
 
 def _in_walk(iri: str, short: str) -> str:

@@ -15,7 +15,7 @@ from gateway.answers.entity_sizes import page_of_entities
 from gateway.answers.list_order import orders_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds
-from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, PageNode, first_languages
+from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, Instances, PageNode, first_languages
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
 from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
@@ -457,6 +457,7 @@ class EntityDescriber:
             metadata=replace(metadata, other_languages=first_languages(metadata.other_languages)),
             ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
             survey=survey,
+            instances=Instances(known.instances[iri]) if iri in known.instances else None,
         )
 
     async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:

@@ -43,6 +43,7 @@ from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.answering import Answerer, Namespaces, OnRecord, Tool, drop_record
 from gateway.tools.description import EntityDescriber
+from gateway.tools.imports import ImportReader
 from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader
 from gateway.tools.schema import SchemaDescriber
@@ -101,7 +102,8 @@ class Gateway:
         self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
-        self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes)
+        imports = ImportReader(store)
+        self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports)
         searcher = EntitySearcher(store, profile, prefixes, self._schema_cache, member_names)
         self._id_reader = id_reader = IdReader(searcher, store, profile, prefixes, self._schema_cache)
         reading = profile, prefixes, self._schema_cache, id_reader, member_names, clock

@@ -322,7 +322,8 @@ class SteeringReader:
     def _steps(self, name: str, known: SchemaView) -> Sequence[StepText]:
         """Return the steps of an entry; one that as a whole is a predicate is that predicate, whatever it holds."""
         bare = self._prefixes.without_name(name.removeprefix("^"))
-        is_whole = "://" in bare.partition("/<")[0].partition("^")[0] and not bare.startswith("<")
+        is_path = bare.startswith("(") and bare.endswith(")")
+        is_whole = is_path or ("://" in bare.partition("/<")[0].partition("^")[0] and not bare.startswith("<"))
         steps = None if is_whole or known.predicates.found(bare) else split_steps(name)
         if steps is None or len(steps) == 1:
             return [StepText(bare, name.startswith("^"))]

@@ -23,9 +23,10 @@ from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import PartlyRead, Profile, doubt_of
-from gateway.terms.iri import is_iri, is_reached_by, local_name
+from gateway.terms.iri import SCHEMA_TERM_CLASSES, is_iri, is_reached_by, local_name
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.imports import ImportReader
 from gateway.tools.shapes import ShapeReader, Values
 
 _LISTED = 40
@@ -70,16 +71,19 @@ class SchemaDescriber:
         prefixes: PrefixMap,
         schema_cache: SchemaCache,
         shapes: ShapeReader,
+        imports: ImportReader,
     ) -> None:
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
         self._shapes = shapes
+        self._imports = imports
 
     def forget(self) -> None:
-        """Read values and shapes again."""
+        """Read values, shapes and imports again."""
         self._shapes.forget()
+        self._imports.forget()
 
     async def describe(self, arguments: DescribeSchema, shape: Shape, call: Call) -> SchemaPage:
         """Return the schema, the most frequent types and predicates where not all fit, or the shapes of some types.
@@ -99,7 +103,8 @@ class SchemaDescriber:
             values = None if view.fault is not None else await self._shapes.values(view, call)
             labels = await self._labels(view, most, call)
             nameless = await self._nameless(view, call)
-            page = self._fitting(partial(self._page, view, values, labels, nameless), most, room, shape)
+            missing = () if view.fault is not None else await self._imports.missing(view, call)
+            page = self._fitting(partial(self._page, view, values, missing, labels, nameless), most, room, shape)
             if values is None and view.fault is None:
                 page.warnings.append(VALUES_UNREAD)
         limit_page(page, limit, shape)
@@ -191,7 +196,8 @@ class SchemaDescriber:
         view = self._schema_cache.latest
         if view is None or view.fault is not None:
             return None
-        page_with = partial(self._page, view, self._shapes.known_values(view), {}, None)
+        missing = self._imports.known(view)
+        page_with = partial(self._page, view, self._shapes.known_values(view), missing, {}, None)
         return self._fitting(page_with, _LISTED, max_bytes(self._profile.size, None, explain=False), REFERENCE)
 
     def _fitting(self, page_with: _PageWith, most: int, limit: int, shape: Shape) -> SchemaPage:
@@ -214,13 +220,17 @@ class SchemaDescriber:
         self,
         view: SchemaView,
         values: Values | None,
+        missing: Sequence[Iri] | None,
         in_language: Mapping[Iri, str],
         nameless: NamelessNodes | None,
         count: int,
         *,
         is_whole: bool,
     ) -> SchemaPage:
-        """Return the page with at most so many types and as many predicates, and, if it is whole, all prefixes."""
+        """Return the page with at most so many types and as many predicates, and, if it is whole, all prefixes.
+
+        `missing` are imports that are not in the graph; None where that could not be found out.
+        """
         schema, shorten = view.schema, self._prefixes.shorten
         writer = ShapeWriter(view.chooser, self._prefixes)
         most_values = count if count > _LISTED else min(count, _VALUES)
@@ -229,10 +239,15 @@ class SchemaDescriber:
         listed = [*types, *predicates]
         ids = [shorten(term.iri) for term in listed]
         warnings = [] if view.comprehensive else [not_all_listed(_reason(schema), self._schema_cache.is_reading)]
+        warnings += self._about_imports(missing)
         if self._profile.evidence.ways == "refused":
             warnings.append(messages.EVIDENCE_REFUSED)
         if any(is_reached_by(term.iri) for term in types):
             warnings.append(TYPES_OF_BLANK_NODES)
+        if schema_terms := [one.iri for one in types if one.iri in SCHEMA_TERM_CLASSES]:
+            named = ", ".join(map(self._id, schema_terms[:_MOST_NAMED]))
+            if len(schema_terms) < len(schema.types):
+                warnings.append(types_of_schema_terms(named))
         if share := schema.blank_share:
             named = ", ".join(map(self._id, share.types[:_MOST_NAMED]))
             warnings.append(share_of_blank_nodes(share.edges, share.of, named))
@@ -247,7 +262,7 @@ class SchemaDescriber:
         labels = {shorten(iri): labelled[iri] for iri in sorted(labelled, key=self._prefixes.declared_form)}
         return SchemaPage(
             description=self._description(schema),
-            complete=view.comprehensive,
+            complete=view.comprehensive and missing is not None and not missing,
             types=ids[: len(types)],
             predicates=ids[len(types) :],
             types_total=len(schema.types),
@@ -284,10 +299,12 @@ class SchemaDescriber:
             if self._prefixes.is_plain_curie(short)
         )
         edges = sum(term.count or 0 for term in schema.predicates) if schema.exact else None
-        text = graph_description(edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
+        is_vocabulary = bool(schema.types) and all(term.iri in SCHEMA_TERM_CLASSES for term in schema.types)
+        kind = "ontology or vocabulary" if is_vocabulary else "RDF graph"
+        text = graph_description(kind, edges, schema.blank.edges, ", ".join(islice(plain, _MOST_DESCRIBED)))
         # It is not known how large what was not read is.
         is_in_part = isinstance(self._profile.files, PartlyRead)
-        return text.replace("A large RDF graph", "An RDF graph that was read in part", 1) if is_in_part else text
+        return text.replace(f"A large {kind}", f"An {kind} that was read in part", 1) if is_in_part else text
 
     def _next_steps(self, view: SchemaView, nameless: NamelessNodes | None, *, has_all: bool) -> str:
         """Return the advice for this graph: the operator's own words first."""
@@ -298,6 +315,11 @@ class SchemaDescriber:
         names = (self._about_names(schema), messages.share_without_names(nameless))
         parts = (own, START, world, *names, self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
+
+    def _about_imports(self, missing: Sequence[Iri] | None) -> list[str]:
+        if missing is None:
+            return [IMPORTS_UNREAD]
+        return [imports_missing(len(missing), self._prefixes.listed(missing))] if missing else []
 
     def _about_names(self, schema: Schema) -> str:
         if self._profile.search.api:
@@ -362,12 +384,23 @@ NO_NAMES = (
     "were given, or that bfs_query shows."
 )
 UNKNOWN_GRAPH = "An RDF graph whose types and predicates are not known."
+IMPORTS_UNREAD = "Whether ontologies that this graph imports are in it could not be found out: ask again in a minute."
+"""A warning: what other ontologies say of the same terms may be missing."""
 VALUES_UNREAD = "The predicates of literals could not be read in time, so `values` is not here: ask again in a minute."
 """A warning: an answer about the schema does not say what values there are."""
 SHAPES_READ = "Follow a predicate with bfs_query and only_predicates, with ^ before it where its edges come in."
 """Advice beside shapes."""
 NO_SHAPE = "node_types: nodes without a type have no shape."
 """A warning: the shape of `untyped` or `unknown` is asked for."""
+
+
+def imports_missing(count: int, listed: str) -> str:
+    """Return a warning: a graph imports ontologies that are not in it."""
+    them = "is" if count == 1 else "are"
+    return (
+        f"{counted(count, 'imported ontology')} {them} not loaded: {listed}. Names and edges of the same terms may be "
+        "missing: give their files too."
+    )
 
 
 def share_of_blank_nodes(edges: int, of: int, types: str) -> str:
@@ -396,19 +429,25 @@ def hub_types(shown: str, max_degree: int | None) -> str:
     return f"Nodes of {shown} can be hubs, with very many edges: from 2 hops on, use max_degree=100."
 
 
-def graph_description(edges: int | None, blank: int, types: str) -> str:
+def types_of_schema_terms(types: str) -> str:
+    """Return a warning: types of schema terms are listed too."""
+    return f"The last types are those of schema terms, such as classes and properties: {types}."
+
+
+def graph_description(kind: str, edges: int | None, blank: int, types: str) -> str:
     """Return what a graph is about: its edges, where they were counted, and its most frequent types.
 
     Args:
+        kind: What kind of graph it is.
         edges: How many there are.
         blank: How many more there would be if blank nodes were nodes.
         types: The types.
     """
     about = f" Its most frequent types: {types}." if types else ""
     if edges is None:
-        return f"A large RDF graph.{about}"
+        return f"A large {kind}.{about}"
     more = f", and {blank:,} to or from blank nodes, which cannot be followed" if blank else ""
-    return f"An RDF graph of {counted(edges, 'edge')}{more}.{about}"
+    return f"An {kind} of {counted(edges, 'edge')}{more}.{about}"
 
 
 def blank_nodes_uncounted(edges: int, nodes: int) -> str:

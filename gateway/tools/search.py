@@ -276,7 +276,8 @@ class EntitySearcher:
         undescribed = [one.hit.iri for one in shown if not facts[one.hit.iri].is_described]
         if undescribed:
             question.warnings.append(messages.descriptions_not_read(self._prefixes.listed(undescribed)))
-        return shown, facts
+        # A term that is not to be used any more is found, and is no better hit than one that is.
+        return sorted(shown, key=lambda one: facts[one.hit.iri].is_deprecated), facts
 
     def _page(
         self,
@@ -424,7 +425,7 @@ class EntitySearcher:
             self._prefixes.shorten(hit.iri),
             entity_type,
             name=shorter(name),
-            description=shorter(_first_sentence(facts.description)),
+            description=shorter(f"{DEPRECATED_HIT * facts.is_deprecated}{_first_sentence(facts.description)}".strip()),
             match=one.match,
             matched=self._matched(hit, shorter, language) if hit.kind != "id" and hit.text not in {"", name} else None,
         )
@@ -433,6 +434,10 @@ class EntitySearcher:
         """Return the name that fits, with its language where that is none in which names are looked for first."""
         first = language or next(iter(self._profile.names.languages), "en")
         return f"{shorter(hit.text)}@{hit.language}" if not is_relative(hit.language, first) else shorter(hit.text)
+
+
+DEPRECATED_HIT = "(deprecated) "
+"""Before the description of a hit that the graph says is deprecated."""
 
 
 def _about_blank_nodes(question: _Question) -> list[str]:

@@ -16,7 +16,7 @@ from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.graph.call import Progress
 from gateway.members.sides import split_steps
 from gateway.schema.view import UNKNOWN, UNTYPED
-from gateway.terms.iri import is_own, is_walk, walk_iri
+from gateway.terms.iri import is_own, is_path, is_walk, walk_iri
 from gateway.terms.prefixes import PrefixMap, in_prose
 
 Traversed = BfsResult | IntersectionResult
@@ -155,7 +155,7 @@ async def subgraph_of(
     terms |= {name_id for node in nodes for name_id in (node.id, *node.types)}
     iris = {name_id: prefixes.expand(name_id) for name_id in {*terms, *labels}.difference(predicates)}
     iris |= predicates
-    walks = sorted(name_id for name_id, iri in predicates.items() if is_walk(iri))
+    walks = sorted(name_id for name_id, iri in predicates.items() if is_walk(iri) or is_path(iri))
     if walks:
         notes[walks_are_no_triples(walks)] = None
     order = {name_id: prefixes.declared_form(iri) for name_id, iri in iris.items()}
@@ -176,6 +176,8 @@ async def subgraph_of(
 
 def _predicate(name_id: str, prefixes: PrefixMap) -> str:
     """Return the IRI of a predicate, or that which stands for a walk."""
+    if name_id.startswith("("):
+        return prefixes.expand(name_id)
     steps = split_steps(name_id) or []
     # A whole IRI has slashes too, and so may an ID; each step of a walk has a prefix or stands in angle brackets.
     is_of_ids = all(step.name.startswith("<") or (":" in step.name and "://" not in step.name) for step in steps)

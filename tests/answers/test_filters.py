@@ -172,10 +172,10 @@ async def test_one_unknown_name_beside_a_known_one_leaves_the_known_one_working(
     assert len(answer.warnings) == 1
 
 
-async def test_a_class_of_schema_terms_is_no_type_that_a_filter_knows() -> None:
-    async with over(GRAPH) as gateway:
-        with pytest.raises(InputError):
-            await asked(gateway, node_types=["rdfs:Class"])
+async def test_a_filter_takes_the_type_of_schema_terms() -> None:
+    async with over("x:seed a x:Person ; x:knows x:Thing . x:Thing a owl:Class .") as gateway:
+        answer = await asked(gateway, only_node_types=["owl:Class"])
+    assert ids(answer) == ["x:seed", "x:Thing"]
 
 
 async def test_untyped_is_a_name_of_its_own() -> None:

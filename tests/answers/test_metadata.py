@@ -187,7 +187,12 @@ async def test_a_role_for_names_can_be_another_predicate() -> None:
 async def test_several_types_are_listed_and_one_is_not() -> None:
     assert await described("x:a a x:T2, x:T1 ; rdfs:label 'A' .") == {"name": "A", "types": ["x:T1", "x:T2"]}
     assert await described("x:a a x:T1 ; rdfs:label 'A' .") == {"name": "A"}
-    assert await described("x:a a x:T1, owl:Thing, rdfs:Class ; rdfs:label 'A' .") == {"name": "A"}
+    assert await described("x:a a x:T1, owl:Thing ; rdfs:label 'A' .") == {"name": "A"}
+
+
+async def test_every_type_of_a_schema_term_is_in_its_record() -> None:
+    turtle = "x:a a owl:TransitiveProperty, owl:ObjectProperty ; rdfs:label 'p' ."
+    assert await described(turtle) == {"name": "p", "types": ["owl:ObjectProperty", "owl:TransitiveProperty"]}
 
 
 async def test_one_value_is_a_scalar_and_several_are_a_sorted_list_of_distinct_ones() -> None:

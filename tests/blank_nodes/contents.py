@@ -6,14 +6,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, TypeAlias
+from urllib.parse import quote
 
 from rdflib import BNode, Graph, Literal, URIRef
 from rdflib.compare import isomorphic
 
 from gateway.export.subgraph import Subgraph
+from tests.blank_nodes.expressions import EXPRESSION, said_text
 from tests.blank_nodes.oracle import Array, Edge, Expected, Node, Term
-from tests.oracle import GENERIC_TYPES, OWL, SCHEMA_TERM_CLASSES
+from tests.oracle import GENERIC_TYPES, NO_TYPES
 
 Ends: TypeAlias = tuple[str, str, str]
 """An edge; blank nodes begin with `_:`."""
@@ -123,7 +126,7 @@ def as_rdflib(shape: Shape) -> Graph:
     for (s, p, o), positions in shape.edges.items():
         graph.add((term(s), URIRef(p), term(o)))
         for position in positions:
-            graph.add((term(s), URIRef(f"{POSITION}{position}:{p}"), term(o)))
+            graph.add((term(s), URIRef(f"{POSITION}{quote(position)}:{p}"), term(o)))
     for node, said in shape.contents.items():
         graph.add((term(node), URIRef(CONTENT), Literal(_hashed(said))))
     return graph
@@ -246,9 +249,6 @@ REACHED_BY: Final = "urn:x-bfsql-blank:reached-by:"
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _TIME: Final = re.compile(r"\s*(?:-?\d{4,}(?:-\d\d){0,2}|--\d.*|\d\d:\d\d.*)(?:T.*)?(?:Z|[+-]\d\d:\d\d)?\s*")
-_OF_AXIOMS: Final = frozenset({f"{OWL}Axiom", f"{OWL}AllDifferent"})
-"""Classes of schema terms, too (docs/contract.md, "Entity types", leaves the list open)."""
-
 _UNCOMPARED: Final = "?"
 """What stands for a text whose form or language the gateway chooses."""
 
@@ -271,7 +271,8 @@ class Contents:
     def __init__(self, expected: Expected, expand: Expand) -> None:
         self._expected = expected
         self._expand = expand
-        self._iris = {str(node) for node in expected.nodes if isinstance(node, URIRef)}
+        members = (member for arrays in expected.arrays.values() for array in arrays for member in array)
+        self._iris = {str(node) for node in chain(expected.nodes, members) if isinstance(node, URIRef)}
         said = (value for of_node in expected.literals.values() for values in of_node.values() for value in values)
         self.in_languages = {_short(str(value)) for value in said if value.language}
 
@@ -339,7 +340,7 @@ class Contents:
     @staticmethod
     def shown_types(types: Iterable[str]) -> set[str]:
         """Return the types that are entity types."""
-        return set(map(str, types)) - GENERIC_TYPES - SCHEMA_TERM_CLASSES - _OF_AXIOMS
+        return set(map(str, types)) - GENERIC_TYPES - NO_TYPES
 
     @cached_property
     def _by_node(self) -> Mapping[Node, tuple[frozenset[str], frozenset[Hashable]]]:
@@ -349,6 +350,8 @@ class Contents:
     def _array(self, value: object) -> Hashable:
         if isinstance(value, list):
             return tuple(map(self._array, value))
+        if isinstance(value, dict):
+            return EXPRESSION
         if isinstance(value, str):
             if value.startswith("_:"):
                 return "_:"
@@ -370,6 +373,8 @@ class Contents:
                 return str(item)
             case Literal():
                 return _scalar(str(item))
+            case ("expression",):
+                return EXPRESSION
             case _:
                 return tuple(map(self._expected_array, item))
 
@@ -382,10 +387,11 @@ class Contents:
 
 
 def positions(evidence: Mapping[str, Any] | None) -> frozenset[str]:
-    """Return the positions in the evidence of an edge, as text."""
+    """Return the positions in the evidence of an edge, and how expressions say it, as text."""
     if not evidence:
         return frozenset()
     found: set[str] = set()
+    found.update(filter(None, map(said_text, evidence.get("assertions", [evidence]))))
     for each in (evidence, *evidence.get("assertions", ())):
         value = each.get("position", [])
         found.update(map(str, value if isinstance(value, list) else [value]))

@@ -379,6 +379,134 @@ def restriction_of(make: _Maker) -> BNode:
     return node
 
 
+class _Ontology:
+    """Draws axioms with expressions in each other, and copies of them."""
+
+    def __init__(self, make: _Maker, dice: random.Random, *, shares: bool = True) -> None:
+        self._make = make
+        self._dice = dice
+        self._shares = shares
+        self.classes = [URIRef(f"{X}class/{name}") for name in "ABCDEFG"]
+        self._made: list[BNode] = []
+
+    def node(self, *facts: tuple[URIRef, Object]) -> BNode:
+        node = self._make.blank()
+        for predicate, value in facts:
+            self._make.add(node, predicate, value)
+        self._made.append(node)
+        return node
+
+    def filler(self, depth: int) -> Node:
+        dice = self._dice
+        if depth > 3 or dice.random() < 0.45:
+            return dice.choice(self.classes)
+        return self.expression(depth + 1)
+
+    def expression(self, depth: int = 0) -> BNode:
+        """Draw an expression; some are malformed, or parts of others too."""
+        dice, make = self._dice, self._make
+        if self._shares and self._made and dice.random() < 0.04:
+            return dice.choice(self._made)
+        roll = dice.random()
+        if roll < 0.6:
+            return self._restriction(depth)
+        if roll < 0.8:
+            of = dice.choice((OWL.unionOf, OWL.intersectionOf))
+            parts = [self.filler(depth) for _ in range(dice.randint(1, 3))]
+            return self.node((RDF.type, OWL.Class), (of, make.items(parts)))
+        if roll < 0.92:
+            return self.node((RDF.type, OWL.Class), (OWL.complementOf, self.filler(depth)))
+        # A blank node in an enumeration is no node of an endpoint.
+        members = [make.member(9) if self._shares else make.iri() for _ in range(dice.randint(1, 3))]
+        return self.node((OWL.oneOf, make.items(members)))
+
+    def _restriction(self, depth: int) -> BNode:
+        dice = self._dice
+        on: Node = dice.choice(PREDICATES[:2])
+        if dice.random() < 0.15:
+            on = self.node((OWL.inverseOf, on))
+        facts: list[tuple[URIRef, Object]] = [(OWL.onProperty, on)]
+        if dice.random() < 0.9:
+            facts.append((RDF.type, OWL.Restriction))
+        kinds = (self._of_values, self._of_values, self._of_values, self._of_numbers, self._of_others)
+        facts += dice.choice(kinds)(depth)
+        if dice.random() < 0.03:
+            facts.append((SAYS[0], Literal("more")))
+        return self.node(*facts)
+
+    def _of_values(self, depth: int) -> list[tuple[URIRef, Object]]:
+        return [(self._dice.choice((OWL.someValuesFrom, OWL.someValuesFrom, OWL.allValuesFrom)), self.filler(depth))]
+
+    def _of_numbers(self, depth: int) -> list[tuple[URIRef, Object]]:
+        dice = self._dice
+        number = Literal(str(dice.choice((0, 1, 2))), datatype=XSD.nonNegativeInteger)
+        if dice.random() < 0.4:
+            return [(dice.choice((OWL.minCardinality, OWL.maxCardinality, OWL.cardinality)), number)]
+        qualified = (OWL.minQualifiedCardinality, OWL.maxQualifiedCardinality, OWL.qualifiedCardinality)
+        on = (OWL.onClass, self.filler(depth)) if dice.random() < 0.9 else (OWL.onDataRange, XSD.integer)
+        return [(dice.choice(qualified), number), on]
+
+    def _of_others(self, _depth: int) -> list[tuple[URIRef, Object]]:
+        """Draw a value, a data range, the node itself, or nothing, which is malformed."""
+        roll = self._dice.random()
+        if roll < 0.5:
+            return [(OWL.hasValue, self._make.member(9))]
+        if roll < 0.7:
+            return [(OWL.someValuesFrom, self._dice.choice((XSD.string, RDFS.Literal)))]
+        return [(OWL.hasSelf, Literal("true", datatype=XSD.boolean))] if roll < 0.9 else []
+
+    def annotate(self, axiom: Fact, copy: Node) -> None:
+        self.node(
+            (RDF.type, OWL.Axiom),
+            (OWL.annotatedSource, axiom[0]),
+            (OWL.annotatedProperty, axiom[1]),
+            (OWL.annotatedTarget, copy),
+            (SAYS[1], self._make.literal()),
+        )
+
+
+def _axioms_of(make: _Maker, dice: random.Random, *, shares: bool) -> _Ontology:
+    """Add axioms with expressions of every kind in each other; some have parts in common."""
+    ontology = _Ontology(make, dice, shares=shares)
+    for cls in ontology.classes:
+        make.add(cls, RDF.type, OWL.Class)
+        for _ in range(dice.randint(1, 3)):
+            predicate = dice.choice((RDFS.subClassOf, RDFS.subClassOf, OWL.equivalentClass))
+            axiom = (cls, predicate, ontology.expression())
+            make.add(*axiom)
+            if shares and dice.random() < 0.2:
+                ontology.annotate(axiom, axiom[2])
+    one = ontology.classes[0]
+    for _ in range(2):
+        on, filler = PREDICATES[2], dice.choice(ontology.classes)
+        same = [ontology.node((OWL.onProperty, on), (OWL.someValuesFrom, filler)) for _ in range(2)]
+        make.add(one, RDFS.subClassOf, same[0])
+        if shares:
+            ontology.annotate((one, RDFS.subClassOf, same[0]), same[1])
+        make.add(one, RDFS.subClassOf, ontology.node((OWL.onProperty, on), (OWL.allValuesFrom, filler)))
+    make.add(PREDICATES[0], RDFS.domain, ontology.expression())
+    make.add(PREDICATES[1], RDFS.range, ontology.expression())
+    make.add(ontology.expression(), OWL.equivalentClass, dice.choice(ontology.classes))
+    make.add(ontology.classes[1], OWL.disjointWith, ontology.expression())
+    make.add(ontology.classes[2], OWL.disjointUnionOf, make.items(ontology.classes[3:5]))
+    return ontology
+
+
+@_in_one_file
+def _axioms(make: _Maker, dice: random.Random) -> None:
+    """Axioms as most ontologies have them."""
+    _axioms_of(make, dice, shares=False)
+
+
+@_in_one_file
+def _ontology(make: _Maker, dice: random.Random) -> None:
+    """Axioms, also of individuals, and about expressions, with parts in common."""
+    ontology = _axioms_of(make, dice, shares=True)
+    make.add(make.iri(), RDF.type, ontology.expression())
+    make.add(ontology.expression(), RDFS.subClassOf, ontology.classes[0])
+    make.add(ontology.classes[5], OWL.unionOf, make.items([ontology.filler(1) for _ in range(2)]))
+
+
 @_in_one_file
 def _evidence(make: _Maker, dice: random.Random) -> None:
     """Blank statements about edges between nodes of any kind."""
@@ -418,7 +546,7 @@ KINDS: Final[dict[str, Callable[[random.Random], Iterator[Document]]]] = {
     made.__name__.removeprefix("_"): made
     for made in (
         *(_nests, _chain, _cycles, _siblings, _relations, _broken, _in_themselves, _lists, _nodes_in_lists, _shared),
-        *(_heads, _containers, _graphs, _documents, _expressions, _evidence, _everything),
+        *(_heads, _containers, _graphs, _documents, _expressions, _axioms, _ontology, _evidence, _everything),
     )
 }
 

@@ -1,21 +1,22 @@
 """What a file with blank nodes and lists should become: nodes, edges with positions, arrays, and what is not read.
 
-Written from the specification alone, over the triples of rdflib, without a line of the gateway. Class expressions are
-not read yet: they are no nodes, and edges to them are counted as left out.
+Written from the specification alone, over the triples of rdflib, without a line of the gateway. Class expressions that
+fit no rule are no nodes, and edges to them are counted as left out.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import pyoxigraph
 import rdflib
 from rdflib import BNode, Dataset, Graph, Literal, URIRef
 
+from tests.blank_nodes.expressions import read_expressions
 from tests.oracle import ASSOCIATION, DEFAULT_RULE, OWL, RDF, RDF_TYPE, RDFS, SINGLETON, EdgeRule, as_rdflib
 
 # A triple term is a tuple, as in `tests/oracle.py`.
@@ -219,7 +220,8 @@ class Expected:
 
     Attributes:
         nodes: All that exists.
-        edges: The edges, each with the positions of its object in lists of its subject, as text.
+        edges: The edges, each with the positions of its object in lists of its subject, and how expressions say it, as
+            text.
         arrays: The lists of a node that have members which are no nodes, by the node and the predicate.
         types: The types of each node that has some; of an untyped blank node `(p)` for each predicate to it.
         literals: The literals of each node by predicate.
@@ -302,7 +304,8 @@ def expected_of(triples: Iterable[Triple], rule: EdgeRule = DEFAULT_RULE) -> Exp
         triples: Its triples; those of named graphs count as others.
         rule: What counts as an edge.
     """
-    everything = list(dict.fromkeys(triples))
+    read = read_expressions(dict.fromkeys(triples))
+    everything = read.triples
     evidence = _evidence_of(everything)
     expressions = _expressions_of(everything) - evidence
     shown = Folding(everything, {*expressions, *(node for node in evidence if isinstance(node, BNode))})
@@ -317,27 +320,32 @@ def expected_of(triples: Iterable[Triple], rule: EdgeRule = DEFAULT_RULE) -> Exp
             continue
         edge = (s, str(p), o)
         if not expressions & {s, o}:
-            edges[edge] = frozenset(positions)
+            edges[edge] = frozenset({*positions, *read.says.get((s, p, o), ())} - {""})
             continue
         hidden.add(edge)
         for end in {s, o} - expressions:
             left_out[end] += 1
     nodes = {
         end
-        for s, _, o in shown.subjects_and_objects()
-        for end in (s, o)
+        for end in chain(
+            read.owners, (owner for owner, _ in read.arrays), *((s, o) for s, _, o in shown.subjects_and_objects())
+        )
         if isinstance(end, URIRef) or (isinstance(end, BNode) and end not in expressions | evidence)
     }
     return Expected(
         frozenset(nodes),
         edges,
-        {key: arrays for key, arrays in shown.arrays.items() if key[0] in nodes},
+        {key: arrays for key, arrays in _together(shown.arrays, read.arrays).items() if key[0] in nodes},
         _types_of(shown.triples, nodes, rule),
         _literals_of(shown.triples, nodes),
         dict(left_out),
         frozenset(hidden),
         shown.broken,
     )
+
+
+def _together(some: Mapping[Any, Sequence[Any]], others: Mapping[Any, Sequence[Any]]) -> dict[Any, Sequence[Any]]:
+    return {key: [*some.get(key, ()), *others.get(key, ())] for key in {**some, **others}}
 
 
 def triples_of(graph: Graph, scope: str = "") -> Iterator[Triple]:

@@ -10,7 +10,7 @@ from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings
 from tests.drawn.names import spelling, stands_for_an_id
-from tests.oracle import RDF, SCHEMA_TERM_CLASSES, EdgeRule, OracleGraph, Steering, bfs
+from tests.oracle import NO_TYPES, RDF, EdgeRule, OracleGraph, Steering, bfs
 
 Tool = Literal["bfs_query", "intersect_subgraphs", "describe_entity", "describe_entities", "search_entities"]
 
@@ -219,7 +219,7 @@ def _steered(question: Question, oracle: OracleGraph, dice: random.Random) -> Qu
     listed = places > 1 and dice.random() < 0.5
     near_types = {one for node in question.ids for one in oracle.types.get(node, ())}
     # A schema lists no types of nodes that state evidence.
-    types = sorted((near_types or set(oracle.instances)) - SCHEMA_TERM_CLASSES - {f"{RDF}Statement"})
+    types = sorted((near_types or set(oracle.instances)) - NO_TYPES - {f"{RDF}Statement"})
     only_type = dice.choice(types) if types and dice.random() < 0.4 and not is_wikidata(question.graph) else ""
     return replace(
         question,

@@ -75,6 +75,7 @@ ENGINES_OWN = (
     *("evidence/graphs", "evidence/nanopublications", "policy/terms", "walks/first", "walks/untyped", "figures/"),
     "nameless_",
     "blank_nodes/",
+    "check/imports",
     *(index.template for index in INDEXES.values()),
 )
 """Templates that find out how engines differ: what they answer is no graph's content, or any rows will do; those about
@@ -82,7 +83,8 @@ named graphs, which this process has not, are asked in `test_evidence_ways.py`. 
 that keep one alone, in `tests/policy`: Blazegraph refuses a group without a pattern. What engines make of odd IRIs and
 of numbers is compared in `tests/values`, with what each of them holds. Figures are asked of the engines alone that are
 known to have them right, in `test_engine_figures.py`. Blank nodes are asked for in the form of each engine, in
-`tests/blank_nodes`. Nodes without a name are listed in this process alone.
+`tests/blank_nodes`. Nodes without a name are listed in this process alone. No graph here imports an ontology, as in
+`tests/tools/test_vocabularies.py`.
 """
 
 NAMES = [name for name in template.names() if not name.startswith((*ENGINES_OWN, "check/version_of_jena"))]

@@ -1,6 +1,6 @@
 """Blank nodes and lists that `load` wrote are those of the file, and no answer hides those that it left out.
 
-Those are the expressions of OWL, which are not read yet.
+Those are class expressions that fit no rule.
 """
 
 import random
@@ -73,9 +73,13 @@ ex:Pizza a owl:Class ; rdfs:label "pizza" ; rdfs:subClassOf ex:Food,
 ex:Food a owl:Class ; rdfs:label "food" .
 ex:Base a owl:Class ; rdfs:label "base" ; ex:madeOf ex:Dough .
 """
-"""A class whose expression says what it has, with a type of its own and a name."""
+"""A class whose expression has a type of its own and a name, so that it fits no rule."""
 
-_PREFIXES = {"ex": "https://example.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
+_PREFIXES = {
+    "ex": "https://example.org/",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+}
 
 
 def _there(database: Database, name: str, file: Path) -> Gateway:
@@ -99,7 +103,6 @@ def file(tmp_path: Path) -> Path:
         ("bfs_query", {"seeds": ["ex:Pizza"], "max_hops": 2}),
         ("bfs_query", {"seeds": ["ex:Base"], "max_hops": 1}),
         ("bfs_query", {"seeds": ["ex:Food"], "max_hops": 1}),
-        ("bfs_query", {"seeds": ["ex:Base"], "max_hops": 1, "only_predicates": ["ex:madeOf"]}),
         ("bfs_query", {"seeds": ["ex:Base"], "max_hops": 1, "direction": "outgoing"}),
         ("bfs_query", {"seeds": ["ex:Pizza"], "max_hops": 1, "only_predicates": ["rdfs:subClassOf"]}),
         ("intersect_subgraphs", {"seeds": ["ex:Pizza", "ex:Food"], "k": 2}),

@@ -465,10 +465,11 @@ AS_IF_LARGE = OrientationSettings(glance_triples=1_000, enumeration_seconds=0)
 
 @pytest.mark.data
 @pytest.mark.data
-async def test_medlit_has_19_types_and_16_predicates_and_they_are_all(engine: Column) -> None:
+async def test_medlit_has_19_types_two_of_schema_terms_and_16_predicates_and_they_are_all(engine: Column) -> None:
     async with engine.open("medlit") as gateway:
         schema = await gateway.describe_schema()
-    assert (schema.entity_types_total, schema.predicates_total, schema.comprehensive) == (19, 16, True)
+    assert (schema.entity_types_total, schema.predicates_total, schema.comprehensive) == (21, 16, True)
+    assert {iri.rpartition("#")[2].rpartition(":")[2] for iri in schema.entity_types[-2:]} == {"Property", "Class"}
     assert schema.basis.methods == ["enumerated"]
 
 

@@ -12,7 +12,6 @@ from tests.values.terms import (
     FIRST,
     LABEL,
     NIL,
-    RDF,
     RDFS,
     REST,
     SKOS,
@@ -31,9 +30,6 @@ NO_EDGES: Final = frozenset(
 
 NAMES: Final = (LABEL, SKOS + "prefLabel")
 """Of the display name, the best first; a name of any other is an alias."""
-
-SCHEMA_TERM_CLASSES: Final = frozenset({RDFS + "Class", RDF + "Property"})
-"""Of those in docs/contract.md, what the graphs here have: no entity types."""
 
 OPERATORS: Final = ("<=", ">=", "!=", "=", "<", ">", "in", "contains", "starts", "exists", "missing")
 
@@ -105,7 +101,7 @@ class Graph:
                 types[node] = {f"({predicate})" for predicate in self._into[node]}
         self.nodes = frozenset(nodes)
         self.predicates = frozenset(p for _, p, _ in shown)
-        self.types = {node: frozenset(kinds - SCHEMA_TERM_CLASSES) for node, kinds in types.items()}
+        self.types = {node: frozenset(kinds) for node, kinds in types.items()}
         self._terms = self._by_name()
 
     def step(self, node: str, step: Step) -> set[End]:

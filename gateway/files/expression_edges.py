@@ -1,0 +1,362 @@
+"""Reads the class expressions of a graph: each becomes edges with what they say as evidence, or content.
+
+docs/contract.md, "Class expressions". What fits no rule stays the blank nodes that it is made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
+
+from gateway.files.class_expressions import (
+    COMPLEMENT,
+    DOMAIN,
+    EQUIVALENT,
+    RANGE,
+    SAYING_NOTHING,
+    SETS,
+    SUBCLASS,
+    TYPE,
+    UNION,
+    Reader,
+    Said,
+    UnreadError,
+    is_expression,
+    meaning,
+    of_class,
+)
+from gateway.files.lists import Array, ArrayValue, ExpressionValue
+from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
+from gateway.terms.iri import (
+    CLOSED,
+    NEGATED,
+    OF,
+    ONE_OF,
+    OWL,
+    RDF_FIRST,
+    RDF_NIL,
+    RDF_OBJECT,
+    RDF_PREDICATE,
+    RDF_REIFIES,
+    RDF_REST,
+    RDF_SUBJECT,
+    RESTRICTED,
+    XSD,
+    path_iri,
+)
+
+_AXIOMS = frozenset({SUBCLASS, EQUIVALENT, TYPE, DOMAIN, RANGE})
+_STATED = {node(RDF_SUBJECT): 0, node(RDF_PREDICATE): 1, node(RDF_OBJECT): 2}
+_REIFIES = node(RDF_REIFIES)
+_TRIPLE_TERM = re.compile(r"<<\( (\S+) (\S+) (\S+) \)>>")
+_SAYING_NOTHING = frozenset(map(node, (f"{OWL}Axiom", "http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement")))
+_FIRST, _REST, _NIL = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL)
+_TRUE = literal("true", f"{XSD}boolean")
+
+_CONTENT = frozenset(
+    node(f"{OWL}{name}") for name in ("propertyChainAxiom", "hasKey", "disjointUnionOf", "disjointWith")
+)
+"""Predicates of which lists and expressions are content."""
+
+_ALL_DIFFERENT = {
+    node(f"{OWL}{kind}"): node(f"{OWL}{predicate}")
+    for kind, predicate in (
+        ("AllDisjointClasses", "disjointWith"),
+        ("AllDisjointProperties", "propertyDisjointWith"),
+        ("AllDifferent", "differentFrom"),
+    )
+}
+_MEMBERS = frozenset({node(f"{OWL}members"), node(f"{OWL}distinctMembers")})
+
+_MOST_DIFFERENT = 200
+"""Members of a set of which each has all others as content; a larger set stays a node with edges to them."""
+
+_DEEPEST = 50
+"""Expressions in each other that content shows."""
+
+
+@dataclass(slots=True)
+class Expressions:
+    """What was read of the class expressions of a graph.
+
+    Attributes:
+        triples: All other triples, with the edges that expressions say.
+        stated: What is stated about these edges: the predicates and terms of each statement.
+        arrays: What is content.
+        edges: How many axioms became edges, and nothing else.
+        content: How many became content, perhaps beside edges.
+        unread: How many fit no rule.
+    """
+
+    triples: list[Terms]
+    stated: list[tuple[Terms, list[tuple[str, str]]]] = field(default_factory=list)
+    arrays: list[ArrayValue] = field(default_factory=list)
+    edges: int = 0
+    content: int = 0
+    unread: int = 0
+
+
+@dataclass(slots=True)
+class _Statement:
+    """What states something about an axiom: its node, the axiom, and what it says."""
+
+    node: str
+    axiom: list[str] = field(default_factory=lambda: ["", "", ""])
+    says: list[tuple[str, str]] = field(default_factory=list)
+
+
+def fold_expressions(triples: list[Terms]) -> Expressions:
+    """Return triples in which class expressions are edges and content.
+
+    Args:
+        triples: All triples of a graph in which a blank node or a part of a list is, each once.
+    """
+    if not any(predicate.startswith(_OF_OWL) for _, predicate, _ in triples):
+        return Expressions(triples)
+    return _Folder(triples).folded()
+
+
+_OF_OWL = f"<{OWL}"
+
+
+class _Folder:
+    def __init__(self, triples: list[Terms]) -> None:
+        self._triples = triples
+        self._reader = Reader(triples)
+        self._found = Expressions([])
+        self._consumed: set[Terms] = set()
+        self._parts: set[str] = set()
+        self._said: dict[str, list[tuple[Said, list[_Statement]]]] = defaultdict(list)
+        self._bounds: list[tuple[Said, Terms]] = []
+        self._as_content: set[Terms] = set()
+        self._statements = _statements(triples)
+
+    def folded(self) -> Expressions:
+        found = self._found
+        about = self._reader.about
+        stated_about = self._by_axiom()
+        for triple in self._triples:
+            subject, predicate, value = triple
+            is_left = is_blank(subject) and is_expression(about[subject])
+            is_right = is_blank(value) and is_expression(about.get(value, {}))
+            if predicate in _MEMBERS and is_blank(subject):
+                self._read_different(subject, predicate, value)
+            elif is_left and predicate == EQUIVALENT and not is_blank(value):
+                self._read_axiom(triple, value, subject, stated_about)
+            elif is_left:
+                found.unread += predicate in {SUBCLASS, EQUIVALENT}
+            elif (predicate in _AXIOMS and is_right) or (predicate in SETS and not _is_iri(value)):
+                self._read_axiom(triple, subject, value, stated_about)
+            elif predicate in _CONTENT and is_blank(value):
+                self._add_content(triple, subject, predicate, value)
+        self._add_bounds()
+        for said in self._said.values():
+            self._add_edges(said)
+        self._take_out()
+        return found
+
+    def _by_axiom(self) -> Mapping[tuple[str, str, str], list[_Statement]]:
+        by_axiom: dict[tuple[str, str, str], list[_Statement]] = defaultdict(list)
+        for one in self._statements.values():
+            subject, predicate, value = one.axiom
+            if is_blank(value) and is_blank(one.node):
+                by_axiom[subject, predicate, self._reader.key(value)].append(one)
+        return by_axiom
+
+    def _read_axiom(
+        self, triple: Terms, subject: str, expression: str, stated: Mapping[tuple[str, str, str], list[_Statement]]
+    ) -> None:
+        predicate = triple[1]
+        try:
+            if predicate in SETS:
+                means = meaning(subject, EQUIVALENT, of_class(predicate, expression, self._reader))
+            else:
+                means = meaning(subject, predicate, self._reader.expression(expression))
+        except UnreadError:
+            self._found.unread += 1
+            return
+        statements = stated.get((triple[0], predicate, self._reader.key(triple[2])), [])
+        self._consume(triple, expression)
+        for one in statements:
+            self._parts.add(one.node)
+            self._parts.update(self._reader.below(one.axiom[2]))
+        self._said[subject] += [(said, statements) for said in means.edges]
+        of = "equivalentClass" if predicate in SETS or predicate == EQUIVALENT else ""
+        self._bounds += [(Said(subject, (step,), "", (words,), of), triple) for step, words in means.bounds]
+        self._found.edges += 1
+        if means.is_content:
+            self._add_axiom_as_content(triple, subject, expression)
+
+    def _consume(self, triple: Terms, part: str) -> None:
+        self._consumed.add(triple)
+        self._parts.update(self._reader.below(part))
+
+    def _add_axiom_as_content(self, triple: Terms, subject: str, expression: str) -> None:
+        if triple not in self._as_content:
+            self._as_content.add(triple)
+            self._add_array(subject, triple[1], expression)
+            self._found.content += 1
+            self._found.edges -= 1
+
+    def _add_bounds(self) -> None:
+        """Say a cardinality without a class of each edge of the same property, or as content."""
+        for bound, triple in self._bounds:
+            said = self._said.get(bound.subject, ())
+            at = [one for one, _ in said if (one.subject, one.path) == (bound.subject, bound.path)]
+            ends = dict.fromkeys(one.object for one in at if one.words and not one.denied)
+            words = (f"{bound.words[0]} of all",)
+            self._said[bound.subject] += [(replace(bound, object=end, words=words), []) for end in ends]
+            if not ends:
+                self._add_axiom_as_content(
+                    triple, bound.subject, triple[0] if triple[2] == bound.subject else triple[2]
+                )
+
+    def _add_edges(self, said: Sequence[tuple[Said, list[_Statement]]]) -> None:
+        """Add the edges of the axioms about one class."""
+
+        def place(one: tuple[Said, list[_Statement]]) -> tuple[str, str, str, str]:
+            return one[0].subject, str(one[0].path), one[0].object, one[0].of
+
+        for _, group in groupby(sorted(said, key=place), place):
+            for one, statements in _closed(list(group)):
+                edge = _edge_of(one)
+                self._found.triples.append(edge)
+                says = _evidence_of(one)
+                for statement in statements:
+                    self._found.stated.append((edge, [*says, *statement.says]))
+                if says and not statements:
+                    self._found.stated.append((edge, says))
+
+    def _read_different(self, subject: str, predicate: str, value: str) -> None:
+        """Read a set of classes, properties or individuals of which each is other than each."""
+        said = self._reader.about[subject]
+        kinds = [kind for kind in said.get(TYPE, ()) if kind in _ALL_DIFFERENT]
+        if len(kinds) != 1 or said.keys() != {TYPE, predicate} or len(said[predicate]) != 1:
+            return
+        try:
+            members = self._reader.members(value)
+        except UnreadError:
+            return
+        if len(members) > _MOST_DIFFERENT or not all(is_node(one) and not is_blank(one) for one in members):
+            return
+        self._consume((subject, predicate, value), value)
+        self._parts.add(subject)
+        for member in members:
+            others = [(at, one) for at, one in enumerate(members, 1) if one != member]
+            self._found.arrays.append(ArrayValue(member, _ALL_DIFFERENT[kinds[0]], list(others)))
+        self._found.content += 1
+
+    def _add_content(self, triple: Terms, subject: str, predicate: str, value: str) -> None:
+        """Add a list of parts, or an expression, as content."""
+        about = self._reader.about.get(value, {})
+        if _FIRST not in about and not is_expression(about):
+            return
+        try:
+            self._reader.members(value) if _FIRST in about else self._reader.expression(value)
+        except UnreadError:
+            self._found.unread += 1
+            return
+        self._consume(triple, value)
+        self._add_array(subject, predicate, value)
+        self._found.content += 1
+
+    def _add_array(self, subject: str, predicate: str, value: str) -> None:
+        content = self._content(value, 0)
+        array: Array = [(1, content)] if isinstance(content, Mapping) else content if isinstance(content, list) else []
+        self._found.arrays.append(ArrayValue(subject, predicate, array))
+
+    def _content(self, term: str, depth: int) -> str | Array | ExpressionValue:
+        """Return what a part of an expression says."""
+        if term == _NIL:
+            return []
+        about = self._reader.about.get(term)
+        if about is None or term not in self._parts or depth > _DEEPEST:
+            return term
+        if _FIRST in about:
+            return [(at, self._content(one, depth + 1)) for at, one in enumerate(self._reader.members(term), 1)]
+        return {
+            predicate: [self._content(value, depth + 1) for value in values if value not in SAYING_NOTHING]
+            for predicate, values in about.items()
+            if predicate != TYPE or not SAYING_NOTHING.issuperset(values)
+        }
+
+    def _take_out(self) -> None:
+        """Take out the triples of what was read, unless something else leads to it."""
+        parts = self._parts
+        keepers = [
+            value
+            for triple in self._triples
+            for value in (triple[2],)
+            if value in parts and triple[0] not in parts and triple not in self._consumed
+        ]
+        kept: set[str] = set()
+        for keeper in keepers:
+            kept.update(self._reader.below(keeper))
+        left_out = parts - kept
+        self._found.triples[:0] = [
+            triple for triple in self._triples if triple not in self._consumed and triple[0] not in left_out
+        ]
+        # An edge that two axioms say is one triple.
+        self._found.triples = list(dict.fromkeys(self._found.triples))
+
+
+def _is_iri(term: str) -> bool:
+    return is_node(term) and not is_blank(term) and term != _NIL
+
+
+def _statements(triples: Iterable[Terms]) -> Mapping[str, _Statement]:
+    """Return what states something about a triple, by its node."""
+    found: dict[str, _Statement] = {}
+    for subject, predicate, value in triples:
+        if predicate in _STATED:
+            found.setdefault(subject, _Statement(subject)).axiom[_STATED[predicate]] = value
+        elif predicate == _REIFIES and (stated := _TRIPLE_TERM.fullmatch(value)):
+            found.setdefault(subject, _Statement(subject)).axiom = [*stated.groups()]
+    for subject, predicate, value in triples if found else ():
+        says_more = predicate not in _STATED and predicate != _REIFIES
+        if says_more and subject in found and not (predicate == TYPE and value in _SAYING_NOTHING):
+            found[subject].says.append((predicate, value))
+    return found
+
+
+def _closed(
+    said: Sequence[tuple[Said, list[_Statement]]],
+) -> Sequence[tuple[Said, list[_Statement]]]:
+    """Return what is said of one edge, each once, `only` beside `some` written as closed."""
+    only = [statements for one, statements in said if one.words == ("only",) and not one.denied]
+    some = [one for one, _ in said if one.words == ("some",) and not one.denied]
+    found: dict[Said, list[_Statement]] = {}
+    for one, statements in said:
+        if only and one in some:
+            found.setdefault(replace(one, closed=True), []).extend([*statements, *chain.from_iterable(only)])
+        elif not (some and one.words == ("only",) and not one.denied):
+            found.setdefault(one, []).extend(statements)
+    return [(one, list({id(each): each for each in statements}.values())) for one, statements in found.items()]
+
+
+def _edge_of(said: Said) -> Terms:
+    path = said.path
+    if path == ((SUBCLASS, False),) and (said.denied or said.one_of):
+        # Readers take `rdfs:subClassOf` for certain wherever classes are asked for.
+        path = (*path, (COMPLEMENT if said.denied else UNION, False))
+    if len(path) > 1 or path[0][1]:
+        return said.subject, node(path_iri((one[1:-1], inverse) for one, inverse in path)), said.object
+    return said.subject, path[0][0], said.object
+
+
+def _evidence_of(said: Said) -> list[tuple[str, str]]:
+    says = []
+    if said.denied:
+        says.append((node(NEGATED), _TRUE))
+    if said.words:
+        says.append((node(RESTRICTED), literal("/".join(said.words), f"{XSD}string")))
+    if said.closed:
+        says.append((node(CLOSED), _TRUE))
+    if said.one_of:
+        says.append((node(ONE_OF), literal(str(said.one_of), f"{XSD}integer")))
+    if said.of:
+        says.append((node(OF), literal(said.of, f"{XSD}string")))
+    return says

@@ -1,0 +1,270 @@
+"""Class expressions of a file are edges with what they say, or content of descriptions."""
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.answers.models import Entity, Subgraph
+from gateway.api import open_gateway
+from gateway.expand_compact import expand
+from gateway.export.conversions import to_rdflib
+from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
+from tests.small import PREFIXES, ROOM, ids
+
+pytestmark = pytest.mark.anyio
+
+HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
+
+SOME = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:D ]"
+NOT_SOME = f"[ a owl:Class ; owl:complementOf {SOME} ]"
+
+
+Open = Callable[[str], AbstractAsyncContextManager[Gateway]]
+
+
+@pytest.fixture
+def over_file(tmp_path: Path) -> Open:
+    def opened(turtle: str) -> AbstractAsyncContextManager[Gateway]:
+        path = tmp_path / "graph.ttl"
+        path.write_text(HEADER + turtle, encoding="utf-8")
+        return open_gateway(path, profile=Profile(size=ROOM))
+
+    return opened
+
+
+def said(answer: Subgraph) -> list[tuple[str, str, str, Any]]:
+    """Return the edges of an answer with their evidence; several assertions as a list."""
+    evidence = ((edge, edge.metadata) for edge in answer.edges)
+    return [
+        (edge.subject, edge.predicate, edge.object, one.get("assertions", one) if one else None)
+        for edge, one in evidence
+    ]
+
+
+def restriction(text: str, on: str = "x:p") -> str:
+    return f"[ a owl:Restriction ; owl:onProperty {on} ; {text} ]"
+
+
+def number(value: int) -> str:
+    return f'"{value}"^^xsd:nonNegativeInteger'
+
+
+P_D = ("x:C", "x:p", "x:D")
+
+
+@pytest.mark.parametrize(
+    ("axiom", "edges"),
+    [
+        (f"rdfs:subClassOf {SOME}", [(*P_D, {"restriction": "some"})]),
+        (f"owl:equivalentClass {SOME}", [(*P_D, {"restriction": "some", "of": "equivalentClass"})]),
+        (f"rdfs:subClassOf {restriction('owl:allValuesFrom x:D')}", [(*P_D, {"restriction": "only"})]),
+        (f"rdfs:subClassOf {restriction('owl:hasValue x:D')}", [(*P_D, {"restriction": "value"})]),
+        (
+            f"rdfs:subClassOf {restriction(f'owl:minQualifiedCardinality {number(2)} ; owl:onClass x:D')}",
+            [(*P_D, {"restriction": "min 2"})],
+        ),
+        (
+            f"rdfs:subClassOf {restriction(f'owl:qualifiedCardinality {number(0)} ; owl:onClass x:D')}",
+            [(*P_D, {"negated": True, "restriction": "exactly 0"})],
+        ),
+        (f"rdfs:subClassOf {restriction(f'owl:minCardinality {number(0)}')}", []),
+        (
+            f"rdfs:subClassOf {SOME} , {restriction('owl:allValuesFrom x:D')}",
+            [(*P_D, {"restriction": "some", "closed": True})],
+        ),
+        (
+            f"rdfs:subClassOf {SOME} , {restriction(f'owl:maxCardinality {number(1)}')}",
+            [(*P_D, [{"restriction": "max 1 of all"}, {"restriction": "some"}])],
+        ),
+        (f"rdfs:subClassOf {NOT_SOME}", [(*P_D, {"negated": True, "restriction": "not some"})]),
+        (
+            f"rdfs:subClassOf {restriction('owl:someValuesFrom [ owl:complementOf x:D ]')}",
+            [(*P_D, {"negated": True, "restriction": "some not"})],
+        ),
+        (
+            f"rdfs:subClassOf {restriction('owl:someValuesFrom [ owl:unionOf ( x:D x:E ) ]')}",
+            [(*P_D, {"restriction": "some", "one of": 2}), ("x:C", "x:p", "x:E", {"restriction": "some", "one of": 2})],
+        ),
+        (
+            f"owl:equivalentClass [ owl:intersectionOf ( x:B {SOME} ) ]",
+            [
+                ("x:C", "rdfs:subClassOf", "x:B", {"of": "equivalentClass"}),
+                (*P_D, {"restriction": "some", "of": "equivalentClass"}),
+            ],
+        ),
+        (
+            "owl:equivalentClass [ owl:unionOf ( x:A x:B ) ]",
+            [
+                ("x:A", "rdfs:subClassOf", "x:C", {"of": "equivalentClass"}),
+                ("x:B", "rdfs:subClassOf", "x:C", {"of": "equivalentClass"}),
+            ],
+        ),
+        (
+            "owl:equivalentClass [ owl:oneOf ( x:a x:b ) ]",
+            [
+                ("x:C", "owl:oneOf", "x:a", {"of": "equivalentClass"}),
+                ("x:C", "owl:oneOf", "x:b", {"of": "equivalentClass"}),
+            ],
+        ),
+        (
+            "rdfs:subClassOf [ owl:unionOf ( x:A x:B ) ]",
+            [
+                ("x:C", "(rdfs:subClassOf/owl:unionOf)", "x:A", {"one of": 2}),
+                ("x:C", "(rdfs:subClassOf/owl:unionOf)", "x:B", {"one of": 2}),
+            ],
+        ),
+        (
+            "rdfs:subClassOf [ owl:complementOf x:A ]",
+            [("x:C", "(rdfs:subClassOf/owl:complementOf)", "x:A", {"negated": True})],
+        ),
+        (
+            f"rdfs:subClassOf {restriction('owl:someValuesFrom x:D', '[ owl:inverseOf x:p ]')}",
+            [("x:C", "(^x:p)", "x:D", {"restriction": "some"})],
+        ),
+        (
+            f"rdfs:subClassOf {restriction(f'owl:allValuesFrom {SOME}', 'x:q')}",
+            [("x:C", "(x:q/x:p)", "x:D", {"restriction": "only/some"})],
+        ),
+        (f"a {SOME}", [(*P_D, {"restriction": "some"})]),
+        (
+            "rdfs:domain [ owl:unionOf ( x:A x:B ) ]",
+            [("x:C", "rdfs:domain", "x:A", {"one of": 2}), ("x:C", "rdfs:domain", "x:B", {"one of": 2})],
+        ),
+        (f"rdfs:range {SOME}", [("x:C", "(rdfs:range/x:p)", "x:D", {"restriction": "some"})]),
+        (
+            "owl:unionOf ( x:A x:B )",
+            [
+                ("x:A", "rdfs:subClassOf", "x:C", {"of": "equivalentClass"}),
+                ("x:B", "rdfs:subClassOf", "x:C", {"of": "equivalentClass"}),
+            ],
+        ),
+    ],
+)
+async def test_an_axiom_is_edges_with_what_it_says(
+    over_file: Open, axiom: str, edges: list[tuple[str, str, str, Any]]
+) -> None:
+    async with over_file(f"x:C {axiom} ; rdfs:label 'C' .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert sorted(said(answer), key=repr) == sorted(edges, key=repr)
+    assert (answer.complete, answer.blank_node_edges) == (True, None)
+
+
+async def test_the_edges_of_an_expression_lead_back(over_file: Open) -> None:
+    async with over_file(f"x:C rdfs:subClassOf {SOME} .") as gateway:
+        answer = await gateway.intersect_subgraphs(["x:C", "x:D"], 1)
+    assert (ids(answer), answer.complete) == (["x:C", "x:D"], True)
+
+
+@pytest.mark.parametrize(
+    ("axiom", "content"),
+    [
+        (
+            f"rdfs:subClassOf {restriction('owl:hasSelf true')}",
+            {"rdfs:subClassOf": {"owl:hasSelf": True, "owl:onProperty": "x:p"}},
+        ),
+        (
+            f"rdfs:subClassOf {restriction(f'owl:cardinality {number(1)}')}",
+            {"rdfs:subClassOf": {"owl:cardinality": 1, "owl:onProperty": "x:p"}},
+        ),
+        (
+            f"rdfs:subClassOf {restriction('owl:someValuesFrom xsd:string')}",
+            {"rdfs:subClassOf": {"owl:onProperty": "x:p", "owl:someValuesFrom": "xsd:string"}},
+        ),
+        (
+            f"rdfs:subClassOf {restriction('owl:hasValue 5')}",
+            {"rdfs:subClassOf": {"owl:onProperty": "x:p", "owl:hasValue": 5}},
+        ),
+        ("owl:propertyChainAxiom ( x:p x:q )", {"owl:propertyChainAxiom": [["x:p", "x:q"]]}),
+        ("owl:hasKey ( x:p )", {"owl:hasKey": [["x:p"]]}),
+        ("owl:disjointUnionOf ( x:A x:B )", {"owl:disjointUnionOf": [["x:A", "x:B"]]}),
+    ],
+)
+async def test_what_is_no_edge_is_content_of_the_description_and_complete(
+    over_file: Open, axiom: str, content: dict[str, Any]
+) -> None:
+    async with over_file(f"x:C {axiom} .") as gateway:
+        entity = await gateway.describe_entity("x:C")
+        answer = await gateway.bfs_query(["x:C"], 1)
+    written = entity.as_json()
+    assert {key: written[key] for key in content} == content
+    assert (entity.edges, entity.complete) == ({}, True)
+    assert (answer.edge_count, answer.complete) == (0, True)
+
+
+async def test_classes_that_are_disjoint_are_content_of_each_other(over_file: Open) -> None:
+    async with over_file("[] a owl:AllDisjointClasses ; owl:members ( x:A x:B x:C ) .") as gateway:
+        entity = await gateway.describe_entity("x:B")
+    assert (entity.as_json()["owl:disjointWith"], entity.edges) == ([["x:A", "x:C"]], {})
+
+
+async def test_a_statement_about_an_axiom_is_evidence_of_its_edge(over_file: Open) -> None:
+    turtle = f"""
+    x:C rdfs:subClassOf {SOME} .
+    [] a owl:Axiom ; owl:annotatedSource x:C ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget {SOME} ;
+        x:by x:ann .
+    """
+    async with over_file(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert said(answer) == [(*P_D, {"restriction": "some", "x:by": "x:ann"})]
+    assert answer.complete
+
+
+async def test_a_class_of_a_union_is_no_subclass_of_its_parts(over_file: Open) -> None:
+    turtle = "x:C rdfs:subClassOf [ owl:unionOf ( x:A x:B ) ] . x:c a x:C . x:a a x:A ."
+    async with over_file(turtle) as gateway:
+        found = await gateway.search_entities(node_types=["x:A"])
+    assert [hit.id for hit in found.result] == ["x:a"]
+
+
+async def test_the_predicate_of_a_path_is_followed_as_answers_write_it(over_file: Open) -> None:
+    turtle = f"""
+    x:C rdfs:subClassOf {restriction("owl:someValuesFrom x:D", "[ owl:inverseOf x:p ]")} ,
+        {restriction(f"owl:allValuesFrom {SOME}", "x:q")} , x:B .
+    """
+    async with over_file(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1, only_predicates=["(^x:p)", "(x:q/x:p)"])
+        other = await gateway.bfs_query(["x:D"], 1, only_predicates=["^(^x:p)"])
+    assert {edge.predicate for edge in answer.edges} == {"(^x:p)", "(x:q/x:p)"}
+    assert [(edge.subject, edge.predicate, edge.object) for edge in other.edges] == [("x:C", "(^x:p)", "x:D")]
+
+
+async def test_both_shapes_tell_an_inverse_from_an_incoming_edge(over_file: Open) -> None:
+    turtle = f"x:C rdfs:subClassOf {restriction('owl:someValuesFrom x:D', '[ owl:inverseOf x:p ]')} . x:D x:p x:C ."
+    async with over_file(turtle) as gateway:
+        given = {"seeds": ["x:C"], "max_hops": 1}
+        compact = (await gateway.call("bfs_query", given, shape="compact")).as_json()
+        reference = (await gateway.call("bfs_query", given, shape="reference")).as_json()
+    assert set(compact["edges"]["x:C"]) == {"(^x:p)", "^x:p"}
+    assert _triples(expand(compact)["edges"]) == _triples(reference["edges"])
+
+
+def _triples(edges: Iterable[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    return {(edge["subject"], edge["predicate"], edge["object"]) for edge in edges}
+
+
+async def test_an_export_as_rdf_asserts_no_edge_of_an_expression(over_file: Open) -> None:
+    async with over_file(f"x:C rdfs:subClassOf x:B , {SOME} .") as gateway:
+        graph = to_rdflib(await gateway.bfs_subgraph(["x:C"], 1))
+    asserted = {str(predicate).rpartition("/")[2].rpartition("#")[2] for _, predicate, _ in graph}
+    assert "subClassOf" in asserted
+    assert "p" not in asserted
+
+
+async def test_what_is_denied_is_warned_of(over_file: Open) -> None:
+    async with over_file(f"x:C rdfs:subClassOf {NOT_SOME} .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert any(warning.startswith("negated: 1 of the edges shown") for warning in answer.warnings or ())
+
+
+async def test_a_description_shows_what_expressions_say_in_each_other(over_file: Open) -> None:
+    deep = restriction(f"owl:someValuesFrom {restriction(f'owl:someValuesFrom {SOME}')}")
+    async with over_file(f"x:C rdfs:subClassOf {deep} .") as gateway:
+        entity: Entity = await gateway.describe_entity("x:C")
+    inner = {"owl:onProperty": "x:p", "owl:someValuesFrom": "x:D"}
+    for _ in range(2):
+        inner = {"owl:onProperty": "x:p", "owl:someValuesFrom": inner}  # type: ignore[dict-item]
+    assert (entity.as_json()["rdfs:subClassOf"], entity.complete) == (inner, True)
