@@ -10,6 +10,7 @@ import pytest
 
 from gateway.settings.limits import LimitSettings, SizeSettings
 from gateway.settings.profile import Profile
+from gateway.settings.vocabulary import NameSettings
 from tests.columns import BEHIND_HTTP, Column, ColumnName, declared_prefixes
 from tests.graphs import existing_nodes, fixture
 
@@ -85,7 +86,9 @@ def unlimited(graph: str) -> Profile:
     size = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
     # Virtuoso, of which two servers run beside other work, once thought about eleven rows for 15 seconds.
     limits = LimitSettings(deadline_seconds=240, schema_seconds=200)
-    return Profile(prefixes=declared_prefixes(fixture(graph)), size=size, limits=limits)
+    # The language that stands after all others is that of a sample, in which engines have other nodes.
+    names = NameSettings(languages=("en", "de", "ja"))
+    return Profile(prefixes=declared_prefixes(fixture(graph)), size=size, limits=limits, names=names)
 
 
 async def described(column: Column, graph: str) -> dict[str, Any]:
@@ -121,6 +124,9 @@ async def test_every_node_has_the_same_values_on_every_engine(engine: Column, re
         for iri in REWRITTEN.get(engine.name, ()):
             assert iri not in given
             del expected[iri]
+            for answers in (expected, given):
+                # It counts the nodes.
+                answers["schema"].pop("next_steps", None)
         for (node, key), value in DIFFERENT.get(engine.name, {}).items():
             assert given[AWKWARD + node][key] == value
             assert expected[AWKWARD + node][key] != value
