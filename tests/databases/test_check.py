@@ -64,7 +64,7 @@ _BLANK = """
 @prefix ex: <https://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 ex:a ex:p [ ex:in ex:u ] ; ex:q ex:b . ex:b ex:q ex:c .
-ex:C rdfs:subClassOf [ a owl:Restriction ; owl:onProperty ex:p ; owl:someValuesFrom ex:D ] .
+[ a owl:Restriction ; owl:onProperty ex:p ; owl:someValuesFrom ex:D ] rdfs:subClassOf ex:C .
 """
 INDEXES = {"outgoing", "incoming", "nodes", "types", "names", "parts"}
 
