@@ -149,7 +149,8 @@ async def _written(
 
     try:
         store = SparqlStore(graph, profile_in_process(profile))
-        return await Loader(store, tables, roles, report, prefixes).load(nodes, blank_ends, replace=replace)
+        loader = Loader(store, store.stated_edges, tables, roles, report, prefixes)
+        return await loader.load(nodes, blank_ends, replace=replace)
     finally:
         await graph.close()
 

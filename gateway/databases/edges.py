@@ -10,6 +10,7 @@ from functools import cache, partial
 from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.terms import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
+from gateway.files.class_expressions import beside_expressions
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
@@ -70,7 +71,7 @@ class EdgeReader:
         on_answers: OnAnswers | None = None,  # noqa: ARG002 - all answers come at once
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node; see `GraphStore.edges`."""
-        selected = self._selected(selection)
+        selected, left_out_of = self._selected(selection), self._selected(beside_expressions(selection))
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             nodes = self._ids.texts_of(batch)
@@ -83,7 +84,7 @@ class EdgeReader:
             if not await self._client.leaves_out(call):
                 return await asking(batch)
             async with together() as tasks:
-                counting = tasks.create_task(self._left_out(batch, selected, call))
+                counting = tasks.create_task(self._left_out(batch, left_out_of, call))
                 reading = tasks.create_task(asking(batch))
             left_out = counting.result()
             return {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from gateway.files.ntriples import Terms, is_blank, is_node, node
+from gateway.graph.values import EdgeSelection, Iri
 from gateway.terms.iri import OWL, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS, SUBCLASS_OF, XSD
 
 SUBCLASS, TYPE = node(SUBCLASS_OF), node(RDF_TYPE)
@@ -311,6 +312,18 @@ READ_INWARDS: Final = frozenset(
     term[1:-1] for term in (_SOME, _ONLY, _VALUE, _ON_CLASS, COMPLEMENT, EQUIVALENT, _FIRST)
 )
 """Predicates by which an expression leads to a node."""
+
+
+def beside_expressions(selection: EdgeSelection) -> EdgeSelection:
+    """Return a selection with the predicates between nodes and the expressions that may say an edge of it.
+
+    A restriction says an edge of a predicate that no triple beside the node has.
+    """
+    return EdgeSelection(_with(READ_OUTWARDS, selection.outgoing), _with(READ_INWARDS, selection.incoming))
+
+
+def _with(further: frozenset[Iri], predicates: tuple[Iri, ...] | None) -> tuple[Iri, ...] | None:
+    return tuple(sorted(further.union(predicates))) if predicates else predicates
 
 
 def of_class(predicate: str, value: str, reader: Reader) -> Expression:

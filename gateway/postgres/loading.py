@@ -22,7 +22,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
 from gateway.postgres.connection import Address, connected, fault_of
 from gateway.postgres.sql import filled, identifier
-from gateway.postgres.tables import LEFT_OUT_COLUMNS, BlankEnds, left_out_table, mappings
+from gateway.postgres.tables import LEFT_OUT_COLUMNS, BlankEnds, StatedEdges, left_out_table, mappings
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import EVIDENCE_MARKERS, LOCAL_NAME, is_walk, local_name
@@ -235,6 +235,7 @@ class Loader:
 
     Attributes:
         store: The graph.
+        stated_edges: Returns its edges, with blank nodes counted by the predicates that lead to them.
         tables: The tables, which are not there yet, or are replaced.
         roles: The predicates of names and synonyms.
         on_loaded: Called after each batch.
@@ -242,6 +243,7 @@ class Loader:
     """
 
     store: GraphStore
+    stated_edges: StatedEdges
     tables: NewTables
     roles: RoleSettings
     on_loaded: OnLoaded = report_nothing
@@ -283,7 +285,7 @@ class Loader:
         return [one for one in reader.predicates if one != LOCAL_NAME and not is_code(local_name(one))]
 
     async def _count_left_out(self, connection: Any, blank_ends: BlankEnds) -> None:
-        rows = await blank_ends.rows(self.store, *self._mappings, _allowance)
+        rows = await blank_ends.rows(self.stated_edges, *self._mappings, _allowance)
         await _copied(connection, left_out_table(self.tables.names), LEFT_OUT_COLUMNS, rows)
         # Without this table, readers ask nothing more.
         await self.tables.finish_left_out(connection, is_empty=not rows)

@@ -6,15 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 import pyoxigraph
 
 from gateway.databases.terms import IriMapping
 from gateway.errors import ConfigurationError, quoted
 from gateway.graph.call import Call
-from gateway.graph.store import GraphStore
-from gateway.graph.values import EdgeSelection, Iri
+from gateway.graph.values import EdgeSelection, Iri, Neighbourhood
 from gateway.postgres.sql import filled, identifier, is_identifier
 from gateway.settings.databases import EvidenceTable, PostgresSettings
 from gateway.settings.section import Section
@@ -357,6 +356,15 @@ _BATCH: Final = 1_000
 """Nodes that are asked about at once."""
 
 
+class StatedEdges(Protocol):
+    """Returns the edges of nodes, with the triples counted that have a blank node and are selected."""
+
+    async def __call__(
+        self, ids: Sequence[Iri], call: Call, *, selection: EdgeSelection
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return the edges of each node."""
+
+
 @dataclass(frozen=True, slots=True)
 class BlankEnds:
     """The blank nodes of a graph that are neither nodes nor evidence, by what touches them.
@@ -396,12 +404,12 @@ class BlankEnds:
         )
 
     async def rows(
-        self, store: GraphStore, ids: IriMapping, terms: IriMapping, allowance: Callable[[], Call]
+        self, stated_edges: StatedEdges, ids: IriMapping, terms: IriMapping, allowance: Callable[[], Call]
     ) -> Sequence[LeftOutRow]:
         """Return what a database should say of them.
 
         Args:
-            store: The graph, which says what is an edge.
+            stated_edges: Says what is an edge, and counts for each predicate what it leads to alone.
             ids: Writes IDs.
             terms: Writes predicates and types.
             allowance: Returns what pays for one question.
@@ -417,7 +425,7 @@ class BlankEnds:
             selected = EdgeSelection((), (predicate,)) if is_incoming else EdgeSelection((predicate,), ())
             waiting = filter(is_sendable, nodes)
             while batch := list(islice(waiting, _BATCH)):
-                around = await store.edges(batch, allowance(), selection=selected)
+                around = await stated_edges(batch, allowance(), selection=selected)
                 for node, found in around.items():
                     if found.mark.fault is not None:
                         raise found.mark.fault

@@ -121,6 +121,28 @@ class _Read:
     has_expressions: bool | None = None
 
 
+class ExpressionProbe:
+    """Finds out whether a graph has expressions of OWL that are blank nodes, and remembers for a while if not."""
+
+    def __init__(self, client: SparqlClient) -> None:
+        self._client = client
+        self._none_until = -inf
+
+    async def are_there(self, call: Call) -> bool:
+        """Return whether there are some, or may be."""
+        now = self._client.flow.clock()
+        if now < self._none_until:
+            return False
+        given = {"predicates": sorted(EXPRESSION_PREDICATES | INTO_EXPRESSIONS), "restriction": [RESTRICTION]}
+        try:
+            rows, _ = (await self._client.rows("blank_nodes/expressions", call, given, at_most=1)).part()
+        except Fault:
+            return True
+        if not len(rows):
+            self._none_until = now + _FRESH_SECONDS
+        return bool(len(rows))
+
+
 class ContentReader:
     """Reads blank nodes by their keys.
 
@@ -128,14 +150,17 @@ class ContentReader:
         client: Sends the queries.
         rule: Says what is an edge.
         levels: How many levels of blank neighbours the digest of a node has: none where an engine gives no key twice.
+        expressions: Finds out whether there are expressions.
     """
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, way: Way, levels: int) -> None:
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, way: Way, levels: int, expressions: ExpressionProbe
+    ) -> None:
         self._client = client
         self._rule = rule
         self._way: Way = way
         self._levels = levels
-        self._none_until = -inf
+        self._expressions = expressions
         self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
 
     async def read(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Content]:
@@ -229,18 +254,7 @@ class ContentReader:
         """Return whether the graph may have expressions of OWL: blank nodes to which they lead are parts of them."""
         known = self._of(call)
         if known.has_expressions is None:
-            now = self._client.flow.clock()
-            if now < self._none_until:
-                known.has_expressions = False
-                return False
-            given = {"predicates": sorted(EXPRESSION_PREDICATES | INTO_EXPRESSIONS), "restriction": [RESTRICTION]}
-            try:
-                rows, _ = (await self._client.rows("blank_nodes/expressions", call, given, at_most=1)).part()
-            except Fault:
-                return True
-            known.has_expressions = bool(len(rows))
-            if not known.has_expressions:
-                self._none_until = now + _FRESH_SECONDS
+            known.has_expressions = await self._expressions.are_there(call)
         return known.has_expressions
 
     def _kind(self, key: Iri, known: _Read) -> Kind:

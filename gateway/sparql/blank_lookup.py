@@ -8,13 +8,22 @@ from itertools import chain
 from typing import Final
 
 from gateway.errors import EndpointFault
+from gateway.files.class_expressions import beside_expressions
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
 from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import BlankEnd, BlankEnds, Content, ContentReader, Kind, read_beside
+from gateway.sparql.blank_contents import (
+    BlankEnd,
+    BlankEnds,
+    Content,
+    ContentReader,
+    ExpressionProbe,
+    Kind,
+    read_beside,
+)
 from gateway.sparql.blank_edges import (
     Known,
     as_edge,
@@ -82,6 +91,8 @@ class BlankLookup:
         self._has_way = False
         self._reader: ContentReader | None = None
         self._lists: ListReader | None = None
+        self._are_values = profile.values.wikibase
+        self._expressions = ExpressionProbe(client)
         self._proof = KeyProof(client)
         self._values = BlankValues(client, profile.limits.facts_batch)
         self.are_there: bool | None = None
@@ -116,7 +127,9 @@ class BlankLookup:
             traits = TRAITS[await self._client.engine(call)]
             self._has_way = traits.blank_nodes is not None
             levels = _LEVELS if traits.reuses_keys else 0
-            self._reader = ContentReader(self._client, self._rule, traits.blank_nodes or "iris", levels)
+            self._reader = ContentReader(
+                self._client, self._rule, traits.blank_nodes or "iris", levels, self._expressions
+            )
             self._lists = ListReader(self._client, self._rule, self._reader, lambda: self._proof.holds)
         return True
 
@@ -216,6 +229,17 @@ class BlankLookup:
     async def have_lists(self, call: Call) -> bool:
         """Return whether the graph may have lists that are folded, so that its triples are not its edges."""
         return self._lists is not None and await self._lists.are_there(call)
+
+    async def with_unread_expressions(
+        self, found: Mapping[Iri, Neighbourhood], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return edges where blank nodes have no keys, with expressions counted that may say some of those selected."""
+        if not found or selection.is_all or self._are_values or self.are_there is False:
+            return found
+        if not await self._expressions.are_there(call):
+            return found
+        counted = await self._beside(list(found), beside_expressions(selection), call)
+        return {node: _with_unread(one, counted[node]) if one.mark.whole else one for node, one in found.items()}
 
     async def with_cells(self, selection: EdgeSelection, call: Call) -> EdgeSelection:
         """Return which edges are to be read for a selection: a member of a list has none of the list's predicate."""
@@ -392,6 +416,11 @@ class BlankLookup:
 
     async def beside_blank_nodes(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Sequence[Iri]:
         """Return those of some nodes that have edges with blank nodes, or may have."""
+        counted = await self._beside(ids, selection, call)
+        return [node for node, one in counted.items() if one.count or not one.exact or not one.mark.whole]
+
+    async def _beside(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
+        """Return how many edges with blank nodes some nodes have."""
 
         def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
             counts = dict.fromkeys(batch, 0)
@@ -409,8 +438,7 @@ class BlankLookup:
             read_counts,
             beside=selected_predicates(selection),
         )
-        counted = await query.run(ids, call)
-        return [node for node, one in counted.items() if one.count or not one.exact or not one.mark.whole]
+        return await query.run(ids, call)
 
 
 def apart(ids: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
@@ -420,6 +448,14 @@ def apart(ids: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
     for node in dict.fromkeys(ids):
         (blank if is_blank_node(node) else named).append(node)
     return named, blank
+
+
+def _with_unread(around: Neighbourhood, beside: Degree) -> Neighbourhood:
+    """Return edges with the blank nodes counted that may be expressions."""
+    if not beside.mark.whole:
+        return replace(around, mark=beside.mark)
+    # Of a node that is not in a count that was cut it is not known that it has none.
+    return replace(around, blank_edges=max(around.blank_edges, beside.count, not beside.exact))
 
 
 def _selected(node: Iri, around: Neighbourhood, selection: EdgeSelection) -> Neighbourhood:

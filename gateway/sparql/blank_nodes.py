@@ -119,9 +119,11 @@ class BlankNodes:
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of each node; see `GraphStore.edges`."""
         if not await self._lookup.read_lists(call):
-            return await self._named.edges.around(ids, call, selection=selection, per_id=per_id, on_answers=on_answers)
+            around = self._named.edges.around
+            found = await around(ids, call, selection=selection, per_id=per_id, on_answers=on_answers)
+            return await self._lookup.with_unread_expressions(found, selection, call)
         named, blank = await self._split(ids, call)
-        found: Mapping[Iri, Neighbourhood] = {}
+        found = {}
         if named:
             wide = await self._lookup.with_cells(selection, call)
             early = None if on_answers is None or wide != selection else partial(_without_blank_ends, on_answers)

@@ -37,6 +37,8 @@ class SparqlStore:
 
     Attributes:
         name_predicates: The predicates that name nodes, in force for whatever is read from now on.
+        stated_edges: Returns the edges of nodes with an IRI as `edges` does, with those blank nodes counted alone to
+            which the selected predicates lead, and none for what they may say.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class SparqlStore:
         evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
         blank = BlankNodes(self._client, rule, profile, Readers(edges, degrees, reach, nodes, evidence, walks, ways))
         # The port, by who answers what.
-        self.edges = blank.edges
+        self.edges, self.stated_edges = blank.edges, edges.around
         self.degrees = blank.degrees
         self.edge_counts = blank.edge_counts
         self.reach = blank.reach

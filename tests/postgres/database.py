@@ -120,7 +120,9 @@ class Database:
         nodes = nodes_of(graph.engine)
         roles = profile.roles
         blank_ends = BlankEnds.of(graph.engine, profile.edges.types, (*roles.name, *roles.synonym))
-        loader = Loader(store, NewTables(self.address, tables_in(name)), roles, prefixes=profile.prefixes)
+        loader = Loader(
+            store, store.stated_edges, NewTables(self.address, tables_in(name)), roles, prefixes=profile.prefixes
+        )
         return _apart(lambda: loader.load(nodes, blank_ends))
 
 

@@ -103,6 +103,12 @@ def file(tmp_path: Path) -> Path:
         ("bfs_query", {"seeds": ["ex:Pizza"], "max_hops": 2}),
         ("bfs_query", {"seeds": ["ex:Base"], "max_hops": 1}),
         ("bfs_query", {"seeds": ["ex:Food"], "max_hops": 1}),
+        ("bfs_query", {"seeds": ["ex:Base"], "max_hops": 1, "only_predicates": ["ex:madeOf"]}),
+        ("bfs_query", {"seeds": ["ex:Pizza"], "max_hops": 1, "only_predicates": ["ex:hasBase"]}),
+        (
+            "bfs_query",
+            {"seeds": ["ex:Pizza"], "max_hops": 1, "only_predicates": ["ex:madeOf"], "direction": "outgoing"},
+        ),
         ("bfs_query", {"seeds": ["ex:Base"], "max_hops": 1, "direction": "outgoing"}),
         ("bfs_query", {"seeds": ["ex:Pizza"], "max_hops": 1, "only_predicates": ["rdfs:subClassOf"]}),
         ("intersect_subgraphs", {"seeds": ["ex:Pizza", "ex:Food"], "k": 2}),
