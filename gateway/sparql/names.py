@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -208,15 +209,30 @@ _ATTEMPTS = 2
 
 
 class NamelessCounter:
-    """Counts the nodes of one graph that have no name: in a sample, and if there are none in it, among all nodes."""
+    """Counts the nodes of one graph that have no name: in a sample, and if there are none in it, among all nodes.
+
+    Args:
+        client: Sends the queries.
+        rule: Says what is an edge.
+        nodes: Reads names.
+        name_predicates: The predicates of names.
+        blank_are_nodes: Whether the profile has blank nodes as nodes.
+    """
 
     def __init__(
-        self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, name_predicates: NamePredicates
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        nodes: NodeReader,
+        name_predicates: NamePredicates,
+        *,
+        blank_are_nodes: bool,
     ) -> None:
         self._client = client
         self._rule = rule
         self._nodes = nodes
         self._name_predicates = name_predicates
+        self._blank_are_nodes = blank_are_nodes
         self._counted: NamelessNodes | None = None
         self._counted_for: tuple[object, ...] = ()
         self._failed = 0
@@ -273,18 +289,25 @@ class NamelessCounter:
                 return await self._sampled(schema, call)
         if len(predicates) > _PREDICATES:
             return await self._sampled(schema, call)
-        return await self._counted_among(predicates, call) if predicates else NamelessNodes(0, 0, exact=True)
+        if not predicates:
+            return NamelessNodes(0, 0, exact=True)
+        are_wanted = self._client.is_remote and self._blank_are_nodes
+        are_counted = are_wanted and schema.blank_share is not None
+        found = await self._counted_among(predicates, call, blank_nodes=are_counted)
+        # Where no question leads back to blank nodes, they may be nodes without a name all the same.
+        return replace(found, exact=False) if are_wanted and schema.blank and not found.count else found
 
     def _is_edge(self, predicate: Iri) -> bool:
         return predicate not in self._rule.excepted and self._rule.allows(predicate) and is_sendable(predicate)
 
-    async def _counted_among(self, predicates: Sequence[Iri], call: Call) -> NamelessNodes:
-        """Count all ends of the edges with some predicates."""
+    async def _counted_among(self, predicates: Sequence[Iri], call: Call, *, blank_nodes: bool) -> NamelessNodes:
+        """Count all ends of the edges with some predicates; blank nodes are nodes where that is said."""
         given: dict[str, Parameter] = {
             "predicates": predicates,
             "names": [*plain(self._name_predicates.all), *self._name_predicates.parts],
             "walks": rows_of(self._name_predicates.all),
             "most": self._most,
+            "blank_nodes": [True] * blank_nodes,
             "excepted": self._rule.excepted,
             **self._rule.evidence,
             **self._rule.ends,

@@ -8,7 +8,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
 from gateway.graph.values import Schema
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank_nodes import BlankNodes, Readers
 from gateway.sparql.blank_search import BlankSearch, Finders
@@ -66,7 +66,9 @@ class SparqlStore:
         schema = SchemaReader(self._client, rule, nodes, finder, profile, wall_clock)
         search = SearchReader(self._client, profile, self.name_predicates)
         lister = EntityLister(self._client, rule, profile.edges.types)
-        self._nameless = NamelessCounter(self._client, rule, nodes, self.name_predicates)
+        self._nameless = NamelessCounter(
+            self._client, rule, nodes, self.name_predicates, blank_are_nodes=has_blank_nodes(profile)
+        )
         self._names = SparqlNameReader(self._client, rule, nodes, self.name_predicates, finder)
         walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
         reach = ReachReader(self._client, rule, batch)

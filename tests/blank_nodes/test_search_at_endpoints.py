@@ -1,15 +1,24 @@
 """Searches and schemas of endpoints have blank nodes as those of files do."""
 
+import asyncio
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, get_args
 
 import pytest
 
+from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
+from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
 from tests.blank_nodes.small_endpoint import PREFIXES, profile_for, served
+from tests.harness.stores import store_with
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.anyio
+
+KeyedEngine = Literal["fuseki", "oxigraph", "virtuoso", "rdf4j"]
+
+LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
 
 GRAPH: Final = """
     x:aspirin a x:Drug ; rdfs:label 'aspirin' ; x:interaction _:major , _:minor .
@@ -74,6 +83,40 @@ async def test_a_schema_counts_blank_nodes_by_type_and_those_without_by_the_pred
     assert schema.graph_description == expected.graph_description
 
 
+@pytest.mark.parametrize(
+    "turtle",
+    [
+        GRAPH,
+        GRAPH.replace("x:heparin a x:Drug", "x:heparin a x:Drug ; rdfs:label 'heparin'"),
+        "x:a rdfs:label 'a' ; x:p [ x:q x:b ] . x:b rdfs:label 'b' .",
+        "x:a rdfs:label 'a' . [] x:q x:a .",
+        "x:a rdfs:label 'a' ; x:p [ x:q x:b ; rdfs:label 'c' ] .",
+        "x:a rdfs:label 'a' ; x:p [ x:q x:b ; rdfs:label 'c' ] . x:b rdfs:label 'b' .",
+        "x:a rdfs:label 'a' ; x:p x:b . x:b rdfs:label 'b' .",
+    ],
+)
+async def test_nodes_without_a_name_are_counted_as_in_a_file(turtle: str, tmp_path: Path) -> None:
+    file = tmp_path / "graph.ttl"
+    file.write_text(PREFIXES + turtle)
+    async with open_gateway(file, profile=profile_for()) as gateway:
+        await gateway.wait_until_ready()
+        expected = await gateway.search_entities("qxzzyv")
+    async with served(turtle) as (gateway, _):
+        await gateway.wait_until_ready()
+        found = await gateway.search_entities("qxzzyv")
+    assert (found.complete, found.next_steps) == (expected.complete, expected.next_steps)
+
+
+@pytest.mark.parametrize("engine", ["qlever", "blazegraph"])
+async def test_blank_nodes_without_a_way_back_may_be_nodes_without_a_name(engine: EngineName) -> None:
+    turtle = "x:a rdfs:label 'a' ; x:p x:b ; x:q [ x:r x:b ] . x:b rdfs:label 'b' ."
+    async with served(turtle, engine=engine) as (gateway, _):
+        await gateway.wait_until_ready()
+        answer = await gateway.search_entities("qxzzyv")
+    assert not answer.complete
+    assert "There may be nodes without a name" in (answer.next_steps or "")
+
+
 async def test_a_search_whose_blank_nodes_could_not_be_read_is_not_complete() -> None:
     async with served(GRAPH, refuses=lambda query: "isBlank(?n)&&?pIN" in query) as (gateway, _):
         await gateway.wait_until_ready()
@@ -96,3 +139,31 @@ async def test_an_engine_that_is_taken_for_another_is_not_asked_for_blank_nodes(
         answer = await gateway.bfs_query(["x:aspirin"], 1)
     assert not schema.comprehensive
     assert not answer.complete
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("engine", get_args(KeyedEngine))
+def test_every_engine_with_keys_counts_blank_nodes_without_a_name(engine: KeyedEngine, tmp_path: Path) -> None:
+    graphs = {
+        "unnamed": "<http://e.org/a> <http://e.org/p> _:n . _:n <http://e.org/q> <http://e.org/b> .",
+        "named": f'<http://e.org/a> <http://e.org/p> _:n . _:n <{LABEL}> "n" .',
+    }
+    files = {}
+    for name, triples in graphs.items():
+        files[name] = [tmp_path / f"{name}.nt"]
+        labels = (f'<http://e.org/{node}> <{LABEL}> "{node}" .' for node in "ab")
+        files[name][0].write_text("\n".join((triples.replace(" . ", " .\n"), *labels, "")), encoding="utf-8")
+
+    async def searched_in(gateway: Gateway) -> SearchResult:
+        async with gateway:
+            await gateway.wait_until_ready()
+            return await gateway.search_entities("qxzzyv")
+
+    try:
+        with store_with(engine, tmp_path, files) as column:
+            unnamed, named = (asyncio.run(searched_in(column.open(name, profile_for(engine)))) for name in graphs)
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert not unnamed.complete
+    assert "1 of the 3 nodes has no name" in (unnamed.next_steps or "")
+    assert named.complete
