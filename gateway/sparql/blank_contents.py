@@ -235,7 +235,7 @@ class ContentReader:
         """Read nodes, those of which they are parts, and those of which their digests are made."""
         levels = dict.fromkeys(keys, self._levels)
         level = list(keys)
-        has_expressions = await self._has_expressions(call)
+        has_expressions = await self.has_expressions(call)
         for _ in range(_ROUNDS + self._levels):
             if not level:
                 return
@@ -250,7 +250,7 @@ class ContentReader:
             level = [key for key, left in following.items() if levels.get(key, -1) < left]
             levels |= {key: following[key] for key in level}
 
-    async def _has_expressions(self, call: Call) -> bool:
+    async def has_expressions(self, call: Call) -> bool:
         """Return whether the graph may have expressions of OWL: blank nodes to which they lead are parts of them."""
         known = self._of(call)
         if known.has_expressions is None:
@@ -281,8 +281,8 @@ class ContentReader:
                 continue
             kind = known.kinds.get(owner) or self._kind_within(owner, known, below | {key})
             owner_content = known.contents.get(owner)
-            is_evidence = owner_content is not None and _is_evidence(owner_content)
-            if kind is Kind.UNREAD or (kind is Kind.OTHER and not is_evidence):
+            states = owner_content is not None and is_evidence(owner_content)
+            if kind is Kind.UNREAD or (kind is Kind.OTHER and not states):
                 return kind
         return own
 
@@ -318,7 +318,8 @@ def _owners(content: Content) -> list[Iri]:
     return [end.value for predicate, end in content.said if isinstance(end, BlankTerm) and predicate != HAS_VALUE]
 
 
-def _is_evidence(content: Content) -> bool:
+def is_evidence(content: Content) -> bool:
+    """Return whether a blank node states something about a triple."""
     return any(predicate in _EVIDENCE for predicate, _ in content.says)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gateway.errors import EdgesCapped
@@ -12,7 +12,7 @@ from gateway.sparql.blank_contents import BlankEnd, Content
 from gateway.sparql.blank_keys import is_key
 from gateway.sparql.blank_lists import ListEdge, Lists
 from gateway.sparql.table import BlankTerm, IriTerm
-from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDFS_MEMBER
+from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _UNREAD = Content()
 
@@ -24,12 +24,14 @@ class Known:
     Attributes:
         ids: The IDs of those that are nodes, by key.
         contents: What they say, by key.
-        lists: The lists of cells, by key; None where they are unread.
+        lists: The lists of cells, and what expressions say, by key; None where they are unread.
+        parts: The keys of those that are parts of expressions, or may be.
     """
 
     ids: Mapping[Iri, Iri]
     contents: Mapping[Iri, Content]
     lists: Mapping[Iri, Lists | None]
+    parts: Collection[Iri] = frozenset()
 
 
 class _Edges:
@@ -47,6 +49,7 @@ class _Edges:
         self._known = known
         self.edges: dict[Edge, None] = {}
         self.unread: dict[Edge, None] = {}
+        self.of_parts: set[Edge] = set()
         self._added: set[int] = set()
 
     def add(self, predicate: Iri, other: Iri, *, is_incoming: bool) -> None:
@@ -64,6 +67,8 @@ class _Edges:
         shown = node or other
         edge = Edge(shown, predicate, self._node) if is_incoming else Edge(self._node, predicate, shown)
         (self.edges if node else self.unread)[edge] = None
+        if not node and other in self._known.parts:
+            self.of_parts.add(edge)
 
     def add_lists(self, lists: Lists) -> None:
         """Add what lists are for the node, whether it owns them, is in them, or is one."""
@@ -71,7 +76,8 @@ class _Edges:
             return
         self._added.add(id(lists))
         for one in lists.edges.get(self._end, ()):
-            other = self._known.lists.get(one.object) if is_key(one.object) else None
+            is_cell = is_key(one.object) and one.object not in self._known.parts
+            other = self._known.lists.get(one.object) if is_cell and not lists.are_expressions else None
             if other is not None and other is not lists and one.object not in other.nodes:
                 # A list that is a node leads to a list that is none.
                 self.add_lists(other)
@@ -100,8 +106,14 @@ def of_blank_node(node: Iri, key: Iri, content: Content, known: Known, selection
         for predicate, end in triples:
             if isinstance(end, IriTerm | BlankTerm):
                 found.add(predicate, end.value, is_incoming=is_incoming)
-    unread = [edge for edge in _as_of(node, key, found.unread) if _may_be_selected(node, edge, selection)]
-    return Neighbourhood(selection.selected(node, found.edges), len(unread))
+    others = _as_of(node, key, (edge for edge in found.unread if edge not in found.of_parts))
+    unread = len(found.of_parts) + sum(_may_be_selected(node, edge, selection) for edge in others)
+    if selection.outgoing != ():
+        # What is said of a node by its type is said by no edge.
+        unread += sum(
+            p == RDF_TYPE and isinstance(end, BlankTerm) and end.value in known.parts for p, end in content.says
+        )
+    return Neighbourhood(selection.selected(node, found.edges), unread)
 
 
 def _as_of(node: Iri, key: Iri, edges: Iterable[Edge]) -> Iterable[Edge]:
@@ -148,7 +160,8 @@ def of_node(
             found.add(edge.predicate, edge.subject if is_incoming else edge.object, is_incoming=is_incoming)
         else:
             edges.append(edge)
-    unread = sum(_may_be_selected(node, edge, selection) for edge in found.unread)
+    # An unread expression may say an edge of any predicate, in either direction.
+    unread = sum(edge in found.of_parts or _may_be_selected(node, edge, selection) for edge in found.unread)
     unread += doubted + max(0, around.blank_edges - count)
     return replace(around, edges=selection.selected(node, (*edges, *found.edges)), blank_edges=unread)
 

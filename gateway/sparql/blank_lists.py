@@ -60,17 +60,20 @@ class ListEdge:
         predicate: The predicate.
         object: The member: an IRI, or a key.
         positions: The positions of the member, for each list apart; none where it is no member.
+        says: How class expressions say it.
     """
 
     subject: Iri
     predicate: Iri
     object: Iri
     positions: tuple[tuple[str, ...], ...]
+    says: tuple[Assertion, ...] = field(default=(), compare=False)
 
     @property
     def assertions(self) -> tuple[Assertion, ...]:
-        """Its positions as evidence."""
-        return tuple(Assertion({POSITION: tuple(map(_position, places))}) for places in self.positions)
+        """Its positions, and how expressions say it, as evidence."""
+        places = tuple(Assertion({POSITION: tuple(map(_position, places))}) for places in self.positions)
+        return (*places, *self.says)
 
 
 def _position(place: str) -> Literal:
@@ -87,13 +90,15 @@ class Lists:
         ends: The keys of the blank nodes that own them or are in them.
         nodes: The keys of the cells that are nodes: lists that are more than values, and the cells of malformed lists.
         folded: The lists that are nodes and have edges to their members in the place of their cells; IRIs, or keys.
+        are_expressions: Whether they are no lists, but what class expressions say.
     """
 
     edges: Mapping[Iri, Sequence[ListEdge]]
     values: Mapping[tuple[Iri, Iri], Sequence[Value]]
     ends: Sequence[Iri]
-    nodes: frozenset[Iri]
-    folded: frozenset[Iri]
+    nodes: frozenset[Iri] = frozenset()
+    folded: frozenset[Iri] = frozenset()
+    are_expressions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +313,9 @@ class ListReader:
         folded = fold_lists(_triples_of(cells, contents), frozenset())
         if folded.broken:
             _log.info("malformed lists are shown as the nodes that they are made of")
-        own = {_label(cell): cell for cell in cells}
+        own = {label_of(cell): cell for cell in cells}
         subjects = {triple[0] for triple in folded.triples}
-        raw = {subject for subject, predicate, _ in folded.triples if is_list_part(_name(predicate))}
+        raw = {subject for subject, predicate, _ in folded.triples if is_list_part(name_of(predicate))}
         owners = {array.owner for array in folded.arrays}
         nodes = subjects.union((value for _, _, value in folded.triples), owners).intersection(own)
         edges: defaultdict[Iri, dict[ListEdge, None]] = defaultdict(dict)
@@ -319,18 +324,18 @@ class ListReader:
             places = folded.positions.get(triple, {})
             if is_node(triple[2]) and is_edge(triple, is_member=bool(places)):
                 positions = tuple(tuple(places[head]) for head in sorted(places))
-                edge = ListEdge(_name(triple[0]), _name(triple[1]), _name(triple[2]), positions)
+                edge = ListEdge(name_of(triple[0]), name_of(triple[1]), name_of(triple[2]), positions)
                 edges[edge.subject][edge] = edges[edge.object][edge] = None
         values: defaultdict[tuple[Iri, Iri], list[Value]] = defaultdict(list)
         for array in folded.arrays:
-            values[_name(array.owner), _name(array.predicate)].append(Value(array))
+            values[name_of(array.owner), name_of(array.predicate)].append(Value(array))
         ends = dict.fromkeys(filter(is_key, edges))
         # Members of which there is no edge are a part of the value.
         ends |= {end.value: None for cell in cells for _, end in contents[cell].says if isinstance(end, BlankTerm)}
         return Lists(
             {end: list(some) for end, some in edges.items()},
             dict(values),
-            [end for end in ends if _label(end) not in own],
+            [end for end in ends if label_of(end) not in own],
             frozenset(own[label] for label in nodes if is_key(own[label])),
             frozenset(
                 cell for label, cell in own.items() if label not in raw and (label in nodes or not is_blank(label))
@@ -340,12 +345,12 @@ class ListReader:
     def _edge_rule(self, own: Mapping[str, Iri], contents: Mapping[Iri, Content]) -> Callable[..., bool]:
         """Return what says whether a triple is an edge, by what the rule of the profile makes edges of the cells."""
         leading = {
-            (_term(end), node(predicate), _label(cell))
+            (term_of(end), node(predicate), label_of(cell))
             for cell in own.values()
             for predicate, end in contents[cell].incoming
         }
         led_to = {
-            (_label(cell), node(predicate), _term(end))
+            (label_of(cell), node(predicate), term_of(end))
             for cell in own.values()
             for predicate, end in contents[cell].outgoing
         }
@@ -366,9 +371,9 @@ def _triples_of(cells: Sequence[Iri], contents: Mapping[Iri, Content]) -> list[T
     triples: dict[Terms, None] = {}
     for cell in cells:
         for predicate, end in contents[cell].says:
-            triples[_label(cell), node(predicate), _term(end)] = None
+            triples[label_of(cell), node(predicate), term_of(end)] = None
         for predicate, end in contents[cell].said:
-            triples[_term(end), node(predicate), _label(cell)] = None
+            triples[term_of(end), node(predicate), label_of(cell)] = None
     return list(triples)
 
 
@@ -492,17 +497,18 @@ def _together(contents: Mapping[Iri, Content]) -> Sequence[Sequence[Iri]]:
     return groups
 
 
-def _label(key: Iri) -> str:
+def label_of(key: Iri) -> str:
+    """Return the label that stands for a key; for an IRI its term."""
     return f"_:{key}" if is_key(key) else node(key)
 
 
-def _term(end: Term) -> str:
+def term_of(end: Term) -> str:
     """Return a term as N-Triples write it, with its key for the label of a blank node."""
     match end:
         case IriTerm():
             return node(end.value)
         case BlankTerm():
-            return _label(end.value)
+            return label_of(end.value)
         case LiteralTerm(language=str(language)):
             return f"{literal(end.value, '').removesuffix('^^<>')}@{language}" if language else _plain(end)
         case LiteralTerm():
@@ -516,6 +522,6 @@ def _plain(end: LiteralTerm) -> str:
     return text.removesuffix(f"^^<{XSD}string>")
 
 
-def _name(term: str) -> Iri:
+def name_of(term: str) -> Iri:
     """Return the IRI, or the key, of a term."""
     return term[2:] if term.startswith("_:") else term[1:-1]

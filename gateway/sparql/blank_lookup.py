@@ -31,17 +31,17 @@ from gateway.sparql.blank_edges import (
     is_to_empty_list,
     of_blank_node,
     of_node,
-    with_cells,
 )
+from gateway.sparql.blank_expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom
 from gateway.sparql.blank_keys import NodeId, is_key
 from gateway.sparql.blank_lists import ListReader, Lists
 from gateway.sparql.blank_proof import KeyProof
-from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values
+from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values, is_to_member
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
 from gateway.sparql.table import BlankTerm, IriTerm, Table, integer, iri, read
-from gateway.terms.iri import RDFS_MEMBER, is_blank_node
+from gateway.terms.iri import RDF_TYPE, RDFS_MEMBER, is_blank_node
 
 _LEVELS: Final = 2
 """Levels of blank neighbours in the digest of a node, at an engine that may give its key to another node."""
@@ -92,6 +92,7 @@ class BlankLookup:
         self._reader: ContentReader | None = None
         self._lists: ListReader | None = None
         self._are_values = profile.values.wikibase
+        self._folded: FoldedReader | None = None
         self._expressions = ExpressionProbe(client)
         self._proof = KeyProof(client)
         self._values = BlankValues(client, profile.limits.facts_batch)
@@ -127,10 +128,10 @@ class BlankLookup:
             traits = TRAITS[await self._client.engine(call)]
             self._has_way = traits.blank_nodes is not None
             levels = _LEVELS if traits.reuses_keys else 0
-            self._reader = ContentReader(
-                self._client, self._rule, traits.blank_nodes or "iris", levels, self._expressions
-            )
+            way = traits.blank_nodes or "iris"
+            self._reader = ContentReader(self._client, self._rule, way, levels, self._expressions)
             self._lists = ListReader(self._client, self._rule, self._reader, lambda: self._proof.holds)
+            self._folded = FoldedReader(self._lists, ExpressionReader(self._rule, self._reader), self._reader)
         return True
 
     async def asked(self, ids: Sequence[Iri], call: Call) -> Sequence[Asked]:
@@ -175,6 +176,13 @@ class BlankLookup:
         keys = {one.node: NodeId.of(one.node) for one in asked}
         own = [part.key for node, part in keys.items() if part is not None and node in contents]
         ends = [end for one in contents.values() for end in one.blank_ends]
+        if await self.have_expressions(call):
+            ends += [
+                end.value
+                for one in contents.values()
+                for predicate, end in one.says
+                if predicate == RDF_TYPE and isinstance(end, BlankTerm)
+            ]
         cells = [
             end.value
             for one in contents.values()
@@ -191,30 +199,31 @@ class BlankLookup:
         return sendable_edges(found)
 
     async def known(self, keys: Iterable[Iri], call: Call, cells_with_iri: Sequence[Iri] = ()) -> Known:
-        """Return what is known of the blank nodes at the ends of edges: their IDs, and the lists of cells.
+        """Return what is known of the blank nodes at the ends of edges: their IDs, and what lists and expressions say.
 
         Args:
             keys: The blank nodes.
             call: The call that asks.
             cells_with_iri: Nodes with an IRI of which the lists are wanted, too.
         """
-        reader, lists = self._reader, self._lists
-        if reader is None or lists is None:
+        reader, folded = self._reader, self._folded
+        if reader is None or folded is None:
             return Known({}, {}, {})
         ids: Mapping[Iri, Iri] = {}
         found: Mapping[Iri, Lists | None] = {}
         ends, named = list(dict.fromkeys(keys)) if self._proof.holds else [], list(cells_with_iri)
         seen = set(ends)
         for _ in range(_LISTS_BEHIND):
-            ids = await lists.ids(ends, call) if ends else ids
-            cells = [key for key in ends if reader.kind(key, call) is Kind.LIST]
-            found = await lists.of([*cells, *named], call) if cells or named else found
-            beside = (end for cell in (*cells, *named) if (one := found[cell]) is not None for end in one.ends)
+            ids = await folded.ids(ends, call) if ends else ids
+            wanted = [*ends, *named]
+            found = await folded.of(wanted, call) if wanted else found
+            read = {id(one): one for key in wanted if (one := found.get(key)) is not None}
+            beside = (end for one in read.values() for end in one.ends)
             ends, named = [end for end in dict.fromkeys(beside) if end not in seen], []
             seen.update(ends)
             if not ends:
                 break
-        return Known(ids, reader.contents(call), found)
+        return Known(ids, reader.contents(call), found, frozenset(folded.parts(seen, call)))
 
     async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
         """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
@@ -241,17 +250,22 @@ class BlankLookup:
         counted = await self._beside(list(found), beside_expressions(selection), call)
         return {node: _with_unread(one, counted[node]) if one.mark.whole else one for node, one in found.items()}
 
+    async def have_expressions(self, call: Call) -> bool:
+        """Return whether the graph may have class expressions that say edges."""
+        if self._reader is None or self.are_there is False:
+            return False
+        return await self._reader.has_expressions(call)
+
     async def with_cells(self, selection: EdgeSelection, call: Call) -> EdgeSelection:
         """Return which edges are to be read for a selection: a member of a list has none of the list's predicate."""
-        is_asked = selection.incoming or (selection.outgoing is not None and RDFS_MEMBER in selection.outgoing)
-        if not is_asked or self._lists is None or not await self._lists.are_there(call):
+        if self._folded is None:
             return selection
-        return with_cells(selection, are_containers=await self._lists.are_containers(call))
+        return await self._folded.widened(selection, call, are_blank=self.are_there is not False)
 
     async def of_lists(
         self, nodes: Sequence[Iri], shown: Mapping[Iri, tuple[Edge, ...]], selection: EdgeSelection, call: Call
     ) -> Mapping[Iri, Neighbourhood]:
-        """Return the edges of nodes with an IRI to the members of their lists, where there are lists.
+        """Return the edges of nodes with an IRI that lists and expressions say, where there are some.
 
         Args:
             nodes: The nodes.
@@ -259,7 +273,8 @@ class BlankLookup:
             selection: Which edges are wanted.
             call: The call that asks.
         """
-        if not nodes or self._lists is None or not await self._lists.are_there(call):
+        has_expressions = await self.have_expressions(call)
+        if not nodes or self._folded is None or not (has_expressions or await self._folded.are_there(call)):
             return {}
         wide = await self.with_cells(selection, call)
         ends = await self._blank_ends(nodes, wide, call)
@@ -267,23 +282,32 @@ class BlankLookup:
             await self._proof.doubt(self._reader, None, call)
         cells = [cell for node in nodes for cell in cells_with_iri(node, shown.get(node, ()), ends[node].ends)]
         known = await self.known((end.key for one in ends.values() for end in one.ends), call, cells)
+        # Without keys it is not known which blank nodes are expressions.
+        may_say = has_expressions and not self._proof.holds
+        typed = await self.typed_by_expressions(nodes, selection, call)
         found: dict[Iri, Neighbourhood] = {}
         for node, one in ends.items():
-            of_cells = [end for end in one.ends if end.key in known.lists or is_list_part(end.predicate)]
+            of_cells = [
+                end
+                for end in one.ends
+                if end.key in known.lists
+                or is_list_part(end.predicate)
+                or (may_say and is_of_axiom(end.predicate, is_incoming=end.is_incoming))
+            ]
             around = Neighbourhood(shown.get(node, ()), mark=one.mark)
             edges = of_node(node, around, of_cells, known, selection)
-            if edges.blank_edges:
-                edges = replace(edges, mark=Mark(EndpointFault("A list could not be read.")))
+            if edges.blank_edges or node in typed:
+                edges = replace(edges, mark=Mark(EndpointFault("A list or an expression could not be read.")))
             found[node] = edges
         return sendable_edges(found)
 
     async def lists_beside(self, contents: Mapping[Iri, Content], call: Call) -> Mapping[Iri, Sequence[Iri]]:
-        """Return the predicates of the lists of which some blank nodes are members."""
+        """Return the predicates by which lists and expressions lead to some blank nodes."""
         cells = {
             node: [
                 end.value
                 for predicate, end in content.said
-                if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm)
+                if is_to_member(predicate) and isinstance(end, BlankTerm | IriTerm)
             ]
             for node, content in contents.items()
         }
@@ -304,10 +328,12 @@ class BlankLookup:
     async def positions(
         self, edges: Sequence[Edge], call: Call
     ) -> tuple[Mapping[Edge, Sequence[Assertion]], Mapping[Iri, Mark]]:
-        """Return the positions of edges to members of lists, as evidence, and the marks of unread owners."""
-        if self._lists is None or not await self._lists.are_there(call):
+        """Return what lists and expressions say of edges, as evidence, and the marks of nodes that were not read."""
+        if self._folded is None or not await self._folded.are_there(call):
             return {}, {}
-        named, blank = apart(edge.subject for edge in edges)
+        # What a class is equivalent to may say something of its parts.
+        are_said = await self.have_expressions(call)
+        named, blank = apart(end for edge in edges for end in (edge.subject, *([edge.object] if are_said else [])))
         keys, unread = await self._values.blank_values(named, call) if named else ([], {})
         cells = list(keys)
         for one in await self.asked(blank, call):
@@ -321,7 +347,7 @@ class BlankLookup:
         read = {id(lists): lists for lists in known.lists.values() if lists is not None}
         for lists in read.values():
             for member in dict.fromkeys(chain.from_iterable(lists.edges.values())):
-                if not member.positions:
+                if not member.assertions:
                     continue
                 edge = as_edge(member, known.ids)
                 if edge is not None and edge in wanted:
@@ -362,6 +388,26 @@ class BlankLookup:
         joined = {node: of_node(node, found[node], some, known, selection) for node, some in ends.items()}
         return {**found, **rest, **sendable_edges(joined)}
 
+    async def with_unread_types(
+        self, found: Mapping[Iri, Neighbourhood], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Neighbourhood]:
+        """Return edges with the types counted that are expressions: such a type says edges, and is none."""
+        typed = await self.typed_by_expressions(list(found), selection, call)
+        counted = {
+            node: replace(found[node], blank_edges=found[node].blank_edges + typed[node].count) for node in typed
+        }
+        marked = {node: replace(counted[node], mark=one.mark) for node, one in typed.items() if found[node].mark.whole}
+        return {**found, **counted, **marked} if typed else found
+
+    async def typed_by_expressions(
+        self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, Degree]:
+        """Return how many expressions are types of those nodes with an IRI that have such types, or may have."""
+        if not nodes or selection.outgoing == () or not await self.have_expressions(call):
+            return {}
+        counted = await expressions_as_types(nodes, self._client, self._batch, call)
+        return {node: one for node, one in counted.items() if one.count or not one.mark.whole}
+
     async def _blank_ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
         """Return the blank ends of edges of nodes with an IRI."""
         given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
@@ -388,7 +434,7 @@ class BlankLookup:
         described = {node: one for node, one in described.items() if one.mark.whole}
         if not described or not await self.read_lists(call):
             return {}
-        reader, lists = self._reader, self._lists
+        reader, lists = self._reader, self._folded
         if reader is None or lists is None:
             return {}
         beside = [node for node, one in described.items() if has_blank_nodes_as_values(one)]
@@ -409,15 +455,18 @@ class BlankLookup:
         self, described: Mapping[Iri, Description], asked: Iterable[Asked], call: Call, *, contents: bool
     ) -> Mapping[Iri, Description]:
         """Return descriptions of blank nodes with their lists, and what those say that are no nodes."""
-        if self._reader is None or self._lists is None:
+        if self._reader is None or self._folded is None:
             return {}
         said = {one.node: one.content for one in asked if one.content is not None}
-        return await self._values.with_values(described, said, self._reader, self._lists, call, with_contents=contents)
+        return await self._values.with_values(described, said, self._reader, self._folded, call, with_contents=contents)
 
     async def beside_blank_nodes(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Sequence[Iri]:
         """Return those of some nodes that have edges with blank nodes, or may have."""
         counted = await self._beside(ids, selection, call)
-        return [node for node, one in counted.items() if one.count or not one.exact or not one.mark.whole]
+        typed = await self.typed_by_expressions(ids, selection, call)
+        return [
+            node for node, one in counted.items() if one.count or not one.exact or not one.mark.whole or node in typed
+        ]
 
     async def _beside(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
         """Return how many edges with blank nodes some nodes have."""

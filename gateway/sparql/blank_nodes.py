@@ -126,10 +126,12 @@ class BlankNodes:
         found = {}
         if named:
             wide = await self._lookup.with_cells(selection, call)
-            early = None if on_answers is None or wide != selection else partial(_without_blank_ends, on_answers)
+            is_early = wide == selection and not await self._lookup.have_expressions(call)
+            early = partial(_without_blank_ends, on_answers) if on_answers is not None and is_early else None
             around = self._named.edges.around
             found = await around(named, call, selection=wide, per_id=per_id, on_answers=early)
             found = await self._lookup.with_blank_ends(found, wide, selection, call)
+            found = await self._lookup.with_unread_types(found, selection, call)
         found = {**found, **await self._lookup.around(blank, selection, call)}
         found = await self._lookup.without_empty_lists(found, call)
         return {node: capped(found[node], per_id) for node in ids}
@@ -159,6 +161,11 @@ class BlankNodes:
             return await self._named.degrees.counts(ids, call)
         named, blank = await self._split(ids, call)
         found = dict(await self._named.degrees.counts(named, call) if named else {})
+        typed = await self._lookup.typed_by_expressions(named, ALL_EDGES, call)
+        for node, one in typed.items():
+            read = found[node]
+            mark = one.mark if read.mark.whole else read.mark
+            found[node] = replace(read, blank_edges=read.blank_edges + one.count, mark=mark)
         beside = [node for node in named if found[node].mark.whole and _are_others(found[node])]
         few = [node for node in beside if _total(found[node]) <= _FEW]
         around = {**(await self.edges(few, call) if few else {}), **await self._lookup.around(blank, ALL_EDGES, call)}
@@ -174,7 +181,7 @@ class BlankNodes:
         if not await self._lookup.read_lists(call):
             return await self._named.reach.reach(ids, hops, call)
         named, blank = await self._split(ids, call)
-        if await self._lookup.have_lists(call):
+        if await self._lookup.have_lists(call) or await self._lookup.have_expressions(call):
             return {node: Reach(mark=beside_blank_nodes()) for node in ids}
         found = await self._named.reach.reach(named, hops, call) if named else {}
         return {**found, **{node: Reach(mark=beside_blank_nodes()) for node in blank}}
@@ -290,8 +297,9 @@ class BlankNodes:
         for edge, places in positions.items():
             found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *places))
         for edge in edges:
-            if edge.subject in unread_owners and found[edge].mark.whole:
-                found[edge] = replace(found[edge], mark=unread_owners[edge.subject])
+            unread_end = unread_owners.get(edge.subject) or unread_owners.get(edge.object)
+            if unread_end is not None and found[edge].mark.whole:
+                found[edge] = replace(found[edge], mark=unread_end)
         return {edge: found[edge] for edge in edges}
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:

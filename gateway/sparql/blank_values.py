@@ -13,12 +13,12 @@ from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple
+from gateway.sparql.blank_expressions import FoldedReader
 from gateway.sparql.blank_keys import NodeId, by_key, is_key
-from gateway.sparql.blank_lists import ListReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
 from gateway.sparql.table import optional as optional_term
-from gateway.terms.iri import ARRAY, MAX_IRI, RDF_NIL, RDF_REST, RDFS_MEMBER, REACHED_BY, REIFICATION
+from gateway.terms.iri import ARRAY, HAS_VALUE, MAX_IRI, RDF_NIL, RDF_REST, RDFS_MEMBER, REACHED_BY, REIFICATION
 from gateway.terms.literals import Literal
 
 _EMPTY = IriTerm(RDF_NIL)
@@ -30,6 +30,11 @@ _LONGEST = MAX_IRI - len(REACHED_BY)
 """Characters of a predicate that can be a type."""
 
 
+def is_to_member(predicate: Iri) -> bool:
+    """Return whether a predicate leads from a cell of a list, or from an expression, to a node."""
+    return predicate == HAS_VALUE or is_list_part(predicate)
+
+
 def said_by(
     contents: Mapping[Iri, Content], types: Sequence[Iri] = (), of_lists: Mapping[Iri, Sequence[Iri]] | None = None
 ) -> Table:
@@ -38,14 +43,14 @@ def said_by(
     Args:
         contents: What each says.
         types: The predicates of types; an untyped node has those that lead to it for types then.
-        of_lists: The predicates of the lists that have a node as a member; they lead to it in the place of its cells.
+        of_lists: The predicates by which lists and expressions lead to a node, in the place of cells and restrictions.
     """
     rows: list[tuple[Iri, Iri, Term]] = []
     for node, content in contents.items():
         rows += ((node, predicate, end) for predicate, end in content.says)
         if types and not any(predicate in types and isinstance(end, IriTerm) for predicate, end in content.says):
             by_lists = (of_lists or {}).get(node, ())
-            said = (predicate for predicate, _ in content.said if not (by_lists and is_list_part(predicate)))
+            said = (predicate for predicate, _ in content.said if not (by_lists and is_to_member(predicate)))
             leading = dict.fromkeys(predicate for predicate in (*said, *by_lists) if len(predicate) <= _LONGEST)
             rows += ((node, types[0], IriTerm(f"{REACHED_BY}{predicate}")) for predicate in leading)
     return Table(
@@ -80,7 +85,7 @@ class BlankValues:
         self,
         described: Mapping[Iri, Description],
         reader: ContentReader,
-        lists: ListReader,
+        lists: FoldedReader,
         call: Call,
         *,
         contents: bool,
@@ -91,12 +96,12 @@ class BlankValues:
         Args:
             described: The descriptions.
             reader: Reads blank nodes.
-            lists: Reads lists, which are values.
+            lists: Reads lists and expressions, which are values.
             call: The call that asks.
             contents: Whether the content of other blank nodes is wanted.
             is_proven: Whether keys of blank nodes can be believed.
         """
-        has_lists = await lists.are_there(call)
+        has_lists = await lists.are_there(call, with_expressions=is_proven)
         beside = [node for node, one in described.items() if has_lists or has_blank_nodes_as_values(one)]
         if not beside:
             return {}
@@ -137,7 +142,7 @@ class BlankValues:
         described: Mapping[Iri, Description],
         contents: Mapping[Iri, Content],
         reader: ContentReader,
-        lists: ListReader,
+        lists: FoldedReader,
         call: Call,
         *,
         with_contents: bool,
@@ -155,7 +160,7 @@ class BlankValues:
         said: Mapping[Iri, Sequence[Triple]],
         described: Mapping[Iri, Description],
         reader: ContentReader,
-        lists: ListReader,
+        lists: FoldedReader,
         call: Call,
         *,
         contents: bool,
@@ -165,10 +170,12 @@ class BlankValues:
         ids = await lists.ids(keys, call)
         values = [key for key in dict.fromkeys(keys) if key not in ids]
         owners = {node: node if (part := NodeId.of(node)) is None else part.key for node in said}
-        cells = [key for key in values if reader.kind(key, call) is Kind.LIST]
-        cells += [key for key in owners.values() if key in own or (is_key(key) and reader.kind(key, call) is Kind.LIST)]
-        folded = await lists.of(cells, call) if cells else {}
-        members = [end for key in cells if (one := folded[key]) is not None for end in one.ends]
+        wanted = [*values]
+        wanted += [
+            key for key in owners.values() if key in own or (is_key(key) and reader.kind(key, call) is Kind.LIST)
+        ]
+        folded = await lists.of(wanted, call) if wanted else {}
+        members = dict.fromkeys(end for key in wanted if (one := folded.get(key)) is not None for end in one.ends)
         ids = await lists.ids(members, call) if members else ids
         known = await reader.read(values, call) if values else {}
         inner = [end.value for key in values for _, end in known[key].says if isinstance(end, BlankTerm)]

@@ -11,7 +11,7 @@ from rdflib import BNode
 
 from gateway.api import Gateway
 from gateway.settings.vocabulary import NodeSettings
-from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
+from tests.blank_nodes.graphs import KIND_COUNT, KINDS, DrawnGraph, drawn
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
 from tests.columns import Column
@@ -28,7 +28,7 @@ _KINDS: Final = (
     *("nests", "chain", "cycles", "siblings", "relations", "documents"),
     *("lists", "nodes_in_lists", "shared", "graphs", "heads", "containers", "broken", "in_themselves"),
 )
-"""Without expressions: these are not read at an endpoint."""
+"""Without expressions, which have graphs of their own below."""
 
 _QUESTIONS: Final = 8
 """About each graph."""
@@ -72,6 +72,20 @@ def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(engi
     # Not all members of lists in lists are looked for by the predicate that leads to them.
     marked = {tool for (_, tool, verdict), count in report.verdicts.items() if verdict is Verdict.MARKED and count}
     assert marked <= {"search_entities"}
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_class_expressions_of_an_endpoint_are_those_of_the_oracle(engine: Engine, tmp_path: Path) -> None:
+    kind = list(KINDS).index("axioms")
+    graphs, report = {f"axioms{n}": drawn(kind + n * KIND_COUNT) for n in range(4)}, Report()
+    try:
+        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
+            for name, graph in graphs.items():
+                asyncio.run(asked(opened(column, name), graph, report))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert report.findings == []
+    assert report.count(Verdict.RIGHT) > len(graphs)
 
 
 async def ids_near(gateway: Gateway, graph: DrawnGraph) -> tuple[frozenset[str], bool]:

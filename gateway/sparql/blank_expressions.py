@@ -1,0 +1,299 @@
+"""Class expressions of an endpoint, read by the keys of their blank nodes, folded by the code that does so for files.
+
+An expression is read whole, with what it is a part of, a level of all of them at a time: Virtuoso refuses the one query
+that would read them at once. What fits no rule stays unread: its edges are counted, and the answer is not complete.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from gateway.files.class_expressions import READ_INWARDS, READ_OUTWARDS
+from gateway.files.expression_edges import Expressions, fold_expressions
+from gateway.files.ntriples import Terms, node
+from gateway.graph.call import Call, Requester
+from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_contents import Content, ContentReader, Kind, is_evidence
+from gateway.sparql.blank_edges import with_cells
+from gateway.sparql.blank_keys import is_key
+from gateway.sparql.blank_lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import BlankTerm, Table, integer, iri, read
+from gateway.terms.iri import EXPRESSION_PREDICATES, HAS_VALUE, OWN, RDF_TYPE, RDFS_MEMBER, SUBCLASS_OF, XSD
+from gateway.terms.literals import Literal
+
+_MOST: Final = 5_000
+"""Blank nodes of expressions that are read for one question."""
+
+_ROUNDS: Final = 24
+"""Levels of expressions in each other, and cells of their lists, that are followed."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What one call has read.
+
+    Attributes:
+        groups: The triples of each expression that fits, by each of its blank nodes; None where it is unread.
+        folded: What all of them say together.
+    """
+
+    groups: dict[Iri, tuple[Terms, ...] | None] = field(default_factory=dict)
+    folded: Lists = field(default_factory=lambda: Lists({}, {}, (), are_expressions=True))
+
+
+class ExpressionReader:
+    """Reads expressions by the keys of their blank nodes.
+
+    Args:
+        rule: Says what is an edge.
+        contents: Reads blank nodes.
+    """
+
+    def __init__(self, rule: EdgeRule, contents: ContentReader) -> None:
+        self._rule = rule
+        self._contents = contents
+        # A rule that names predicates may allow those of axioms and not those of their expressions.
+        self._may_fold = not (rule.allowed or rule.namespaces or rule.objects)
+        self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
+
+    async def are_there(self, call: Call) -> bool:
+        """Return whether the graph may have expressions that are read."""
+        return self._may_fold and await self._contents.has_expressions(call)
+
+    async def of(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Lists | None]:
+        """Return what the expressions say of which some blank nodes are parts, with all others of the call.
+
+        They are folded together, since what one says of a class changes how another is said.
+        """
+        known = self._of_calls.setdefault(call.requester, _Read())
+        wanted = [key for key in dict.fromkeys(keys) if key not in known.groups]
+        if wanted and self._may_fold:
+            known.groups |= await self._read(wanted, call)
+            triples = dict.fromkeys(triple for group in known.groups.values() for triple in group or ())
+            known.folded = self._folded(fold_expressions([*triples]))
+        known.groups |= {key: None for key in wanted if key not in known.groups}
+        return {key: None if group is None else known.folded for key, group in known.groups.items()}
+
+    async def _read(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Terms, ...] | None]:
+        """Return the triples of expressions by each of their blank nodes."""
+        found: dict[Iri, Content] = {}
+        unread: set[Iri] = set()
+        frontier = await self._without_evidence(keys, call)
+        for _ in range(_ROUNDS):
+            if not frontier or len(found) > _MOST:
+                break
+            await self._contents.ids(frontier, call)
+            known = self._contents.contents(call)
+            found |= {key: known[key] for key in frontier}
+            beside = dict.fromkeys(end for key in frontier for end in _parts_beside(known[key]) if end not in found)
+            await self._contents.ids(beside, call)
+            kinds = {end: self._contents.kind(end, call) for end in beside}
+            unread |= {end for end, kind in kinds.items() if kind is Kind.UNREAD}
+            parts = [end for end, kind in kinds.items() if kind is Kind.OTHER]
+            frontier = await self._without_evidence(parts, call)
+        unread.update(frontier)
+        individuals = list(dict.fromkeys(end for content in found.values() for end in _individuals(content)))
+        await self._contents.ids(individuals, call)
+        lists = {end for end in individuals if self._contents.kind(end, call) is not Kind.NODE}
+        evidence = {key for key, content in self._contents.contents(call).items() if is_evidence(content)}
+        groups: dict[Iri, tuple[Terms, ...] | None] = {}
+        for group in _together(found):
+            is_whole = all(found[key].mark.whole and unread.isdisjoint(_parts_beside(found[key])) for key in group)
+            # A list would be one of what the expression is about.
+            is_whole = is_whole and lists.isdisjoint(end for key in group for end in _individuals(found[key]))
+            triples = _triples_of(group, found, evidence) if is_whole else []
+            copies = [key for key in group if not evidence.isdisjoint(_owners(found[key]))]
+            fits = is_whole and _fits(group, triples, copies)
+            groups |= dict.fromkeys(group, tuple(triples) if fits else None)
+        return groups
+
+    async def _without_evidence(self, keys: Iterable[Iri], call: Call) -> list[Iri]:
+        known = await self._contents.read(keys, call)
+        return [key for key in dict.fromkeys(keys) if not is_evidence(known[key])]
+
+    def _folded(self, read: Expressions) -> Lists:
+        """Return what expressions say as edges by either end, and as values."""
+        says: defaultdict[Terms, list[Assertion]] = defaultdict(list)
+        for stated, said in read.stated:
+            says[stated].append(Assertion({predicate[1:-1]: (_literal(term),) for predicate, term in said}))
+        edges: defaultdict[Iri, dict[ListEdge, None]] = defaultdict(dict)
+        for subject, predicate, value in read.triples:
+            if predicate[1:-1] in self._rule.excepted:
+                continue
+            of_edge = tuple(says.get((subject, predicate, value), ()))
+            edge = ListEdge(name_of(subject), predicate[1:-1], name_of(value), (), of_edge)
+            edges[edge.subject][edge] = edges[edge.object][edge] = None
+        values: defaultdict[tuple[Iri, Iri], list[Value]] = defaultdict(list)
+        for array in read.arrays:
+            values[name_of(array.owner), array.predicate[1:-1]].append(Value(array))
+        by_end = {end: list(some) for end, some in edges.items()}
+        return Lists(by_end, dict(values), [*filter(is_key, edges)], are_expressions=True)
+
+
+class FoldedReader:
+    """Reads what blank nodes stand for: lists and expressions.
+
+    Args:
+        lists: Reads lists.
+        expressions: Reads expressions.
+        contents: Reads blank nodes.
+    """
+
+    def __init__(self, lists: ListReader, expressions: ExpressionReader, contents: ContentReader) -> None:
+        self._lists = lists
+        self._expressions = expressions
+        self._contents = contents
+
+    async def are_there(self, call: Call, *, with_expressions: bool = True) -> bool:
+        """Return whether the graph may have any."""
+        return await self._lists.are_there(call) or (with_expressions and await self._expressions.are_there(call))
+
+    async def are_expressions_there(self, call: Call) -> bool:
+        """Return whether the graph may have expressions."""
+        return await self._expressions.are_there(call)
+
+    async def of(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Lists | None]:
+        """Return what those of some blank nodes say that are parts of lists or expressions; None where it is unread."""
+        kinds = {key: self._contents.kind(key, call) for key in keys if is_key(key)}
+        cells = [key for key in keys if kinds.get(key, Kind.LIST) is Kind.LIST]
+        parts = [key for key, kind in kinds.items() if kind is Kind.OTHER]
+        return {**await self._lists.of(cells, call), **await self._expressions.of(parts, call)}
+
+    def parts(self, keys: Iterable[Iri], call: Call) -> Collection[Iri]:
+        """Return those of some blank nodes that are parts of expressions, or may be."""
+        return [key for key in keys if is_key(key) and self._contents.kind(key, call) in {Kind.OTHER, Kind.UNREAD}]
+
+    async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
+        """Return the IDs of those blank nodes that are nodes and could be read, with others of the call."""
+        return await self._lists.ids(keys, call)
+
+    async def widened(self, selection: EdgeSelection, call: Call, *, are_blank: bool) -> EdgeSelection:
+        """Return which edges are to be read for a selection.
+
+        What lists and expressions say has no edge of its predicate between the nodes that it links.
+
+        Args:
+            selection: The selection.
+            call: The call that asks.
+            are_blank: Whether the graph may have blank nodes, which expressions are.
+        """
+        if selection.is_all:
+            return selection
+        wide = selection
+        of_members = selection.incoming or (selection.outgoing is not None and RDFS_MEMBER in selection.outgoing)
+        if of_members and await self._lists.are_there(call):
+            wide = with_cells(selection, are_containers=await self._lists.are_containers(call))
+        return _with_axioms(wide) if are_blank and await self._expressions.are_there(call) else wide
+
+
+async def expressions_as_types(
+    nodes: Sequence[Iri], client: SparqlClient, batch: int, call: Call
+) -> Mapping[Iri, Degree]:
+    """Return how many types each of some nodes with an IRI has that are expressions."""
+
+    def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
+        counts = {**dict.fromkeys(batch, 0), **dict(read(rows, iri("n"), integer("count")))}
+        return {node: Degree(count, mark=mark) for node, count in counts.items()}
+
+    predicates = sorted(EXPRESSION_PREDICATES)
+    query = BatchedQuery[Iri, Degree](
+        client,
+        "blank_nodes/expressions_as_types",
+        batch,
+        lambda batch: {"nodes": batch, "predicates": predicates},
+        read_counts,
+    )
+    return await query.run(nodes, call)
+
+
+def _with_axioms(selection: EdgeSelection) -> EdgeSelection:
+    """Return a selection with the predicates by which a node leads to expressions, or expressions to it."""
+    outgoing, incoming = selection.outgoing, selection.incoming
+    return EdgeSelection(
+        None if outgoing is None else tuple(sorted({*outgoing, *READ_OUTWARDS})),
+        None if incoming is None else tuple(sorted({*incoming, *READ_INWARDS})),
+    )
+
+
+def is_of_axiom(predicate: Iri, *, is_incoming: bool) -> bool:
+    """Return whether a predicate leads from a node to an expression, or from one to the node, that may say an edge."""
+    return predicate in (READ_INWARDS if is_incoming else READ_OUTWARDS)
+
+
+def _parts_beside(content: Content) -> list[Iri]:
+    """Return the keys of blank nodes of which a node may be a part, or which are parts of it."""
+    return [
+        end.value
+        for predicate, end in (*content.says, *content.said)
+        if isinstance(end, BlankTerm) and predicate != HAS_VALUE
+    ]
+
+
+def _individuals(content: Content) -> list[Iri]:
+    """Return the keys of the blank nodes to which a restriction leads as to individuals."""
+    return [end.value for predicate, end in content.says if isinstance(end, BlankTerm) and predicate == HAS_VALUE]
+
+
+def _together(contents: Mapping[Iri, Content]) -> list[list[Iri]]:
+    """Return blank nodes in groups of those that hang together."""
+    left = dict.fromkeys(contents)
+    groups = []
+    while left:
+        key, _ = left.popitem()
+        group, frontier = [key], [key]
+        while frontier:
+            for end in _parts_beside(contents[frontier.pop()]):
+                if end in left:
+                    del left[end]
+                    group.append(end)
+                    frontier.append(end)
+        groups.append(group)
+    return groups
+
+
+def _triples_of(group: Iterable[Iri], contents: Mapping[Iri, Content], evidence: set[Iri]) -> list[Terms]:
+    """Return what expressions say and what is said of them, but for what states something about their axioms."""
+    triples: dict[Terms, None] = {}
+    for key in group:
+        for predicate, end in contents[key].says:
+            triples[label_of(key), node(predicate), term_of(end)] = None
+        for predicate, end in contents[key].said:
+            if not (isinstance(end, BlankTerm) and end.value in evidence):
+                triples[term_of(end), node(predicate), label_of(key)] = None
+    return list(triples)
+
+
+_ANY_CLASS = node(f"{OWN}any-class")
+_SUBCLASS, _TYPE = node(SUBCLASS_OF), node(RDF_TYPE)
+
+
+def _owners(content: Content) -> list[Iri]:
+    return [end.value for _, end in content.said if isinstance(end, BlankTerm)]
+
+
+def _fits(group: Iterable[Iri], triples: Sequence[Terms], copies: Iterable[Iri]) -> bool:
+    """Return whether all of an expression is read; `copies` stand in what states something about an axiom."""
+    labels = frozenset(map(label_of, group))
+    # What is of such a class is not found from its side, because a type is no edge.
+    if any(predicate == _TYPE and value in labels and subject not in labels for subject, predicate, value in triples):
+        return False
+    read = fold_expressions([*triples, *((_ANY_CLASS, _SUBCLASS, label_of(key)) for key in copies)])
+    return not read.unread and all(labels.isdisjoint(triple) for triple in read.triples)
+
+
+_LITERAL = re.compile(r'"(.*)"\^\^<(.*)>')
+
+
+def _literal(term: str) -> Literal:
+    """Return a term that says how an expression says its edge."""
+    found = _LITERAL.fullmatch(term)
+    text, datatype = found.groups() if found else (term, "")
+    return Literal(text, "" if datatype == f"{XSD}string" else datatype)
