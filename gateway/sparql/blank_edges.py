@@ -84,7 +84,11 @@ class _Edges:
                 continue
             made = as_edge(one, self._known.ids)
             if made is None:
-                self.unread[Edge(one.subject, one.predicate, one.object)] = None
+                edge = Edge(one.subject, one.predicate, one.object)
+                self.unread[edge] = None
+                if one.subject in self._known.parts:
+                    # It is said by whatever the expression is about.
+                    self.of_parts.add(edge)
             else:
                 self.edges[made] = None
 

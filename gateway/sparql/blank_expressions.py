@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from gateway.errors import Fault
 from gateway.files.class_expressions import READ_INWARDS, READ_OUTWARDS
 from gateway.files.expression_edges import Expressions, fold_expressions
 from gateway.files.ntriples import Terms, node
@@ -26,11 +27,24 @@ from gateway.sparql.blank_lists import ListEdge, ListReader, Lists, Value, label
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, Table, integer, iri, read
-from gateway.terms.iri import EXPRESSION_PREDICATES, HAS_VALUE, OWN, RDF_TYPE, RDFS_MEMBER, SUBCLASS_OF, XSD
+from gateway.terms.iri import (
+    EXPRESSION_PREDICATES,
+    HAS_VALUE,
+    OWN,
+    RDF_TYPE,
+    RDFS,
+    RDFS_MEMBER,
+    SUBCLASS_OF,
+    XSD,
+    is_path,
+)
 from gateway.terms.literals import Literal
 
 _MOST: Final = 5_000
 """Blank nodes of expressions that are read for one question."""
+
+_OF_AXIOMS: Final = frozenset((RDF_TYPE, SUBCLASS_OF, f"{RDFS}domain", f"{RDFS}range"))
+"""Predicates of axioms, which say edges of the same ones between other classes."""
 
 _ROUNDS: Final = 24
 """Levels of expressions in each other, and cells of their lists, that are followed."""
@@ -192,6 +206,18 @@ class FoldedReader:
         if of_members and await self._lists.are_there(call):
             wide = with_cells(selection, are_containers=await self._lists.are_containers(call))
         return _with_axioms(wide) if are_blank and await self._expressions.are_there(call) else wide
+
+
+async def may_say(predicates: Sequence[Iri], client: SparqlClient, call: Call) -> bool:
+    """Return whether expressions of a graph that has some may say edges of some predicates."""
+    if any(predicate in _OF_AXIOMS or is_path(predicate) for predicate in predicates):
+        return True
+    try:
+        given = {"properties": predicates}
+        rows, _ = (await client.rows("blank_nodes/restrictions", call, given, at_most=1)).part()
+    except Fault:
+        return True
+    return bool(len(rows))
 
 
 async def expressions_as_types(

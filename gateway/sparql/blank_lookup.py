@@ -32,7 +32,7 @@ from gateway.sparql.blank_edges import (
     of_blank_node,
     of_node,
 )
-from gateway.sparql.blank_expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom
+from gateway.sparql.blank_expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom, may_say
 from gateway.sparql.blank_keys import NodeId, is_key
 from gateway.sparql.blank_lists import ListReader, Lists
 from gateway.sparql.blank_proof import KeyProof
@@ -255,6 +255,10 @@ class BlankLookup:
         if self._reader is None or self.are_there is False:
             return False
         return await self._reader.has_expressions(call)
+
+    async def may_say(self, predicates: Sequence[Iri], call: Call) -> bool:
+        """Return whether class expressions may say edges of some predicates."""
+        return bool(predicates) and await self.have_expressions(call) and await may_say(predicates, self._client, call)
 
     async def with_cells(self, selection: EdgeSelection, call: Call) -> EdgeSelection:
         """Return which edges are to be read for a selection: a member of a list has none of the list's predicate."""

@@ -309,6 +309,13 @@ class BlankNodes:
         if any(map(_is_about_lists, walk)) and await self.has_lists(call):
             unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
             found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
+        predicates = {one for step in walk if isinstance(step.predicates, tuple) for one in step.predicates}
+        if await self._lookup.read_lists(call) and await self._lookup.may_say(sorted(predicates), call):
+            fault = EndpointFault("Walks through class expressions are not read at an endpoint.")
+            found = {
+                node: replace(one, mark=Mark(fault, at_least=len(one.ends))) if one.mark.whole else one
+                for node, one in found.items()
+            }
         unread = Mark(EndpointFault("Walks that begin at a blank node are not read at an endpoint."))
         return {**found, **{node: Ends(mark=unread) for node in blank}}
 
