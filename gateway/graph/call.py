@@ -333,6 +333,15 @@ class Call:
         finally:
             self.deadline = deadline
 
+    @contextmanager
+    def in_language(self, language: str) -> Iterator[None]:
+        """Have names read in another language within the block; empty for the profile's languages."""
+        asked, self.language = self.language, language
+        try:
+            yield
+        finally:
+            self.language = asked
+
     def note_cache(self, *, hits: int, misses: int) -> None:
         """Count answers about single IDs that were in a cache, and answers that were not."""
         self.tally.cache_hits += hits

@@ -136,7 +136,8 @@ class SchemaCache:
         types = [term.iri for term in schema.types if not term.label]
         predicates = [term.iri for term in schema.predicates if not term.label]
         facts: dict[Iri, NodeFacts] = {}
-        with call.reserving(requests=_KEPT, time=_KEPT):
+        # Those of the schema are for calls in every language.
+        with call.reserving(requests=_KEPT, time=_KEPT), call.in_language(""):
             if types:
                 facts |= await self._store.nodes(types, call, names=True)
             if predicates:

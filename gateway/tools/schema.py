@@ -101,7 +101,9 @@ class SchemaDescriber:
         else:
             most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)
             values = None if view.fault is not None else await self._shapes.values(view, call)
-            labels = await self._labels(view, most, call)
+            types = [term.iri for term in view.schema.types[:most]]
+            predicates = [term.iri for term in view.schema.predicates[:most]]
+            labels = await self._labels(types, predicates, call)
             nameless = await self._nameless(view, call)
             missing = () if view.fault is not None else await self._imports.missing(view, call)
             page = self._fitting(partial(self._page, view, values, missing, labels, nameless), most, room, shape)
@@ -110,17 +112,13 @@ class SchemaDescriber:
         limit_page(page, limit, shape)
         return page
 
-    async def _labels(self, view: SchemaView, most: int, call: Call) -> Mapping[Iri, str]:
+    async def _labels(self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call) -> Mapping[Iri, str]:
         """Return the labels of types and predicates in the language that a call asks for."""
         if not (call.language and self._profile.names.on_stubs):
             return {}
-        types = [term.iri for term in view.schema.types[:most]]
-        predicates = [term.iri for term in view.schema.predicates[:most]]
         with call.tally.stage("facts"):
-            facts = {
-                **await self._store.nodes(types, call, names=True),
-                **await self._store.predicates(predicates, call),
-            }
+            facts = await self._store.nodes(types, call, names=True) if types else {}
+            facts = {**facts, **(await self._store.predicates(predicates, call) if predicates else {})}
         return {iri: fact.name for iri, fact in facts.items() if fact.name}
 
     async def _nameless(self, view: SchemaView, call: Call) -> NamelessNodes | None:
@@ -144,18 +142,20 @@ class SchemaDescriber:
         if doubt := doubt_of(self._profile):
             warnings.append(messages.values_may_be_missing(doubt))
         found, unread = await self._shapes.shapes(types[:_MOST_SHAPES], view, call) if types else ([], [])
+        labels = {**view.labels, **await self._labels([one.shape.iri for one in found], (), call)}
         writer = ShapeWriter(view.chooser, self._prefixes)
         shapes = [writer.shape(one) for one in found]
 
         def page_with(count: int, /, *, is_whole: bool) -> SchemaPage:
             del is_whole  # it has the prefixes of its IDs alone
-            return self._shapes_page(view, found, shapes, count, [*warnings, *unread])
+            return self._shapes_page(view, labels, found, shapes, count, [*warnings, *unread])
 
         return self._fitting(page_with, max((one.total for one in shapes), default=0), limit, shape)
 
     def _shapes_page(
         self,
         view: SchemaView,
+        known_labels: Mapping[Iri, str],
         found: Sequence[ReadShape],
         shapes: Sequence[PageShape],
         count: int,
@@ -166,7 +166,7 @@ class SchemaDescriber:
         labels: dict[str, str] = {}
         for one in found:
             shown = [one.shape.iri, *(predicate for (predicate, _), _ in one.shape.in_order()[:count])]
-            known = {**view.labels, **one.labels}
+            known = {**known_labels, **one.labels}
             labels |= {self._prefixes.shorten(iri): cut(known[iri], LONGEST_LABEL) for iri in shown if iri in known}
         listed = [replace(one, rows=one.rows[:count]) for one in shapes]
         counts = {self._prefixes.shorten(term.iri): term.count for term in view.schema.types if term.count is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cachetools import LRUCache
 
@@ -46,20 +46,21 @@ _FEWEST_ENDS = 3
 _SHAPES = 200
 """Shapes that are stored."""
 
+_LANGUAGES = 8
+"""Languages in which names of the predicates of literals are stored."""
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """The predicates of literals.
 
     Attributes:
         found: The predicates.
-        labels: Their names, where IDs are opaque.
-        by_name: They by every name; None until that is asked for.
+        labels: Their names in the language of the call that asks, where IDs are opaque.
     """
 
     found: ValuePredicates
-    labels: Mapping[Iri, str] = field(default_factory=dict)
-    by_name: TermLookup | None = None
+    labels: Mapping[Iri, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,68 +90,108 @@ class ShapeReader:
         self._subclasses = Subclasses(store, prefixes)
         self._reading = asyncio.Lock()
         self._read_at: float | None = None
-        self._values: Values | None = None
+        self._values: ValuePredicates | None = None
+        # By the language that a call asks for, as everything here that has names.
+        self._value_labels: LRUCache[str, Mapping[Iri, str]] = LRUCache(_LANGUAGES)
+        self._value_terms: LRUCache[str, TermLookup] = LRUCache(_LANGUAGES)
+        self._shapes: LRUCache[tuple[str, Iri], ReadShape] = LRUCache(_SHAPES)
         self._failed_until = 0.0
         self._fault: Fault | None = None
-        self._shapes: LRUCache[Iri, ReadShape] = LRUCache(_SHAPES)
 
     def forget(self) -> None:
         """Read everything again."""
         self._values = None
         self._failed_until = 0.0
+        self._value_labels.clear()
+        self._value_terms.clear()
         self._shapes.clear()
 
     def known_values(self, view: SchemaView) -> Values | None:
-        """Return the predicates of literals if they were read."""
+        """Return the predicates of literals if they were read, with their names in the profile's languages."""
         self._keep_for(view)
-        return self._values
+        return None if self._values is None else Values(self._values, self._value_labels.get("", {}))
 
-    async def values(self, view: SchemaView, call: Call, *, are_named: bool = False) -> Values | None:
-        """Return the predicates of literals; None where they could not be read in time."""
+    async def values(self, view: SchemaView, call: Call) -> Values | None:
+        """Return the predicates of literals; None where they or their names could not be read in time."""
+        found = await self._found(view, call, _TIME_FOR_VALUES * self._seconds)
+        if found is None:
+            return None
+        try:
+            with call.within(_TIME_FOR_VALUES * self._seconds):
+                return Values(found, await self._labels_of_values(found, call))
+        except Fault:
+            return None
+
+    async def value_terms(self, view: SchemaView, call: Call, *, only_known: bool = False) -> ValueTerms:
+        """Return the predicates of literals, as far as they are known or can be read, by every name."""
+        self._keep_for(view)
+        found = self._values if only_known else await self._found(view, call, self._seconds, are_named=True)
+        if found is None:
+            return ValueTerms(TermLookup("predicate", (), self._prefixes, comprehensive=False), fault=self._fault)
+        by_name, fault = self._value_terms.get(call.language), None
+        if by_name is None:
+            by_name, fault = await self._by_name(found, call)
+            if fault is None and found is self._values:
+                self._value_terms[call.language] = by_name
+        return ValueTerms(by_name, found.counted, fault)
+
+    async def _found(
+        self, view: SchemaView, call: Call, seconds: float, *, are_named: bool = False
+    ) -> ValuePredicates | None:
         # Whoever waits here is told what the other call reads.
         async with self._reading:
             self._keep_for(view)
             clock = call.deadline.clock
-            seconds = self._seconds if are_named else _TIME_FOR_VALUES * self._seconds
             if self._values is None and (are_named or clock() >= self._failed_until):
                 try:
                     with call.within(seconds):
-                        found = await self._store.value_predicates(view.schema, call)
-                        labels = await self._labels([one.iri for one in found.predicates], call)
-                    self._values, self._fault = Values(found, labels), None
+                        self._values = await self._store.value_predicates(view.schema, call)
+                    self._fault = None
                 except Fault as fault:
                     self._fault = fault
                     self._failed_until = clock() + _AGAIN_SECONDS
             return self._values
 
-    async def value_terms(self, view: SchemaView, call: Call, *, only_known: bool = False) -> ValueTerms:
-        """Return the predicates of literals, as far as they are known or can be read, by every name."""
-        values = self.known_values(view) if only_known else await self.values(view, call, are_named=True)
-        if values is None:
-            return ValueTerms(TermLookup("predicate", (), self._prefixes, comprehensive=False), fault=self._fault)
-        by_name, fault = values.by_name, None
-        if by_name is None:
-            iris = [one.iri for one in values.found.predicates]
-            facts = await self._store.predicates(iris, call) if iris else {}
-            terms = [Term(iri, None, facts[iri].name) for iri in iris]
-            by_name = TermLookup("predicate", terms, self._prefixes, comprehensive=values.found.counted)
-            fault = next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None)
-            if fault is None:
-                values.by_name = by_name
-        return ValueTerms(by_name, values.found.counted, fault)
+    async def _by_name(self, found: ValuePredicates, call: Call) -> tuple[TermLookup, Fault | None]:
+        """Return predicates by every name, with why not all names could be read.
+
+        A call that asks for a language may use the names in the profile's languages too, as of predicates of edges.
+        """
+        iris = [one.iri for one in found.predicates]
+        terms: list[Term] = []
+        fault: Fault | None = None
+        for language in dict.fromkeys([call.language, ""]):
+            with call.in_language(language):
+                facts = await self._store.predicates(iris, call) if iris else {}
+            terms += [Term(iri, None, facts[iri].name) for iri in iris]
+            fault = fault or next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None)
+        return TermLookup("predicate", terms, self._prefixes, comprehensive=found.counted), fault
+
+    async def _labels_of_values(self, found: ValuePredicates, call: Call) -> Mapping[Iri, str]:
+        labels = self._value_labels.get(call.language)
+        if labels is None:
+            labels, are_all = await self._labels([one.iri for one in found.predicates], call)
+            if are_all and found is self._values:
+                self._value_labels[call.language] = labels
+        return labels
 
     async def shapes(self, types: Sequence[Iri], view: SchemaView, call: Call) -> tuple[list[ReadShape], list[str]]:
         """Return the shapes of some types, with warnings about those that could not be read."""
         self._keep_for(view)
         warnings: list[str] = []
-        new = [iri for iri in types if iri not in self._shapes]
+        language = self._language_of_shapes(call)
+        new = [iri for iri in types if (language, iri) not in self._shapes]
         if new:
             try:
                 with call.reserving(requests=0.0, time=0.2):
                     warnings += await self._read(new, view, call)
             except Fault as fault:
                 warnings.append(shapes_unread(fault.wrong))
-        return [self._shapes[iri] for iri in types if iri in self._shapes], warnings
+        return [self._shapes[language, iri] for iri in types if (language, iri) in self._shapes], warnings
+
+    def _language_of_shapes(self, call: Call) -> str:
+        """Return the language of the names in shapes, which have some only where IDs are opaque."""
+        return call.language if self._are_opaque else ""
 
     def _keep_for(self, view: SchemaView) -> None:
         if view.schema.basis.read_at != self._read_at:
@@ -176,11 +217,12 @@ class ShapeReader:
             read = [instances[node] for node in one.nodes if node in instances]
             shapes.append(shape_of(iri, one.subclasses, one.total, read, frozenset(self._types)))
         facts = await self._ends(shapes, call)
-        labels = await self._labels([predicate for shape in shapes for predicate, _ in shape.predicates], call)
+        labels, _ = await self._labels([predicate for shape in shapes for predicate, _ in shape.predicates], call)
+        language = self._language_of_shapes(call)
         for shape in shapes:
             if shape.read or shape.total == 0:
-                self._shapes[shape.iri] = ReadShape(shape, facts, labels)
-        unread = [shape.iri for shape in shapes if shape.iri not in self._shapes]
+                self._shapes[language, shape.iri] = ReadShape(shape, facts, labels)
+        unread = [shape.iri for shape in shapes if (language, shape.iri) not in self._shapes]
         warnings = [warning for one in listed for warning in one.warnings]
         return [*warnings, *([shapes_unread(self._prefixes.listed(unread))] if unread else [])]
 
@@ -230,12 +272,14 @@ class ShapeReader:
             every = dict.fromkeys(node for ends in lists for node in sorted(ends)[:most])
         return await self._store.nodes(list(every), call, names=self._are_opaque) if every else {}
 
-    async def _labels(self, predicates: Sequence[Iri], call: Call) -> Mapping[Iri, str]:
+    async def _labels(self, predicates: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, str], bool]:
+        """Return the names of predicates where IDs are opaque, and whether these are all."""
         distinct = list(dict.fromkeys(predicates))
         if not self._are_opaque or not distinct:
-            return {}
+            return {}, True
         facts = await self._store.predicates(distinct, call)
-        return {iri: fact.name for iri, fact in facts.items() if fact.name}
+        names = {iri: fact.name for iri, fact in facts.items() if fact.name}
+        return names, all(fact.mark.whole for fact in facts.values())
 
 
 @dataclass(frozen=True, slots=True)

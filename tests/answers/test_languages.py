@@ -182,6 +182,30 @@ async def test_labels_of_a_schema_are_in_the_language_of_the_call() -> None:
         assert {"x:T": "Ding", "x:p": "Teil"}.items() <= (found.labels or {}).items()
 
 
+OPAQUE = """
+x:a a x:T ; x:P1 "apple" . x:b a x:T ; x:P1 "pear" .
+x:P1 rdfs:label "said"@en , "sagt"@de . x:T rdfs:label "thing"@en , "Ding"@de .
+"""
+
+
+async def test_the_language_of_one_call_does_not_name_predicates_of_values_for_others() -> None:
+    async with over(OPAQUE) as gateway:
+        for language, name in (("de", "sagt"), (None, "said"), ("de", "said")):
+            found = await gateway.search_entities("", ["T"], where=[f"{name} = apple"], language=language)
+            assert [row[0] for row in found.rows or []] == ["x:a"], (language, name)
+        with pytest.raises(InputError, match="sagt"):
+            await gateway.search_entities("", ["T"], where=["sagt = apple"])
+
+
+async def test_labels_of_values_and_of_shapes_are_in_the_language_of_each_call() -> None:
+    profile = Profile(size=ROOM, names=NameSettings(on_stubs=True))
+    english, german = {"x:P1": "said", "x:T": "thing"}, {"x:P1": "sagt", "x:T": "Ding"}
+    async with over(OPAQUE, profile) as gateway:
+        for language, labels in (("de", german), (None, english), ("de", german)):
+            assert (await gateway.describe_schema(language=language)).labels == labels
+            assert (await gateway.describe_schema(node_types=["x:T"], language=language)).labels == labels
+
+
 async def test_a_schema_says_how_many_nodes_have_no_name() -> None:
     async with over('x:a x:p x:b , x:c . x:b rdfs:label "one" .') as gateway:
         assert "2 of the 3 nodes have no name." in (await gateway.describe_schema()).next_steps
