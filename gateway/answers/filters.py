@@ -387,7 +387,7 @@ class TopologyFilter:
             warnings.append(each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
         order = None
         if asked.order is not None:
-            order = await self._members.ordered(nodes, asked.order, call)
+            order = await self._members.ordered(nodes, asked.order, asked.languages, call)
             gaps.add("endpoint_failed", order.unsure, ORDER_UNSURE)
             warnings.extend(order.warnings)
             nodes = list(order.nodes)

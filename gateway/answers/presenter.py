@@ -173,7 +173,7 @@ class Presenter:
         self._crosser = Crosser(store, profile, prefixes)
         self._beyond = BeyondReader(store, prefixes, self._labeller, self._metadata_builder)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
-        self._rows = RowWriter(store, profile, prefixes)
+        self._rows = RowWriter(store, prefixes)
 
     async def present(self, question: Question, topology: Topology) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.

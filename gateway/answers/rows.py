@@ -6,7 +6,7 @@ What stands in the graph is quoted, escaped and cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -30,11 +30,10 @@ from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, End, Ends
 from gateway.members.figures import Grouped
 from gateway.members.list_places import Places
-from gateway.members.ordering import value_key
+from gateway.members.ordering import in_one_language, value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
 from gateway.schema.view import LONGEST_LABEL, TypeChooser
-from gateway.settings.profile import Profile
-from gateway.terms.literals import JsonScalar, Literal, are_translations, language_order, shown_texts
+from gateway.terms.literals import JsonScalar, Literal
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap
 
@@ -86,9 +85,8 @@ def fit_groups(header: MemberHeader, found: Grouped, offset: int, is_too_large: 
 class RowWriter:
     """Writes nodes of one graph as rows."""
 
-    def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap) -> None:
+    def __init__(self, store: GraphStore, prefixes: PrefixMap) -> None:
         self._reader = MemberReader(store)
-        self._preferred = profile.names.languages
         self._prefixes = prefixes
 
     async def add_to(
@@ -105,7 +103,7 @@ class RowWriter:
             ]
             has_names = question.show != "id" or len(walks) < len(columns)
             names = await self._reader.names([*iris, *targets], call) if has_names else NodeNames()
-        cells = self._cells(names, question, call)
+        cells = self._cells(names, question)
         for node in nodes:
             before, cells.other_languages = cells.left_out, Counter()
             row: list[Any] = [cells.node(node.iri)]
@@ -122,9 +120,8 @@ class RowWriter:
         if cells.left_out or any(node.failed for node in nodes):
             header.are_values_complete = False
 
-    def _cells(self, names: NodeNames, question: MemberQuestion, call: Call) -> _Cells:
-        order = language_order(self._preferred, call.language, question.languages)
-        return _Cells(self._prefixes, names.found, question.show, order)
+    def _cells(self, names: NodeNames, question: MemberQuestion) -> _Cells:
+        return _Cells(self._prefixes, names.found, question.show, question.languages)
 
     async def add_groups(
         self, header: MemberHeader, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call
@@ -136,7 +133,7 @@ class RowWriter:
         shown = found.groups[offset : offset + limit] if grouping.by is not None else found.groups
         targets = [end for group in shown for end in (group.end, *group.figures) if isinstance(end, str)]
         names = await self._reader.names(targets, call) if question.show != "id" else NodeNames()
-        cells = self._cells(names, question, call)
+        cells = self._cells(names, question)
         figures = [[cells.of_group(end) for end in group.figures] for group in shown]
         columns = [figure.title for figure in grouping.figures]
         if grouping.by is None:
@@ -210,16 +207,6 @@ class _Cells:
     def _place(self, end: End) -> tuple[bool, Any, str]:
         key = value_key(end, self._names)
         return (key is None, key or (), end.value if isinstance(end, Literal) else end)
-
-
-def in_one_language(ends: Iterable[End], languages: Sequence[str]) -> list[End]:
-    """Return ends without texts that say the same as others in a better language."""
-    found = list(ends)
-    literals = [end for end in found if isinstance(end, Literal)]
-    if not are_translations(literals):
-        return found
-    shown = frozenset(shown_texts(literals, languages))
-    return [end for end in found if not isinstance(end, Literal) or end in shown]
 
 
 _LONGEST_EXAMPLE = 40

@@ -20,7 +20,7 @@ from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import NAMES, End, Ends, Order
 from gateway.terms.comparable import Number, Period, Text, comparable, folded, number_in
 from gateway.terms.iri import XSD, is_blank_node
-from gateway.terms.literals import Literal
+from gateway.terms.literals import Literal, are_translations, shown_texts
 
 _NUMBER, _DATE, _TEXT, _NODE = range(4)
 _BOOLEAN = f"{XSD}boolean"
@@ -129,14 +129,27 @@ def place_of(iri: Iri) -> tuple[bool, Iri]:
     return (is_blank_node(iri), iri)
 
 
+def in_one_language(ends: Iterable[End], languages: Sequence[str]) -> list[End]:
+    """Return ends without texts that say the same as others in a better language."""
+    found = list(ends)
+    literals = [end for end in found if isinstance(end, Literal)]
+    if not are_translations(literals):
+        return found
+    shown = frozenset(shown_texts(literals, languages))
+    return [end for end in found if not isinstance(end, Literal) or end in shown]
+
+
 def in_order(
     nodes: Sequence[Iri],
     order: Order,
     ends: Mapping[Iri, Ends],
     names: Mapping[Iri, str],
     unnamed: Mapping[Iri, Mark] = MappingProxyType({}),
+    languages: Sequence[str] = (),
 ) -> Ordered:
     """Return nodes by the smallest end of a walk, or by the largest, descending.
+
+    Texts that are not shown, because others say the same in a better language, have no part in it.
 
     Args:
         nodes: The nodes.
@@ -144,6 +157,7 @@ def in_order(
         ends: Where its walk ends, by node; not needed for `NAMES`.
         names: The display names of nodes, and of ends that are nodes.
         unnamed: Those of them whose names could not be read, with the marks that say why.
+        languages: The languages in which texts are shown, the best first.
     """
     if order.walk == NAMES:
         by_name = {node: (_TEXT, folded(names[node]), names[node]) for node in nodes if names.get(node)}
@@ -151,7 +165,7 @@ def in_order(
     keys: dict[Iri, Key] = {}
     from_texts = left_out = 0
     for node in nodes:
-        places = [placed(end, names) for end in ends.get(node, _NO_ENDS).ends]
+        places = [placed(end, names) for end in in_one_language(ends.get(node, _NO_ENDS).ends, languages)]
         found = [key for key, _ in places if key is not None]
         left_out += len(places) - len(found)
         from_texts += sum(was_text for _, was_text in places)

@@ -49,7 +49,7 @@ class MemberQuestion:
         edges: Whether edges are shown.
         show: What stands for a node in rows.
         warnings: What a reader should know about the names used.
-        languages: The languages of the graph, the commonest first.
+        languages: The languages in which texts are shown, the best first.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -163,8 +163,8 @@ class MemberReader:
         is_little = len(nodes) * len(conditions) <= FEW_FOR_A_THREAD
         return await in_thread(call, lambda _: _decided(nodes, conditions, ends), unless=is_little)
 
-    async def ordered(self, nodes: Sequence[Iri], order: Order, call: Call) -> Ordered:
-        """Return nodes in an order."""
+    async def ordered(self, nodes: Sequence[Iri], order: Order, languages: Sequence[str], call: Call) -> Ordered:
+        """Return nodes in an order, by texts in the first of some languages where others say the same."""
         with call.tally.stage("metadata"):
             if order.walk == NAMES:
                 names = await self.names(nodes, call)
@@ -174,7 +174,7 @@ class MemberReader:
             names = await self.names(targets, call)
         return await in_thread(
             call,
-            lambda _: in_order(nodes, order, ends, names.found, names.unread),
+            lambda _: in_order(nodes, order, ends, names.found, names.unread, languages),
             unless=len(nodes) <= FEW_FOR_A_THREAD,
         )
 

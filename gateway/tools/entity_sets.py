@@ -63,7 +63,7 @@ class EntitySets:
         self._profile = profile
         self._prefixes = prefixes
         self._reader = MemberReader(store)
-        self._rows = RowWriter(store, profile, prefixes)
+        self._rows = RowWriter(store, prefixes)
 
     async def of_types(self, types: Collection[str], asked: MemberQuestion, limit: int, call: Call) -> EntitySet:
         """Return the entities of some types that fulfil conditions.
@@ -144,7 +144,7 @@ class EntitySets:
             return EntitySet(chosen.nodes, found.mark, warnings=warnings, grouped=found)
         if asked.order is None or not chosen.nodes:
             return EntitySet(chosen.nodes, doubt, warnings=warnings)
-        order = await self._reader.ordered(chosen.nodes, asked.order, call)
+        order = await self._reader.ordered(chosen.nodes, asked.order, asked.languages, call)
         warnings += order.warnings
         if order.unsure:
             warnings.append(ORDER_UNSURE)

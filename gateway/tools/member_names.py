@@ -23,6 +23,7 @@ from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, Subclasses, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.iri import walk_iri
+from gateway.terms.literals import language_order
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.shapes import ShapeReader, ValueTerms
 
@@ -116,6 +117,7 @@ class MemberNames:
         self._store = store
         self._schema_cache = schema_cache
         self._others = profile.edges.excluded
+        self._languages = profile.names.languages
         self._shapes = shapes
         self._prefixes = prefixes
         self._subclasses = Subclasses(store, prefixes)
@@ -168,7 +170,7 @@ class MemberNames:
             arguments.edges,
             arguments.show,
             (*self._warnings(read), *self._about_alike(conditions), *self._about_figures(conditions, grouping)),
-            known.schema.languages,
+            language_order(self._languages, call.language, known.schema.languages),
         )
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:

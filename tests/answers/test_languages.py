@@ -206,6 +206,20 @@ async def test_labels_of_values_and_of_shapes_are_in_the_language_of_each_call()
             assert (await gateway.describe_schema(node_types=["x:T"], language=language)).labels == labels
 
 
+async def test_rows_are_in_the_order_of_the_texts_that_they_show() -> None:
+    graph = 'x:a a x:T ; x:said "apple"@en , "Zapfel"@de . x:b a x:T ; x:said "zebra"@en , "Affe"@de .'
+    rows = {}
+    async with over(graph) as gateway:
+        for language, order in (("de", "x:said"), ("en", "x:said"), (None, "x:said"), ("de", "-x:said")):
+            first = await gateway.search_entities("", ["T"], sort_by=order, language=language, limit=1)
+            both = await gateway.search_entities("", ["T"], sort_by=order, language=language)
+            assert first.rows == (both.rows or [])[:1]
+            rows[language, order] = both.rows
+    german, english = [["x:b", "Affe"], ["x:a", "Zapfel"]], [["x:a", "apple"], ["x:b", "zebra"]]
+    assert (rows["de", "x:said"], rows["de", "-x:said"]) == (german, german[::-1])
+    assert rows["en", "x:said"] == rows[None, "x:said"] == english
+
+
 async def test_a_schema_says_how_many_nodes_have_no_name() -> None:
     async with over('x:a x:p x:b , x:c . x:b rdfs:label "one" .') as gateway:
         assert "2 of the 3 nodes have no name." in (await gateway.describe_schema()).next_steps

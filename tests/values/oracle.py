@@ -3,6 +3,7 @@
 Written from the specification alone. Where that leaves a choice, a function of its own has it, and says so.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -22,7 +23,7 @@ from tests.values.comparing import (
     period_of,
     text_of,
 )
-from tests.values.terms import End, Literal, is_blank
+from tests.values.terms import STRING, End, Literal, is_blank
 from tests.values.walks import Condition, Graph, Step, Walk
 
 Arguments: TypeAlias = Mapping[str, Any]
@@ -134,12 +135,29 @@ def order_key(graph: Graph, node: str, by: str, *, descending: bool) -> Key | No
     if by == "name":
         name = graph.display_name(node)
         return (Kind.TEXT, (fold(name), name)) if name else None
-    values = [key for end in graph.ends(node, graph.walk(by)) if (key := value_key(graph, end)) is not None]
+    ends = without_translations(set(graph.ends(node, graph.walk(by))))
+    values = [key for end in ends if (key := value_key(graph, end)) is not None]
     if not values:
         return None
     first = min(kind for kind, _ in values)
     of_kind = [key for key in values if key[0] is first]
     return max(of_kind) if descending else min(of_kind)
+
+
+def without_translations(ends: Collection[End]) -> list[End]:
+    """Return ends without texts that say the same as others in English, or else in the language of the first tag.
+
+    Texts are translations where each language has equally many, or, of three and more, one more or less, unless a text
+    without a language stands beside a language with two.
+    """
+    texts = [end for end in ends if isinstance(end, Literal) and (end.language or end.datatype == STRING)]
+    counts = Counter(end.language for end in texts if end.language)
+    difference = max(counts.values(), default=0) - min(counts.values(), default=0)
+    has_other = any(not end.language for end in texts)
+    if len(counts) < 2 or difference > (len(counts) > 2) or (has_other and max(counts.values()) > 1):
+        return list(ends)
+    best = "en" if "en" in counts else min(counts)
+    return [end for end in ends if not isinstance(end, Literal) or end.language in {"", best}]
 
 
 def value_key(graph: Graph, end: End) -> Key | None:
