@@ -1,10 +1,10 @@
-"""What tells entities of the same name and type apart: the property or edge in which they differ most."""
+"""What tells entities of the same name and type apart: values of properties, or edges, that one of them has alone."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gateway.answers.page import PageHit
 from gateway.errors import Fault
@@ -29,7 +29,27 @@ Distinction = Mapping[str, JsonScalar]
 _Alike = tuple[Iri, ...]
 """Entities of one name and type."""
 
-_Values = Mapping[Iri, Mapping[str, JsonScalar]]
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """All values that one entity has of one predicate.
+
+    Attributes:
+        keys: What is the same of equal values.
+        shown: Those that may be shown, the first preferred.
+    """
+
+    keys: frozenset[_Key]
+    shown: Sequence[JsonScalar]
+
+
+_Key = tuple[bool, JsonScalar]
+
+_Known = Mapping[Iri, Mapping[str, _Values | None]]
+"""The values of entities by the IDs of predicates, None where some are unknown; without entities that were not read."""
+
+_Told = Mapping[Iri, tuple[str, JsonScalar]]
+"""A predicate and a value of entities that are told from all others."""
 
 
 class Distinguisher:
@@ -43,7 +63,7 @@ class Distinguisher:
     async def told_apart(
         self, nodes: Sequence[Iri], hits: Sequence[PageHit], schema: Schema, call: Call
     ) -> list[PageHit]:
-        """Return hits, those of one name and type with a value that others of them do not have, if there is one.
+        """Return hits, those of one name and type with a value that none of the others has, if there is one.
 
         Properties are read first, and edges only where these leave some entities alike. What cannot be read tells
         nothing apart.
@@ -72,68 +92,93 @@ class Distinguisher:
                 nodes = [node for group in wanted for node in group]
                 described = await self._store.node_metadata(nodes, call, blank_nodes=False)
                 properties = self._properties(described, schema, call)
-                best = {group: _best(group, properties) for group in wanted}
-                left = [group for group in wanted if len(set(best[group].values())) < len(group)]
+                told = {group: _told_apart(group, properties) for group in wanted}
+                left = [group for group in wanted if len(told[group]) < len(group)]
                 edges = await self._edges([node for group in left for node in group], call) if left else {}
         except Fault:
             return {}
         for group in wanted:
-            by_edge = _best(group, edges)
-            chosen = max(best[group], by_edge, key=lambda values: len(set(values.values())))
-            found |= {node: dict([value]) for node, value in chosen.items()}
+            # Of one predicate as many as can be, so that values can be compared.
+            better, other = sorted([told[group], _told_apart(group, edges)], key=len, reverse=True)
+            found |= {node: dict([value]) for node, value in {**other, **better}.items()}
         return found
 
-    def _properties(self, described: Mapping[Iri, Description], schema: Schema, call: Call) -> _Values:
+    def _properties(self, described: Mapping[Iri, Description], schema: Schema, call: Call) -> _Known:
         roles = self._profile.roles
         known = {*roles.name, *roles.synonym, *roles.description, *(schema.names or ()), *schema.synonyms}
         order = language_order(self._profile.names.languages, call.language, schema.languages)
-        values: dict[Iri, dict[str, JsonScalar]] = defaultdict(dict)
+        values: dict[Iri, dict[str, _Values | None]] = {}
         for node, description in described.items():
+            if not description.mark.whole:
+                continue
+            values[node] = {}
             for predicate, items in description.properties.items():
                 literals = [one for one in items if isinstance(one, Literal) and not is_own(one.datatype)]
                 if predicate in known or is_own(predicate) or not literals:
                     continue
-                first = sorted_values(one.json for one in shown_texts(literals, order))[0]
-                if not isinstance(first, str) or len(first) <= _LONGEST:
-                    written = first if not isinstance(first, str) else one_line(first)
-                    values[node][self._prefixes.shorten(predicate)] = written
+                texts = sorted_values(_written(one.json) for one in shown_texts(literals, order))
+                values[node][self._prefixes.shorten(predicate)] = _Values(
+                    frozenset(_key(_written(one.json)) for one in literals),
+                    [text for text in texts if not isinstance(text, str) or len(text) <= _LONGEST],
+                )
         return values
 
-    async def _edges(self, nodes: Sequence[Iri], call: Call) -> _Values:
+    async def _edges(self, nodes: Sequence[Iri], call: Call) -> _Known:
         counted = await self._store.edge_counts(nodes, call)
-        first = {
+        # The count tells whether an entity has more neighbours of a predicate than are known.
+        found = {
             node: {
-                f"{'^' * row.incoming}{self._prefixes.shorten(row.predicate)}": row.neighbours[0]
+                f"{'^' * row.incoming}{self._prefixes.shorten(row.predicate)}": row.neighbours
+                if len(row.neighbours) == row.count
+                else ()
                 for row in one.counts
-                if row.neighbours
             }
             for node, one in counted.items()
+            if one.mark.whole
         }
-        ends = {end for rows in first.values() for end in rows.values()}
+        ends = {end for rows in found.values() for some in rows.values() for end in some}
         facts = await self._store.nodes(sorted(ends), call, names=True) if len(ends) <= _MOST * 4 else {}
 
         def written(end: Iri) -> str:
             name = facts[end].name if end in facts else ""
             return cut(name, _LONGEST) or self._prefixes.shorten(end)
 
-        return {node: {key: written(end) for key, end in rows.items()} for node, rows in first.items()}
+        def values(some: Sequence[Iri]) -> _Values | None:
+            texts = [written(end) for end in some]
+            return _Values(frozenset(map(_key, texts)), texts) if texts else None
+
+        return {node: {key: values(some) for key, some in rows.items()} for node, rows in found.items()}
 
 
-def _best(group: _Alike, values: _Values) -> Mapping[Iri, tuple[str, JsonScalar]]:
-    """Return the values of the predicate in which most entities of a group differ; none where none differ."""
-    by_predicate: dict[str, dict[Iri, JsonScalar]] = defaultdict(dict)
-    for node in group:
-        for predicate, value in values.get(node, {}).items():
-            by_predicate[predicate][node] = value
-    ranked = sorted(
-        (-_differing(of), -len(of), sum(len(str(value)) for value in of.values()), predicate)
-        for predicate, of in by_predicate.items()
-    )
-    if not ranked or (ranked[0][0] == -1 and len(by_predicate[ranked[0][-1]]) == len(group)):
+def _written(value: JsonScalar) -> JsonScalar:
+    return one_line(value) if isinstance(value, str) else value
+
+
+def _key(value: JsonScalar) -> _Key:
+    # True equals 1.
+    return isinstance(value, bool), value
+
+
+def _told_apart(group: _Alike, known: _Known) -> _Told:
+    """Return values that none of the others of a group has, of the predicate that tells most of them apart first.
+
+    Nothing is told apart where one of the others may have the same value, because not all of its values are known.
+    """
+    if any(node not in known for node in group):
         return {}
-    predicate = ranked[0][-1]
-    return {node: (predicate, value) for node, value in by_predicate[predicate].items()}
-
-
-def _differing(values: Mapping[Iri, JsonScalar]) -> int:
-    return len({(type(value), value) for value in values.values()})
+    alone: dict[str, dict[Iri, JsonScalar]] = {}
+    for predicate in {predicate for node in group for predicate in known[node]}:
+        values = {node: known[node][predicate] for node in group if predicate in known[node]}
+        whole = {node: one for node, one in values.items() if one is not None}
+        if len(whole) < len(values):
+            continue
+        counts = Counter(key for one in whole.values() for key in one.keys)
+        first = {node: next((v for v in one.shown if counts[_key(v)] == 1), None) for node, one in whole.items()}
+        alone[predicate] = {node: value for node, value in first.items() if value is not None}
+    told: dict[Iri, tuple[str, JsonScalar]] = {}
+    for predicate in sorted(
+        alone, key=lambda one: (-len(alone[one]), sum(len(str(v)) for v in alone[one].values()), one)
+    ):
+        for node, value in alone[predicate].items():
+            told.setdefault(node, (predicate, value))
+    return told

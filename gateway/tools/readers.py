@@ -160,7 +160,7 @@ class IdReader:
             return iri
         await self._wait_for_names(call)
         try:
-            page = await self._searcher.search(SearchEntities(query=bare), REFERENCE, call)
+            page = await self._searcher.search(SearchEntities(query=bare), REFERENCE, call, tells_apart=False)
         except Fault:
             # Whether there is a node of this IRI is found out without the names.
             return iri
@@ -187,7 +187,7 @@ class IdReader:
     async def _named(self, name: str, no_id: InputError, call: Call) -> PageHit:
         await self._wait_for_names(call)
         try:
-            page = await self._searcher.search(SearchEntities(query=name), REFERENCE, call)
+            page = await self._searcher.search(SearchEntities(query=name), REFERENCE, call, tells_apart=False)
         except InputError:
             # A text without a word is no name.
             raise no_id from None

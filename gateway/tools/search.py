@@ -125,10 +125,18 @@ class EntitySearcher:
         self._sets = EntitySets(store, profile, prefixes)
         self._member_names = member_names
 
-    async def search(self, arguments: SearchEntities, shape: Shape, call: Call) -> SearchPage:
+    async def search(
+        self, arguments: SearchEntities, shape: Shape, call: Call, *, tells_apart: bool = True
+    ) -> SearchPage:
         """Return the entities whose names have the words of the query, the best first.
 
         Without a query, return all entities of the types, by weight, or if there are many, by ID.
+
+        Args:
+            arguments: The arguments of the tool.
+            shape: The shape of the answer.
+            call: The call.
+            tells_apart: Whether to read what tells entities of one name and type apart.
 
         Raises:
             InputError: The query has no word and no symbol, or a type is none of the graph's.
@@ -156,7 +164,8 @@ class EntitySearcher:
         advice = "" if found.fitting or not question.terms.text else await self._advice(view, call)
         size = max_bytes(self._profile.size, None, explain=arguments.explain)
         written = [self._hit(one, facts[one.hit.iri], types[one.hit.iri], call.language) for one in shown]
-        written = await self._distinguisher.told_apart([one.hit.iri for one in shown], written, view.schema, call)
+        if tells_apart:
+            written = await self._distinguisher.told_apart([one.hit.iri for one in shown], written, view.schema, call)
 
         def page_of(listed: list[PageHit]) -> SearchPage:
             page = self._page(question, found, written, listed, advice, facts_are_whole=facts_are_whole)

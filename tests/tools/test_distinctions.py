@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import InputError
 from gateway.settings.profile import ShapeName
-from tests.small import over
+from tests.small import Watched, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -55,3 +56,53 @@ async def test_different_names_are_not_compared() -> None:
     async with over(CITIES) as gateway:
         page = await gateway.search_entities("Springfield", ["x:Person"], explain=True)
     assert page.result[0].differs is None
+
+
+async def test_a_value_that_another_has_too_tells_nothing_apart() -> None:
+    graph = """
+    x:a rdfs:label "Mercury" ; x:colour "blue", "red" ; x:near x:n1, x:n2 .
+    x:b rdfs:label "Mercury" ; x:colour "red" ; x:near x:n2 .
+    """
+    assert await differing(graph, "mercury") == {"x:a": {"x:colour": "blue"}, "x:b": None}
+
+
+async def test_who_has_a_property_with_others_is_told_apart_by_another() -> None:
+    graph = """
+    x:a rdfs:label "Springfield" ; x:state "Ohio" ; x:zip 1 .
+    x:b rdfs:label "Springfield" ; x:state "Ohio" ; x:founded 1820 .
+    x:c rdfs:label "Springfield" ; x:state "Texas" .
+    x:d rdfs:label "Springfield" ; x:state "Utah" .
+    """
+    assert await differing(graph, "springfield") == {
+        "x:a": {"x:zip": 1}, "x:b": {"x:founded": 1820}, "x:c": {"x:state": "Texas"}, "x:d": {"x:state": "Utah"},
+    }  # fmt: skip
+
+
+async def test_an_edge_of_which_not_all_ends_are_known_tells_nothing_apart() -> None:
+    many = ", ".join(f"x:n{number}" for number in range(5))
+    graph = f'x:a rdfs:label "Main" ; x:near {many} . x:b rdfs:label "Main" ; x:near x:n2 .'
+    assert await differing(graph, "main") == {"x:a": None, "x:b": None}
+
+
+async def test_a_value_in_another_language_is_not_shown_as_what_differs() -> None:
+    graph = """
+    x:a rdfs:label "Bank" ; x:kind "bench"@en , "Sitz"@de . x:b rdfs:label "Bank" ; x:kind "bench"@en , "Pult"@de .
+    """
+    assert await differing(graph, "bank") == {"x:a": None, "x:b": None}
+
+
+async def test_nothing_is_read_to_tell_apart_what_a_name_in_the_place_of_an_id_means() -> None:
+    asked: list[str] = []
+
+    async def hook(query: str) -> None:
+        asked.append(query)
+
+    graph = 'x:a a x:T ; rdfs:label "Main" ; x:k 1 . x:b a x:T ; rdfs:label "Main" ; x:k 2 .'
+    async with over(Watched(engine(graph), hook)) as gateway:
+        with pytest.raises(InputError, match="x:a"):
+            await gateway.describe_entity("Main")
+        for_name = [*asked]
+        asked.clear()
+        found = await gateway.search_entities("Main")
+    assert [hit.differs for hit in found.result] == [{"x:k": 1}, {"x:k": 2}]
+    assert len([query for query in asked if query not in for_name]) == 1
