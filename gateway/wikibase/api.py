@@ -57,7 +57,7 @@ _BROKEN = frozenset({"cirrussearch-backend-error", "internal_api_error_dberror",
 """Codes of errors of what is behind the API."""
 
 _BAD_LANGUAGE = frozenset({"badvalue", "unknown_language", "unrecognizedvalue"})
-"""Codes of errors about a value; the language is the only one that an operator chooses."""
+"""Codes of errors about a value; the language is the only one that an operator or a caller chooses."""
 
 _LATER = frozenset({429, 503})
 """Statuses of a server that refuses for now."""
@@ -72,6 +72,10 @@ _BY_STATUS: Mapping[int, tuple[type[Fault], str, str]] = {
     502: (BrokenAnswer, "The Wikibase API failed with HTTP status 502.", LATER),
     504: (GaveUp, "The Wikibase API gave up on a request.", LATER),
 }
+
+
+class ValueRefused(QueryRefused):
+    """The API refuses a value of a request, such as a language that the wiki does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +176,7 @@ def _fault_of(error: object, wait: float | None) -> Fault:
     if code in _BROKEN:
         return BrokenAnswer("What is behind the Wikibase API failed.", next_step=LATER)
     if code in _BAD_LANGUAGE:
-        return QueryRefused("The Wikibase API refuses a value, maybe the language.", next_step=_LANGUAGE)
+        return ValueRefused("The Wikibase API refuses a value, maybe the language.", next_step=_LANGUAGE)
     return QueryRefused("The Wikibase API refused a request.", next_step="Ask with other words.")
 
 

@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
+from cachetools import LRUCache
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gateway.errors import EndpointFault, Fault, counted
@@ -26,7 +27,7 @@ from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hit, HitDetails, Hits, Iri, SearchTerms
 from gateway.terms.iri import is_iri
 from gateway.terms.names import Fit, Sought, listed_words
-from gateway.wikibase.api import ApiClient
+from gateway.wikibase.api import ApiClient, ValueRefused
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -132,6 +133,9 @@ _LONGEST_NAME = 250
 _LONGEST_QUERY = 300
 """Characters of a full-text query at most; a longer one is refused (CirrusSearch, `MaxFullTextQueryLength`)."""
 
+_LANGUAGES = 100
+"""Languages that a wiki does not know that are remembered."""
+
 _SETTING = "The operator of this gateway should check search.api in its profile."
 
 _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -189,23 +193,26 @@ class ApiRequests:
         self._client = client
         self._language = language
         self._base = ""
+        self._unknown: LRUCache[str, bool] = LRUCache(_LANGUAGES)
 
     def language_of(self, call: Call) -> str:
-        """Return the language in which a call searches: the one that it asks for, or else that of the profile."""
-        return call.language or self._language
+        """Return the language in which a call searches: that of the profile, unless it asks for one that is known."""
+        return self._language if self.is_unknown(call.language) else call.language or self._language
+
+    def is_unknown(self, language: str) -> bool:
+        """Return whether the wiki does not know a language, so far as was found out."""
+        return language in self._unknown
 
     async def beginning(self, text: str, kind: str, terms: SearchTerms, start: int, call: Call) -> ApiHits:
         """Ask for an `item` or `property` with a label or an alias that begins with a text, or with this ID."""
-        fields = [
-            ("action", "wbsearchentities"),
-            ("search", _sendable(text)[:_LONGEST_NAME]),
-            ("language", self.language_of(call)),
-            ("uselang", self.language_of(call)),
-            ("type", kind),
-            ("limit", str(AT_ONCE)),
-            ("continue", str(start)),
-        ]
-        answer = read(Entries, await self._client.ask("wbsearchentities", fields, call))
+        language = self.language_of(call)
+        try:
+            answer = await self._beginning(text, kind, start, language, call)
+        except ValueRefused:
+            if language == self._language:
+                raise
+            answer = await self._beginning(text, kind, start, self._language, call)
+            self._unknown[language] = True
         entities = {
             self._iri(entry): FoundEntity((_hit(entry, terms),), HitDetails(entry.label, entry.description))
             for entry in answer.search
@@ -213,6 +220,18 @@ class ApiRequests:
         # Beyond the first hundred the API does not say whether there are more.
         more = answer.next is not None or (start > 0 and len(answer.search) >= AT_ONCE)
         return ApiHits(entities, answer.next, more)
+
+    async def _beginning(self, text: str, kind: str, start: int, language: str, call: Call) -> Entries:
+        fields = [
+            ("action", "wbsearchentities"),
+            ("search", _sendable(text)[:_LONGEST_NAME]),
+            ("language", language),
+            ("uselang", language),
+            ("type", kind),
+            ("limit", str(AT_ONCE)),
+            ("continue", str(start)),
+        ]
+        return read(Entries, await self._client.ask("wbsearchentities", fields, call))
 
     async def with_words(self, words: Sequence[str], start: int, call: Call) -> ApiHits:
         """Ask for items whose page has every word, in any name of any language, or in its statements.
@@ -321,6 +340,8 @@ _NOTHING = (
     "that there is nothing: try another spelling or language, or fewer words."
 )
 
+_UNKNOWN_LANGUAGE = 'language: the wiki does not know "{}", so it was searched in "{}".'
+
 _OTHER_TYPES = (
     "node_types: the Wikibase API found {found} for this text, none of them with one of these types here "
     "(with no type here at all: {typeless}). Search without node_types to see them."
@@ -350,7 +371,7 @@ class WikibaseStore(DelegatingStore):
         if found.fault is None:
             return found
         if found.hits:
-            return replace(found, warnings=(f"{found.fault.wrong} {_PARTLY}",))
+            return replace(found, warnings=(*found.warnings, f"{found.fault.wrong} {_PARTLY}"))
         exact = await self._inner.named(terms.text, types, call)
         if not exact.hits:
             raise found.fault
@@ -370,16 +391,20 @@ class WikibaseStore(DelegatingStore):
             results.how.append(f"the property {entity.text}")
             await results.add(self._beginning(entity.text, "property", terms, call))
         if results.fault is None and (may_be_name or not results.how):
+            text = terms.text if entity is None else entity.text
+            await results.add(self._beginning(text, "item", terms, call))
             results.how.append(
                 f'labels and aliases (language "{self._requests.language_of(call)}") that begin with the text'
             )
-            text = terms.text if entity is None else entity.text
-            await results.add(self._beginning(text, "item", terms, call))
         if results.fault is None and not results.entities and may_be_name and terms.words:
             results.how.append(f"its full text, for pages with every word: {listed_words(terms.words)}")
             await results.add(lambda start: self._requests.with_words(terms.words, start, call))
             await results.name(self._requests, Sought.of(terms.text))
-        return results.hits()
+        found = results.hits()
+        if not self._requests.is_unknown(call.language):
+            return found
+        unknown = _UNKNOWN_LANGUAGE.format(call.language, self._requests.language_of(call))
+        return replace(found, warnings=(unknown, *found.warnings))
 
     def _beginning(self, text: str, kind: str, terms: SearchTerms, call: Call) -> _Fetch:
         return lambda start: self._requests.beginning(text, kind, terms, start, call)

@@ -23,7 +23,7 @@ from gateway.errors import (
 from gateway.graph.call import Deadline
 from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.transport.credentials import access_without_credentials
-from gateway.wikibase.api import WikibaseApi
+from gateway.wikibase.api import ValueRefused, WikibaseApi
 from tests.servers.loopback import HOST, free_port
 from tests.transport.fake_endpoint import Handler, Hanging, answering, fake_endpoint, in_turn, sending, time_runs_out
 from tests.transport.loopback_proxy import loopback_proxy
@@ -130,7 +130,7 @@ async def test_a_lag_is_reported_inside_an_answer_and_means_later() -> None:
         ("cirrussearch-too-busy-error", Throttled),
         ("cirrussearch-backend-error", BrokenAnswer),
         ("cirrussearch-query-too-long", QueryRefused),
-        ("badvalue", QueryRefused),
+        ("badvalue", ValueRefused),
         ("readapidenied", QueryRefused),
     ],
 )

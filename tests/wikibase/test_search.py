@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.api import open_gateway
-from gateway.errors import InputError
+from gateway.errors import InputError, QueryRefused
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import SearchSettings
@@ -291,6 +291,24 @@ async def test_the_language_of_the_api_may_be_another() -> None:
     async with wired(SLICE, profile=profile_for("http://127.0.0.1/", language="de")) as both:
         assert hit_ids(await both.search("Per Anhalter")) == ["wd:Q25169"]
         assert both.api.asked[0]["uselang"] == "de"
+
+
+async def test_a_language_that_the_wiki_does_not_know_is_told_and_the_profiles_is_searched() -> None:
+    async with wired(SLICE) as both:
+        for text in ("Douglas Ad", "Douglas A"):
+            answer = await both.gateway.search_entities(text, language="fi", explain=True)
+            assert hit_ids(answer) == ["wd:Q42"]
+            assert answer.warnings == ['language: the wiki does not know "fi", so it was searched in "en".']
+            assert '"en"' in how(answer)
+        # What it does not know is asked for once.
+        assert [request["language"] for request in both.api.asked] == ["fi", "en", "en"]
+        assert (await both.gateway.search_entities("Douglas Ad", language="de")).warnings is None
+
+
+async def test_where_the_profiles_language_is_refused_too_the_operator_is_told() -> None:
+    async with wired(SLICE, profile=profile_for("http://127.0.0.1/", language="xx")) as both:
+        with pytest.raises(QueryRefused, match=r"search\.api_language"):
+            await both.gateway.search_entities("Douglas Ad", language="fi")
 
 
 async def test_a_graph_in_a_file_is_not_looked_up_anywhere() -> None:
