@@ -31,6 +31,10 @@ class PredicateNames(Protocol):
         """Return the predicates that have a name, ID or label; `<IRI>` is an ID; none for an unknown name."""
         ...
 
+    def is_id(self, name: str) -> bool:
+        """Return whether a name is an ID: its predicates are then one, and it is not known which the graph has."""
+        ...
+
     def unknown(self, name: str) -> GatewayError:
         """Return the error of a name that no predicate has, or may have."""
         ...
@@ -136,7 +140,7 @@ class WalkReader:
             if not predicates and _is_role(step, steps[:place]):
                 walk.append(Step(_ROLES[step.name]))
                 continue
-            if len(predicates) > 1:
+            if len(predicates) > 1 and not self._names.is_id(step.name):
                 ambiguous.append((step.name, predicates))
             walk.append(Step(predicates, step.is_inverse))
         if ambiguous and not self._union:

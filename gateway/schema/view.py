@@ -125,10 +125,11 @@ class TermLookup:
         whole = True
         for name in names:
             found = self._find(name, further)
-            whole = whole and bool(found) and (self._comprehensive or self._as_iri(name) in found)
+            ids = self._ids(name, further)
+            whole = whole and bool(found) and (self._comprehensive or not ids.isdisjoint(found))
             if not found:
                 warnings.append(self._unknown(argument, name, hinted=len(warnings) < HINTED))
-            elif len(found) > 1:
+            elif len(found) > 1 and not found <= ids:
                 meant = self._prefixes.listed(found, _SHOWN)
                 warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
@@ -146,18 +147,17 @@ class TermLookup:
             InputError: The name matches nothing; the text names the nearest.
             Fault: The name matches nothing, and terms or names could not be read.
         """
-        found = self._find(name, _NOTHING)
-        if len(found) > 1:
+        found, ids = self._find(name, _NOTHING), self._ids(name)
+        if len(found) > 1 and not found <= ids:
             meant = self._prefixes.listed(found, _SHOWN)
             return frozenset(found), messages.several_meant(argument, quoted(name), self._kind, meant)
         if found:
             return frozenset(found), ""
-        iri = self._as_iri(name)
-        if is_iri(iri) and (iri != name or "://" in name):
+        if ids:
             if not self._comprehensive:
-                return frozenset({iri}), ""
+                return ids, ""
             nearest = self._nearest(name) if hinted else ""
-            return frozenset({iri}), messages.absent_term(argument, in_prose(name), self._kind, nearest)
+            return ids, messages.absent_term(argument, in_prose(name), self._kind, nearest)
         raise self.unknown(argument, name)
 
     def unknown(self, argument: str, name: str) -> GatewayError:
@@ -200,13 +200,12 @@ class TermLookup:
 
     def as_iris(self, names: Sequence[str]) -> list[Iri]:
         """Return the IRIs of those names that are IRIs or CURIEs, listed or not."""
-        expanded = [(name, self._as_iri(name)) for name in names]
-        return [iri for name, iri in expanded if is_iri(iri) and (iri != name or "://" in name)]
+        return [iri for name in names for iri in sorted(self._ids(name))]
 
     def _find(self, name: str, further: Mapping[Iri, str]) -> set[str]:
-        iri = self._as_iri(name)
-        if is_iri(iri) and (iri in self._listed or iri in further):
-            return {iri}
+        ids = self._ids(name, further)
+        if any(iri in self._listed or iri in further for iri in ids):
+            return set(ids)
         folded = fold(name)
         found = set(self.names[0].get(folded, ()))
         return found | {
@@ -215,12 +214,21 @@ class TermLookup:
             if folded in {fold(other), fold(local_name(other)), fold(self._prefixes.declared_form(other)), fold(label)}
         }
 
-    def _as_iri(self, name: str) -> str:
+    def _ids(self, name: str, further: Mapping[Iri, str] = _NOTHING) -> frozenset[Iri]:
+        """Return the IRIs that a name means as an ID, listed or not; none if it is no ID.
+
+        They are several where an ID has several meanings, and it is not known which of them the graph has.
+        """
         try:
             meant = self._prefixes.meanings(self._prefixes.without_name(name))
         except InputError:
-            return name
-        return next((iri for iri in meant if iri in self._listed), meant[0])
+            return frozenset()
+        first = meant[0]
+        if first in self._listed:
+            return frozenset({first})
+        there = frozenset(iri for iri in meant if iri in self._listed or iri in further)
+        is_id = first != name or "://" in name
+        return there if not is_id or (there and self._comprehensive) else frozenset(meant)
 
     def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
         if self._comprehensive:

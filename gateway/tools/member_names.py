@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import cast, get_args
 
 from gateway import messages
@@ -55,7 +57,7 @@ class StepNames:
         self._prefixes = prefixes
         self._known: dict[str, frozenset[Iri]] = {}
 
-    def predicates(self, name: str) -> Collection[Iri]:
+    def predicates(self, name: str) -> frozenset[Iri]:
         """Return the predicates that have a name, ID or label; those of an ID that is not listed too."""
         if name not in self._known:
             if _OPERATORS.isdisjoint(name.split()):
@@ -66,6 +68,11 @@ class StepNames:
                 # What stands behind an ID is then the rest of a condition, and not its name.
                 self._known[name] = frozenset(self._edges.named(name) | self._values.named(name))
         return self._known[name]
+
+    def is_id(self, name: str) -> bool:
+        """Return whether a name is an ID: its predicates are then one, and it is not known which the graph has."""
+        bare = [self._prefixes.without_name(name)]
+        return self.predicates(name) <= {*self._edges.as_iris(bare), *self._values.as_iris(bare)}
 
     def _unlisted(self, name: str) -> frozenset[Iri]:
         """Return the IRI of an ID that is not listed; one with a slash is a walk, unless it is a whole IRI."""
@@ -282,6 +289,9 @@ class MemberNames:
     ) -> Mapping[str, frozenset[Iri]]:
         """Return what the names and IDs in conditions mean, where walks end at nodes."""
         found: dict[str, frozenset[Iri]] = {}
+        of_nodes = (one for one in read if not isinstance(one.walk[-1].predicates, str))
+        of_nodes = (one for one in of_nodes if names.kind_of_ends(one.walk) != "literals")
+        ids = await self._ids(chain.from_iterable(one.entity_names for one in of_nodes), call)
         looked_up = 0
         for one in read:
             kind = names.kind_of_ends(one.walk)
@@ -290,8 +300,8 @@ class MemberNames:
                     found[text] = await self._types(text, known, call)
                 elif kind == "literals" or text in found or isinstance(one.walk[-1].predicates, str):
                     continue
-                elif (iri := self._as_id(text)) is not None:
-                    found[text] = frozenset({iri})
+                elif text in ids:
+                    found[text] = ids[text]
                 elif looked_up == _MOST_LOOKED_UP:
                     raise too_many_names("where", _MOST_LOOKED_UP)
                 else:
@@ -306,13 +316,25 @@ class MemberNames:
         # With a part of the subclasses, nodes would fulfil != that do not.
         return await self._subclasses.all_of("where", chosen.iris, call)
 
-    def _as_id(self, text: str) -> Iri | None:
-        bare = self._prefixes.without_name(text)
-        try:
-            iri = self._prefixes.expand(bare)
-        except InputError:
-            return None
-        return iri if iri != bare or "://" in bare or bare.startswith(_WITHOUT_AUTHORITY) else None
+    async def _ids(self, texts: Iterable[str], call: Call) -> Mapping[str, frozenset[Iri]]:
+        """Return what those texts mean that are IDs: of several meanings the first that the graph has."""
+        meant: dict[str, Sequence[Iri]] = {}
+        for text in texts:
+            with suppress(InputError):
+                meant[text] = self._prefixes.meanings(self._prefixes.without_name(text))
+        several = list(dict.fromkeys(chain.from_iterable(iris for iris in meant.values() if len(iris) > 1)))
+        existing = await self._store.existing(several, call) if several else {}
+        if unread := next((one.mark.fault for one in existing.values() if one.mark.fault is not None), None):
+            raise unread
+        found = {}
+        for text, iris in meant.items():
+            first, bare = iris[0], self._prefixes.without_name(text)
+            there = next((iri for iri in iris if iri in existing and existing[iri].exists), None)
+            if there is not None:
+                found[text] = frozenset({there})
+            elif first != bare or "://" in bare or bare.startswith(_WITHOUT_AUTHORITY):
+                found[text] = frozenset(iris)
+        return found
 
     async def _named(self, text: str, call: Call) -> frozenset[Iri]:
         hits = await self._store.named(text, (), call)

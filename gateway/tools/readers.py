@@ -333,9 +333,9 @@ class SteeringReader:
 
     def _predicates(self, step: StepText, known: SchemaView, warnings: dict[str, None]) -> frozenset[Iri]:
         """Return the edge predicates that a step means."""
-        iri = self._iri(step.name)
-        if iri is not None:
-            self._check_edge(iri)
+        ids = self._iris(step.name)
+        if ids and not any(map(self._edges.allows, ids)):
+            self._check_edge(ids[0])
         try:
             iris, warning = known.predicates.required(_ARGUMENT, step.name, hinted=len(warnings) < HINTED)
         except InputError:
@@ -343,14 +343,16 @@ class SteeringReader:
             raise
         if warning:
             warnings[warning] = None
-        return iris
+        # Of the meanings of an ID, some may be no edges.
+        return iris.difference(iri for iri in ids if not self._edges.allows(iri))
 
-    def _iri(self, name: str) -> Iri | None:
+    def _iris(self, name: str) -> Sequence[Iri]:
+        """Return the IRIs that a name may mean as an ID."""
         try:
-            iri = self._prefixes.expand(name)
+            meant = self._prefixes.meanings(name)
         except InputError:
-            return None
-        return iri if iri != name or "://" in name else None
+            return ()
+        return meant if meant[0] != name or "://" in name else ()
 
     def _check_edge(self, predicate: Iri) -> None:
         if not self._edges.allows(predicate):

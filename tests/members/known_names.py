@@ -37,6 +37,11 @@ class KnownNames:
         self.asked += 1
         return self._names.get(name, ())
 
+    def is_id(self, name: str) -> bool:
+        """Return whether a name is an ID with several meanings: none is."""
+        del name
+        return False
+
     def unknown(self, name: str) -> InputError:
         """Return an error."""
         return InputError(f"where: {quoted(name)} is no predicate.", valid="Predicates are: pv:price.")
