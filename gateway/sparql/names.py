@@ -24,6 +24,7 @@ from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
 from gateway.terms.local_names import local_part, readable
+from gateway.terms.name_predicates import pairs_among
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import one_line
 
@@ -119,6 +120,8 @@ class SparqlNameReader:
         joined: Mapping[Iri, str] = {}
         if self._name_predicates.parts and nodes:
             facts = await self._nodes.facts(list(nodes), call, names=True)
+            if unread := next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None):
+                raise unread
             joined = {node: fact.name for node, fact in facts.items() if fact.name}
 
         def names(deadline: Deadline) -> tuple[Name, ...]:
@@ -304,8 +307,10 @@ class NamelessCounter:
         """Count all ends of the edges with some predicates; blank nodes are nodes where that is said."""
         given: dict[str, Parameter] = {
             "predicates": predicates,
-            "names": [*plain(self._name_predicates.all), *self._name_predicates.parts],
+            "names": plain(self._name_predicates.all),
             "walks": rows_of(self._name_predicates.all),
+            # No search at an endpoint compares them.
+            "pairs": [] if self._client.is_remote else pairs_among(self._name_predicates.parts),
             "most": self._most,
             "blank_nodes": [True] * blank_nodes,
             "excepted": self._rule.excepted,

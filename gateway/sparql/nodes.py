@@ -233,9 +233,11 @@ class NodeReader:
         return await self._query("facts", read_names, **name_parameters(names)).run(ids, call)
 
     async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
-        """Return which nodes have a name or a synonym, without those about which the graph could not be asked."""
-        names = (*self._name_predicates.all, *self._name_predicates.parts)
-        facts = await self._query("facts", self._facts_by((), names), **name_parameters(names)).run(ids, call)
+        """Return which nodes a search finds by a name, without those about which the graph could not be asked."""
+        names = self._name_predicates.all
+        # No search at an endpoint compares given and family names.
+        asked = names if self._client.is_remote else (*names, *self._name_predicates.parts)
+        facts = await self._query("facts", self._facts_by((), names), **name_parameters(asked)).run(ids, call)
         return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:

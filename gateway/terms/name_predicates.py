@@ -58,6 +58,11 @@ def parts_among(predicates: Collection[str]) -> tuple[str, ...]:
     return tuple(part for pair in NAME_PARTS if set(pair) <= set(predicates) for part in pair)
 
 
+def pairs_among(parts: Collection[str]) -> list[tuple[str, str]]:
+    """Return the predicates of a given and a family name that are both among some predicates, pair by pair."""
+    return [pair for pair in NAME_PARTS if set(pair) <= set(parts)]
+
+
 def joined_name(texts: Mapping[str, Collection[Literal]], order: Sequence[str]) -> str:
     """Return the given name and the family name as one; empty where there are not both."""
     for pair in NAME_PARTS:

@@ -53,6 +53,8 @@ _FLOODS = 0.4
 
 _MOST_NAMED = 3
 """IDs that one sentence of advice lists."""
+_NAME_PARTS = 4
+"""Predicates of given and family names that advice lists: two pairs."""
 
 
 class _PageWith(Protocol):
@@ -324,9 +326,10 @@ class SchemaDescriber:
     def _about_names(self, schema: Schema) -> str:
         if self._profile.search.api:
             return SEARCH_BY_API
+        joined = joined_names(", ".join(map(self._id, schema.name_parts[:_NAME_PARTS]))) if schema.name_parts else ""
         if schema.names:
-            return names_compared(", ".join(map(self._id, schema.names[:_MOST_NAMED])))
-        return "" if schema.names is None else NO_NAMES
+            return f"{names_compared(', '.join(map(self._id, schema.names[:_MOST_NAMED])))} {joined}".rstrip()
+        return joined if joined or schema.names is None else NO_NAMES
 
     def _about_floods(self, schema: Schema) -> str:
         """Say which type most nodes have, where that is known, since it fills every answer."""
@@ -412,6 +415,14 @@ def share_of_blank_nodes(edges: int, of: int, types: str) -> str:
 def names_compared(predicates: str) -> str:
     """Return advice: what a search compares."""
     return f"search_entities compares names ({predicates}), not descriptions or other text."
+
+
+def joined_names(predicates: str) -> str:
+    """Return advice: which nodes have a name that is made of two, and where it is compared."""
+    return (
+        f"Where a node has no other name, its given and family name ({predicates}) make one: a search of files "
+        "compares it, one at an endpoint does not."
+    )
 
 
 def flooding_type(percent: int, shown: str) -> str:

@@ -1,9 +1,18 @@
 """A given and a family name make one name where there is no other."""
 
+from pathlib import Path
+
 import pytest
+from pyoxigraph import DefaultGraph, RdfFormat
 
 from gateway.api import open_gateway
-from tests.small import over
+from gateway.errors import EndpointFault
+from gateway.graph.call import Call, Deadline
+from gateway.settings.limits import OrientationSettings
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.iri import FOAF, LOCAL_NAME
+from tests.small import ROOM, Watched, WatchedElsewhere, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -40,9 +49,63 @@ async def test_it_is_shown_and_found(graph: str) -> None:
     assert listed == ["x:p4", "x:p3 Mary S.", "x:p1 Ada Lovelace", "x:p2 Charles Babbage"]
 
 
-async def test_who_has_both_is_not_counted_as_without_a_name(graph: str) -> None:
+async def test_who_has_both_is_not_counted_as_without_a_name_and_who_has_one_is(graph: str) -> None:
     async with open_gateway(graph) as gateway:
-        assert "no name" not in (await gateway.describe_schema()).next_steps
+        advice = (await gateway.describe_schema()).next_steps
+    assert "1 of the 4 nodes has no name." in advice
+    assert "given and family name (foaf:givenName, foaf:familyName, schema:givenName, schema:familyName) make" in advice
+
+
+ONLY_PARTS = f"""
+x:p1 a x:P ; <{FOAF}givenName> "Ada" ; <{FOAF}familyName> "Lovelace" ; x:knows x:p2 .
+x:p2 a x:P ; <{FOAF}givenName> "Charles" ; <{FOAF}familyName> "Babbage" .
+"""
+WITH_A_LABEL = f"{ONLY_PARTS} x:p2 rdfs:label 'Charles' ."
+
+
+async def unhooked(query: str) -> None:
+    del query
+
+
+async def test_where_all_names_are_joined_the_schema_does_not_say_that_there_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "people.nt"
+    engine(ONLY_PARTS).dump(path, format=RdfFormat.N_TRIPLES, from_graph=DefaultGraph())
+    async with open_gateway(str(path)) as gateway:
+        advice = (await gateway.describe_schema()).next_steps
+        found = await gateway.search_entities("Ada Lovelace")
+    assert len(found.result) == 1
+    assert "was found to carry names" not in advice
+    assert "given and family name" in advice
+
+
+@pytest.mark.parametrize("enumeration", [None, 0.0], ids=["counted", "sampled"])
+async def test_at_an_endpoint_a_search_that_compares_no_joined_names_is_not_complete(enumeration: float | None) -> None:
+    orientation = OrientationSettings(
+        enumeration_seconds=enumeration, glance_triples=10_000 if enumeration is None else 1
+    )
+    profile = Profile(size=ROOM, orientation=orientation)
+    async with over(WatchedElsewhere(engine(WITH_A_LABEL), unhooked), profile) as gateway:
+        answer = await gateway.search_entities("Ada Lovelace")
+    assert (answer.result, answer.complete) == ([], False)
+    assert "1 of" in (answer.next_steps or "")
+
+
+async def test_joined_names_that_could_not_be_read_are_not_replaced_by_local_names() -> None:
+    failing: list[bool] = []
+
+    async def hook(query: str) -> None:
+        if failing and "givenName" in query:
+            raise EndpointFault("The engine is away.")
+
+    store = SparqlStore(Watched(engine(ONLY_PARTS), hook), Profile(size=ROOM))
+    call = Call(Deadline.after(60), 1_000, 1_000_000, 1_000)
+    names = store.name_reader()
+    await names.find_predicates(call)
+    store.name_predicates.use(store.name_predicates.names, parts=[f"{FOAF}givenName", f"{FOAF}familyName"])
+    assert "Ada Lovelace" in [name.text for name in (await names.page(LOCAL_NAME, "", call)).names]
+    failing.append(True)
+    with pytest.raises(EndpointFault, match="away"):
+        await names.page(LOCAL_NAME, "", call)
 
 
 async def test_without_both_parts_there_is_no_name() -> None:
