@@ -136,7 +136,11 @@ class IdReader:
         return found
 
     async def _that_exist(self, texts: Sequence[str], call: Call) -> Mapping[Iri, Iri]:
-        """Return, by the IRI as which a text is read, the IRI of those that it may mean which the graph has."""
+        """Return, by the IRI as which a text is read, the IRI of those that it may mean which the graph has.
+
+        Raises:
+            Fault: Which of them the graph has could not be found out.
+        """
         meant = {}
         for text in texts:
             with suppress(InputError):
@@ -146,6 +150,8 @@ class IdReader:
         if not meant:
             return {}
         found = await self._store.existing(list(dict.fromkeys(chain.from_iterable(meant.values()))), call)
+        if unread := next((one.mark.fault for one in found.values() if one.mark.fault is not None), None):
+            raise unread
         there = {first: [iri for iri in iris if found[iri].exists] for first, iris in meant.items()}
         return {first: iris[0] for first, iris in there.items() if iris}
 
@@ -153,21 +159,26 @@ class IdReader:
         """Return the entity that has a text as its identifier, where that may be one; else the IRI that it is.
 
         Raises:
-            InputError: Several have it.
+            InputError: Several have it, or others than the one that was found may have it.
+            Fault: It could not be looked up, or not every name could be compared.
         """
         bare = self._prefixes.without_name(text)
         if not self._prefixes.is_undeclared(bare):
             return iri
         await self._wait_for_names(call)
-        try:
-            page = await self._searcher.search(SearchEntities(query=bare), REFERENCE, call, tells_apart=False)
-        except Fault:
-            # Whether there is a node of this IRI is found out without the names.
-            return iri
+        page = await self._searcher.search(SearchEntities(query=bare), REFERENCE, call, tells_apart=False)
         exact = [hit for hit in page.hits if hit.match in _EXACT]
         if len(exact) > 1:
             raise self._unresolved(several_have(place, quoted(bare)), page, exact)
+        if exact and not self._is_only(page):
+            raise self._unresolved(no_iri_here(place, quoted(bare)), page, exact)
+        if not exact and (page.truncated or not page.exhaustive):
+            raise not_looked_up(place, quoted(bare), " ".join(page.warnings))
         return self._prefixes.expand(exact[0].id) if exact else iri
+
+    def _is_only(self, page: SearchPage) -> bool:
+        """Return whether no other entity than the exact hit of a search can have the name."""
+        return _lists_all_exact(page) and page.complete and not self._is_part
 
     def has_names(self, texts: Sequence[str]) -> bool:
         """Return whether one of the texts of an argument is no ID and may be a name."""
@@ -192,7 +203,7 @@ class IdReader:
             # A text without a word is no name.
             raise no_id from None
         exact = [hit for hit in page.hits if hit.match in _EXACT] or self._called(name, page)
-        if len(exact) == 1 and _lists_all_exact(page) and page.complete and not self._is_part:
+        if len(exact) == 1 and self._is_only(page):
             return exact[0]
         raise self._unresolved(no_id, page, exact) from no_id
 
@@ -402,6 +413,21 @@ AS_UNLISTED = (
 def several_have(place: str, text: str) -> InputError:
     """Return the error of an identifier that is no IRI of the graph and that several entities have."""
     return InputError(f"{place}: {text} is an identifier of several entities.", valid="An ID means one entity.")
+
+
+def no_iri_here(place: str, text: str) -> InputError:
+    """Return the error of an identifier that is no IRI of the graph, and perhaps not that of one entity alone."""
+    return InputError(f"{place}: {text} is no IRI of this graph.", valid="An ID means one entity.")
+
+
+def not_looked_up(place: str, text: str, doubt: str) -> Fault:
+    """Return the fault of an identifier that no IRI of the graph is, and that was not compared with all names."""
+    return Fault(
+        f"{place}: {text} is no IRI of this graph, and not every name could be compared, so an entity may have it as "
+        "its identifier.",
+        valid=doubt,
+        next_step="Send the whole IRI, or call search_entities with the name of what is meant.",
+    )
 
 
 NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."

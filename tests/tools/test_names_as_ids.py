@@ -10,7 +10,7 @@ from mcp import Client
 
 from gateway.answers.models import Answer, CompactAnswer, SearchResult
 from gateway.arguments import MAX_HITS
-from gateway.errors import EndpointFault, InputError
+from gateway.errors import EndpointFault, Fault, InputError
 from gateway.graph.values import Hits
 from gateway.server.app import build
 from gateway.settings.endpoint import EndpointSettings
@@ -363,3 +363,57 @@ async def test_a_list_from_a_part_of_a_graph_is_not_complete() -> None:
         answer = await gateway.search_entities(node_types=["Work"])
         assert not answer.complete
         assert any("the graph of articles" in warning for warning in answer.warnings or ())
+
+
+CODES = """
+x:n a x:Term ; rdfs:label 'cytoplasm' ; skos:notation 'GO:0005737' ; x:part x:m .
+x:m a x:Term ; rdfs:label 'cell' ; skos:notation 'GO:0005623' .
+"""
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_an_identifier_that_could_not_be_looked_up_is_the_fault(ask: Ask) -> None:
+    failing: list[bool] = []
+
+    async def hook(query: str) -> None:
+        if failing and ("LCASE" in query or "CONTAINS" in query or "notation" in query):
+            raise EndpointFault("The endpoint is away.")
+
+    async with over(Watched(engine(CODES), hook), Profile(size=ROOM)) as gateway:
+        await gateway.describe_schema()
+        await gateway.wait_for_schema()
+        await ask(gateway, "GO:0005737")
+        gateway.forget()
+        failing.append(True)
+        with pytest.raises(EndpointFault, match="away"):
+            await ask(gateway, "GO:0005737")
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_whether_an_identifier_is_an_iri_of_the_graph_that_could_not_be_found_out_is_the_fault(ask: Ask) -> None:
+    failing: list[bool] = []
+
+    async def hook(query: str) -> None:
+        if failing and "?p1" in query:
+            raise EndpointFault("The endpoint is away.")
+
+    async with over(Watched(engine(CODES), hook), Profile(size=ROOM)) as gateway:
+        await gateway.describe_schema()
+        await gateway.wait_for_schema()
+        failing.append(True)
+        with pytest.raises(EndpointFault, match="away"):
+            await ask(gateway, "GO:0005737")
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_one_entity_of_an_identifier_is_not_taken_where_others_may_have_it(ask: Ask) -> None:
+    async with over(CODES, Profile(size=ROOM, endpoint=EndpointSettings(trusted=False))) as gateway:
+        with pytest.raises(InputError, match=r"'GO:0005737' is no IRI of this graph, .* so others may have this one"):
+            await ask(gateway, "GO:0005737")
+
+
+@pytest.mark.parametrize("ask", ASKED)
+async def test_an_identifier_that_was_not_compared_with_all_names_is_not_missing(ask: Ask) -> None:
+    async with over(CODES, Profile(size=ROOM, endpoint=EndpointSettings(trusted=False))) as gateway:
+        with pytest.raises(Fault, match="'GO:9999999' is no IRI of this graph, and not every name could be compared"):
+            await ask(gateway, "GO:9999999")
