@@ -154,7 +154,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     tool: ClassVar[str]
 
-    language: Annotated[Language, Field(description="Texts in it first.")] = None
+    language: Annotated[Language, Field(description="Tag (de, pt-br): texts in it first.")] = None
     explain: Annotated[bool, Field(description="Add `explain`: what the call cost, and the SPARQL that was sent.")] = (
         False
     )
@@ -193,9 +193,7 @@ class DescribeSchema(Arguments):
 
     tool = "describe_schema"
 
-    all: Annotated[
-        bool, Field(description="List up to 200 types and predicates; else the 40 most frequent of each.")
-    ] = False
+    all: Annotated[bool, Field(description="Up to 200 types and predicates; else the 40 most frequent.")] = False
     node_types: Annotated[Names, Field(description="Shapes of these types in place of lists.")] = None
 
 
@@ -247,17 +245,17 @@ class TraversalBase(MemberArguments):
     compute: Annotated[Names, Field(description="As there.")] = None
     language: Annotated[Language, Field(description="As there.")] = None
     only_predicates: Annotated[
-        Steps, Field(description="Follow and show only these predicates (ID or label); ^p: p incoming.")
+        Steps, Field(description="Follow and show only these (ID or label); ^p: p incoming.")
     ] = None
     direction: Annotated[
-        Direction, BeforeValidator(_direction), Field(description="Follow edges out of a node, into it, or both.")
+        Direction, BeforeValidator(_direction), Field(description="Edges out of a node, into it, or both.")
     ] = "both"
     only_node_types: Annotated[Names, Field(description="Show only these types, and what leads to them.")] = None
     node_types: Annotated[Names, Field(description="Metadata for these types only; removes none.")] = None
     predicates: Annotated[Names, Field(description="Metadata for these predicates only; removes none.")] = None
-    topology_only: Annotated[bool, Field(description="No metadata at all.")] = False
+    topology_only: Annotated[bool, Field(description="No metadata.")] = False
     exclude_node_types: Annotated[Names, Field(description="Remove nodes of these types.")] = None
-    min_mentions: Annotated[Natural, Field(description="Remove nodes whose total_mentions is lower.")] = 1
+    min_mentions: Annotated[Natural, Field(description="Remove nodes with a lower total_mentions.")] = 1
     limit: Annotated[Positive | None, Field(description="Nodes on a page at most.")] = None
     offset: Annotated[Natural, Field(description="next_offset of the page before.")] = 0
     edge_offset: Annotated[Natural, Field(description="next_edge of the page before.")] = 0
@@ -329,7 +327,7 @@ class BfsQuery(TraversalBase):
     only_predicates: Annotated[
         Steps,
         Field(
-            description="Follow and show only these predicates (ID or label); ^p: p incoming. A list of lists: one a "
+            description="Follow and show only these (ID or label); ^p: p incoming. A list of lists: one a "
             "hop, [] is any."
         ),
     ] = None
@@ -351,7 +349,7 @@ class IntersectSubgraphs(TraversalBase):
     only_predicates: Annotated[
         Steps,
         Field(
-            description="Follow and show only these predicates (ID or label); ^p: p incoming. A list of lists: one a "
+            description="Follow and show only these (ID or label); ^p: p incoming. A list of lists: one a "
             "seed, [] is any."
         ),
     ] = None

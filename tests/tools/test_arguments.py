@@ -110,3 +110,8 @@ def test_one_of_a_kind_is_no_plural_where_values_are_counted() -> None:
     assert "1 of the 1 node has no name" in texts[0]
     assert "1 of 3 nodes in a sample has no name" in texts[1]
     assert texts[3] == "the local label index: 1 name of 1 entity"
+
+
+def test_the_description_of_a_language_says_how_one_is_written() -> None:
+    described = SearchEntities.model_fields["language"].description
+    assert described == "Tag (de, pt-br): texts in it first."
