@@ -279,7 +279,7 @@ class OpenedGraph:
         storage: Where the gateway stores the schema; None where the store does, or nothing does.
         lasting: The folder for what outlives a change of the graph; None where there is none.
         changes: Whether its files are still what they were.
-        namespaces: Returns the namespaces of all IRIs, for a graph in this process.
+        namespaces: Returns the namespaces of IRIs and whether these are all, for a graph in this process.
     """
 
     profile: Profile
@@ -288,7 +288,7 @@ class OpenedGraph:
     storage: SchemaStorage | None = None
     lasting: Path | None = None
     changes: FileChanges = NO_FILES
-    namespaces: Callable[[Deadline], Iterable[str]] | None = None
+    namespaces: Callable[[Deadline], tuple[Iterable[str], bool]] | None = None
 
 
 async def make_label_index(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b32encode
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -14,7 +14,7 @@ from typing import Protocol
 from gateway.terms.iri import is_iri
 
 MOST_KNOWN = 100_000
-"""Namespaces whose prefixes are remembered, so that they are read back."""
+"""Namespaces that are remembered, so that their prefixes are read back; IRIs of further ones stay whole."""
 
 _LEAST_SAVED = 8
 """Characters that a prefix saves in each ID: below that, it is no easier to read and takes as many tokens."""
@@ -25,16 +25,16 @@ _LONGEST_NAMESPACE = 200
 _LETTERS = 12
 """Letters of a prefix, at most."""
 
-_DIGITS = 5
-"""Digits of its hash. Of a thousand namespaces with the same letters, two have the same in one graph of seventy."""
+_DIGITS = 8
+"""Digits of its hash: of 100,000 namespaces with the same letters, two have the same in one graph of two hundred."""
 
 _FEWEST_DIGITS = 3
-"""Digits that prefixes had before."""
+"""Digits that prefixes had before; of some thousand namespaces, two may have the same."""
 
 _COINED = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}_[a-z2-7]{{{_FEWEST_DIGITS},52}}")
 """No scheme of an IRI has `_` (RFC 3986 section 3.1), so an ID with such a prefix is never an IRI."""
 
-_IN_TEXT = re.compile(rf"(?<![A-Za-z0-9_]){_COINED.pattern}(?=:)")
+_IN_TEXT = re.compile(rf"(?<![A-Za-z0-9_]){_COINED.pattern}(?=:\S)")
 
 _SEGMENTS = re.compile(r"[^/#:]+")
 
@@ -75,7 +75,7 @@ def looks_coined(name: str) -> bool:
 
 
 def names_in(text: str) -> set[str]:
-    """Return what has the form of a coined prefix and stands before a colon in a text."""
+    """Return what has the form of a coined prefix and stands before a colon and a local name in a text."""
     return set(_IN_TEXT.findall(text))
 
 
@@ -88,6 +88,32 @@ def used_in(text: str, coined: Mapping[str, str]) -> dict[str, str]:
 def hashed(namespace: str) -> str:
     """Return the hash of a namespace in the digits of a prefix."""
     return b32encode(hashlib.sha256(namespace.encode()).digest()).decode().rstrip("=").lower()
+
+
+class NamedNamespaces:
+    """Namespaces, and the prefixes that are coined for them.
+
+    Attributes:
+        names: The prefix of each; None for one that is given none.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, str | None] = {}
+        self._by_stem: dict[str, list[str]] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.names)
+
+    def add(self, namespace: str, name: str | None) -> None:
+        """Add a namespace that is not among them."""
+        self.names[namespace] = name
+        if name is not None:
+            self._by_stem.setdefault(_stem(name), []).append(namespace)
+
+    def alike(self, name: str) -> Sequence[str]:
+        """Return the namespaces whose prefixes begin with the same letters and first digits."""
+        return self._by_stem.get(_stem(name), ())
 
 
 class CoinedPrefixes:
@@ -107,8 +133,8 @@ class CoinedPrefixes:
         self._declared = declared
         self._storage = storage
         self._digest = digest
-        self._names: dict[str, str | None] = {}
-        self._by_stem: dict[str, list[str]] = {}
+        self._known = NamedNamespaces()
+        self._knows_all = False
         self._stored: dict[str, str] = {}
         self._new: dict[str, str] = {}
         self._read_again()
@@ -116,7 +142,7 @@ class CoinedPrefixes:
     @property
     def namespaces(self) -> Mapping[str, str]:
         """All namespaces that are known, by prefix, sorted."""
-        return dict(sorted((name, namespace) for namespace, name in self._names.items() if name is not None))
+        return dict(sorted((name, namespace) for namespace, name in self._known.names.items() if name is not None))
 
     @contextmanager
     def one_answer(self) -> Iterator[None]:
@@ -142,49 +168,79 @@ class CoinedPrefixes:
 
     @property
     def in_answer(self) -> dict[str, str]:
-        """The namespaces, by prefix, that the answer under way has shortened; outside of an answer all."""
-        written = self._written
-        return dict(self.namespaces if written is None else written)
+        """The namespaces, by prefix, that the answer under way has shortened; none outside of an answer."""
+        return dict(self._written or {})
 
     def shortened(self, iri: str) -> str | None:
         """Return the ID of an IRI under its coined prefix; None where its namespace is given none."""
         namespace = namespace_of(iri)
-        name = self._names[namespace] if namespace in self._names else self._add(namespace)
-        if name is None or self._is_of_several(name):
-            return None
-        written = self._written
-        if written is not None and written.setdefault(name, namespace) != namespace:
+        names = self._known.names
+        name = names[namespace] if namespace in names else self._add(namespace)
+        if name is None or not self._may_write(name, namespace):
             return None
         return f"{name}:{iri[len(namespace) :]}"
+
+    def _may_write(self, name: str, namespace: str) -> bool:
+        """Return whether a prefix means this namespace and no other one."""
+        written = self._written
+        if written is not None and name in written:
+            # An answer that has begun to write an ID in one way goes on.
+            return written[name] == namespace
+        if self._is_of_several(name) or self._stored.get(name, namespace) != namespace:
+            return False
+        if written is not None:
+            written[name] = namespace
+        return True
 
     def namespace(self, name: str) -> str | None:
         """Return the namespace of a coined prefix; None where it is not known, or may be that of several."""
         if not looks_coined(name):
             return None
-        found = self._known(name)
+        found = self._meant(name)
         if found is None:
             # Another process over the same graph may have coined it.
             self._read_again()
-            found = self._known(name)
+            found = self._meant(name)
         return found
 
-    def learn(self, namespaces: Iterable[str]) -> None:
-        """Note namespaces, so that their prefixes are read."""
+    def named(self, namespaces: Iterable[str]) -> NamedNamespaces:
+        """Return the prefixes of namespaces, which takes some time and may be done in a thread."""
+        named = NamedNamespaces()
         for namespace in namespaces:
-            if namespace not in self._names:
-                self._add(namespace, is_new=False)
+            named.add(namespace, self._name(namespace))
+        return named
 
-    def _known(self, name: str) -> str | None:
+    def learn(self, named: NamedNamespaces, *, are_all: bool) -> None:
+        """Note namespaces, so that their prefixes are read.
+
+        Args:
+            named: The namespaces, which nothing else may change from now on.
+            are_all: Whether the graph has no others.
+        """
+        # Once there were too many, an answer under way may have written IRIs of others whole.
+        if len(self._known) >= MOST_KNOWN:
+            return
+        for namespace, name in self._known.names.items():
+            if namespace not in named.names:
+                named.add(namespace, name)
+        self._known, self._knows_all = named, are_all
+
+    def _meant(self, name: str) -> str | None:
+        written = self._written
+        if written is not None and name in written:
+            return written[name]
         # What an earlier gateway gave away with fewer digits, or more, stays what it was.
         if name in self._stored:
             return self._stored[name]
-        fitting = [one for one in self._by_stem.get(_stem(name), ()) if self._longest_name(one).startswith(name)]
+        if not self._knows_all and len(name) - name.index("_") - 1 < _DIGITS:
+            return None
+        fitting = [one for one in self._known.alike(name) if self._longest_name(one).startswith(name)]
         return fitting[0] if len(fitting) == 1 else None
 
     def _is_of_several(self, name: str) -> bool:
         """Return whether several known namespaces would have a prefix."""
-        alike = self._by_stem.get(_stem(name), ())
-        return len(alike) > 1 and sum(self._names.get(one) == name for one in alike) > 1
+        alike = self._known.alike(name)
+        return len(alike) > 1 and sum(self._known.names.get(one) == name for one in alike) > 1
 
     def _name(self, namespace: str) -> str | None:
         """Return the shortest name of a namespace that no declared prefix has; None where none is worth it."""
@@ -200,14 +256,13 @@ class CoinedPrefixes:
         return f"{_word(namespace)}_{self._digest(namespace)}"
 
     def _add(self, namespace: str, *, is_new: bool = True) -> str | None:
+        """Remember a namespace, and return its prefix; None where it has none, or too many are remembered."""
+        if len(self._known) >= MOST_KNOWN:
+            return None
         name = self._name(namespace)
-        if len(self._names) >= MOST_KNOWN:
-            return name
-        self._names[namespace] = name
-        if name is not None:
-            self._by_stem.setdefault(_stem(name), []).append(namespace)
-            if is_new:
-                self._new[name] = namespace
+        self._known.add(namespace, name)
+        if name is not None and is_new:
+            self._new[name] = namespace
         return name
 
     def _save(self) -> None:
@@ -219,9 +274,9 @@ class CoinedPrefixes:
         """Note what is stored, as far as a gateway coined it."""
         for name, namespace in self._storage.load().items() if self._storage is not None else ():
             if name not in self._stored and name not in self._declared and self._is_name_of(name, namespace):
-                if namespace not in self._names:
+                if namespace not in self._known.names:
                     self._add(namespace, is_new=False)
-                if name != self._names.get(namespace):
+                if name != self._known.names.get(namespace):
                     self._stored[name] = namespace
 
     def _is_name_of(self, name: str, namespace: str) -> bool:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.coined_prefixes import CoinedPrefixes, looks_coined, names_in
+from gateway.terms.coined_prefixes import CoinedPrefixes, NamedNamespaces, looks_coined, names_in
 from gateway.terms.iri import (
     BLANK_NODE,
     MAX_IRI,
@@ -211,14 +211,24 @@ class PrefixMap:
         """The coined prefixes with which the answer under way has shortened IRIs, and their namespaces."""
         return {} if self._coined is None else self._coined.in_answer
 
-    def learn(self, namespaces: Iterable[str]) -> None:
-        """Note namespaces of the graph, so that the coined prefixes that they had before are read."""
-        if self._coined is not None:
-            self._coined.learn(namespaces)
+    def named(self, namespaces: Iterable[str]) -> NamedNamespaces:
+        """Return namespaces with the prefixes that are coined for them; may be called in a thread."""
+        return NamedNamespaces() if self._coined is None else self._coined.named(namespaces)
 
-    def has_unread(self, text: str) -> bool:
-        """Return whether a text has what looks like a coined prefix and means nothing here."""
-        return self._coined is not None and any(self._namespace(name) is None for name in names_in(text))
+    def learn(self, named: NamedNamespaces, *, are_all: bool) -> None:
+        """Note namespaces of the graph, all of them or some, so that the coined prefixes that they had are read."""
+        if self._coined is not None:
+            self._coined.learn(named, are_all=are_all)
+
+    def coined_names(self, texts: Iterable[str]) -> set[str]:
+        """Return what looks like a coined prefix in some texts."""
+        if self._coined is None:
+            return set()
+        return {name for text in texts for name in names_in(text) if name not in self._namespaces}
+
+    def knows(self, name: str) -> bool:
+        """Return whether a prefix means a namespace here."""
+        return self._namespace(name) is not None
 
     def shorten(self, iri: str) -> str:
         """Return the canonical ID of an IRI as answers write it, under a declared prefix or else a coined one."""
@@ -414,7 +424,7 @@ def listed_ids(ids: Sequence[str], most: int) -> str:
 def _forgotten(text: str) -> InputError:
     """Return the error about an ID whose prefix looks as if another run of the gateway had coined it."""
     return InputError(
-        f"{quoted(text)} has a prefix that is not known here.",
+        f"{quoted(text)} has a prefix that is not known here, or that several namespaces have.",
         valid="A gateway knows the prefixes of the namespaces of a graph in this process, and those that its answers "
         "tell.",
         next_step="Send the whole IRI: `prefixes` of the answer that had this ID says what the prefix stands for. "

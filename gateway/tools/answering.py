@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 from cachetools import LRUCache
@@ -30,6 +31,7 @@ from gateway.arguments import (
     IntersectSubgraphs,
     parse,
 )
+from gateway.errors import DeadlinePassed
 from gateway.escaping import json_text
 from gateway.graph.call import Call, Deadline, Freshness, GivenTerms, OtherGraphs, Progress, no_progress
 from gateway.graph.computing import in_thread
@@ -38,6 +40,7 @@ from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile
 from gateway.telemetry.record import Record
 from gateway.telemetry.tally import Clock, Tally, span
+from gateway.terms.coined_prefixes import NamedNamespaces
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.readers import given_iris, texts_in
 
@@ -47,8 +50,16 @@ OnRecord = Callable[[Record], object]
 """Receives the record of each call when it has ended; it must not raise."""
 
 
-Namespaces = Callable[[Deadline], Iterable[str]]
-"""Returns the namespaces of all IRIs of a graph."""
+Namespaces = Callable[[Deadline], tuple[Iterable[str], bool]]
+"""Returns the namespaces of IRIs of a graph, and whether these are all; fewer where the time is not enough."""
+
+_FREE_TEXTS = frozenset({"query", "snapshot", "language", "show"})
+"""Arguments that are no IDs and have none in them."""
+
+_FOR_KNOWN_PREFIXES = 0.1
+_FOR_UNKNOWN_PREFIXES = 0.5
+"""The share of its time in which a call reads the namespaces of the graph: without them, one that another namespace has
+too might be read, or none."""
 
 
 def drop_record(_: Record) -> None:
@@ -78,7 +89,7 @@ class Answerer:
         clock: The time in seconds.
         on_record: Receives the record of each call; the log receives it too.
         note: Returns what each answer says beside what it is about, as a warning; empty for nothing.
-        namespaces: Returns the namespaces of all IRIs of a graph in this process; None where they are not known.
+        namespaces: Returns the namespaces of a graph in this process; None where they are not known.
 
     Attributes:
         others: The other graphs in which descriptions look for entities, where a call names none.
@@ -104,6 +115,7 @@ class Answerer:
         self._note = note
         self._namespaces = namespaces
         self._learning = asyncio.Lock()
+        self._tried = 0.0
         self.others: OtherGraphs = {}
 
     def forget(self) -> None:
@@ -180,13 +192,29 @@ class Answerer:
         return answer
 
     async def _learn_prefixes(self, arguments: Arguments, call: Call) -> None:
-        """Read the namespaces of the graph where an argument has a coined prefix that is not known here."""
-        if self._namespaces is None or not any(map(self._prefixes.has_unread, texts_in([*vars(arguments).values()]))):
+        """Read the namespaces of the graph before the first coined prefix is read, if that takes no longer than it may.
+
+        Where it does, it is not tried again, unless for an unknown prefix after it was for known ones.
+        """
+        if self._namespaces is None:
             return
-        async with self._learning:
-            if self._namespaces is not None:
-                self._prefixes.learn(await in_thread(call, self._namespaces))
-                self._namespaces = None
+        given = [value for name, value in vars(arguments).items() if name not in _FREE_TEXTS]
+        names = self._prefixes.coined_names(texts_in(given))
+        share = _FOR_KNOWN_PREFIXES if all(map(self._prefixes.knows, names)) else _FOR_UNKNOWN_PREFIXES
+        if not names or share <= self._tried:
+            return
+        try:
+            async with asyncio.timeout(call.call_deadline.seconds_left * share), self._learning:
+                if share > self._tried:
+                    named, are_all = await in_thread(call, partial(self._named, self._namespaces))
+                    self._prefixes.learn(named, are_all=are_all)
+                    self._tried = 1.0
+        except (TimeoutError, DeadlinePassed):
+            self._tried = max(share, self._tried)
+
+    def _named(self, namespaces: Namespaces, deadline: Deadline) -> tuple[NamedNamespaces, bool]:
+        found, are_all = namespaces(deadline)
+        return self._prefixes.named(deadline.checking(found)), are_all
 
     def own_call(self, name: str, seconds: float | None = None) -> Call:
         """Return a call that no caller made, with so many seconds, or those that every call has."""

@@ -75,7 +75,7 @@ class Gateway:
         on_record: Receives the record of each call; the log receives it too.
         storage: Stores the schema between runs.
         changes: Whether the files of the graph are still what they were; answers say so if they are not.
-        namespaces: Returns the namespaces of all IRIs of a graph in this process.
+        namespaces: Returns the namespaces of IRIs of a graph in this process, and whether these are all.
 
     Attributes:
         changes: See above.

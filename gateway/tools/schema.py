@@ -200,7 +200,8 @@ class SchemaDescriber:
             return None
         missing = self._imports.known(view)
         page_with = partial(self._page, view, self._shapes.known_values(view), missing, {}, None)
-        return self._fitting(page_with, _LISTED, max_bytes(self._profile.size, None, explain=False), REFERENCE)
+        with self._prefixes.one_answer():
+            return self._fitting(page_with, _LISTED, max_bytes(self._profile.size, None, explain=False), REFERENCE)
 
     def _fitting(self, page_with: _PageWith, most: int, limit: int, shape: Shape) -> SchemaPage:
         """Return the page with as many terms in each list as fit into so many bytes, and no more than `most`."""

@@ -48,7 +48,7 @@ def statements() -> Iterator[str]:
         yield f"<{node}> <{RDF_TYPE}> <{TERMS}{'Odd' if number % 2 else 'Even'}> ."
         yield f'<{node}> <{TERMS}note> "see {DATA}n1" .'
     yield f'<{HUB}> <{LABEL}> "Hub" .'
-    yield f"<{HUB}> <{TERMS}has> <http://elsewhere.example.org/alone> ."
+    yield f"<{HUB}> <{TERMS}has> <http://elsewhere.example.org/things/alone> ."
 
 
 def write(file: Path, *further: str) -> None:
@@ -98,7 +98,7 @@ async def test_a_traversal_writes_short_ids_and_tells_their_prefixes(graph: Path
     async with open_gateway(graph) as gateway:
         answer = await gateway.bfs_query([HUB], 1)
         assert answer.prefixes is not None
-        assert sorted(answer.prefixes.values()) == [DATA, TERMS, "http://elsewhere.example.org/"]
+        assert sorted(answer.prefixes.values()) == [DATA, TERMS, "http://elsewhere.example.org/things/"]
         assert all(map(looks_coined, answer.prefixes))
         assert not [node.id for node in answer.nodes if "://" in node.id]
         texts = strings({**answer.as_json(), "prefixes": {}})
@@ -168,7 +168,7 @@ async def test_a_declared_prefix_is_used_and_not_told_again(graph: Path) -> None
     async with open_gateway(graph, prefixes={"r": DATA}) as gateway:
         answer = await gateway.bfs_query([HUB], 1)
         assert answer.nodes[0].id == "r:hub"
-        assert {*(answer.prefixes or {}).values()} == {TERMS, "http://elsewhere.example.org/"}
+        assert {*(answer.prefixes or {}).values()} == {TERMS, "http://elsewhere.example.org/things/"}
 
 
 async def test_a_restart_over_the_store_takes_the_ids_of_the_run_before(graph: Path, tmp_path: Path) -> None:

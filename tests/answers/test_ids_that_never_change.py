@@ -2,15 +2,21 @@
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyoxigraph
 import pytest
 
 from gateway.api import Gateway, open_gateway
 from gateway.errors import InputError
-from gateway.terms.coined_prefixes import hashed
+from gateway.graph.call import Deadline, deadline_passed
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.coined_prefixes import CoinedPrefixes, hashed
+from gateway.terms.prefixes import PrefixMap
+from gateway.transport.inprocess import InProcess
 from tests.faults.small_server import NODES, small_server
 
 pytestmark = pytest.mark.anyio
@@ -77,7 +83,7 @@ async def test_two_thousand_drawn_ids_are_read_back_as_their_iris(many: Path) ->
 async def test_an_id_that_another_version_coined_with_three_digits_is_read(many: Path) -> None:
     async with open_gateway(many) as gateway:
         before = f"resources_{hashed(DATA)[:3]}:hub"
-        assert (await gateway.describe_entity(before)).id == f"resources_{hashed(DATA)[:5]}:hub"
+        assert (await gateway.describe_entity(before)).id == f"resources_{hashed(DATA)[:8]}:hub"
         traversal = await gateway.bfs_query([before], 1, only_predicates=[f"resources_{hashed(DATA)[:3]}:in"])
         assert traversal.node_count > 1
 
@@ -151,3 +157,102 @@ async def test_answers_at_once_have_the_ids_that_each_has_alone(many: Path) -> N
         first = [await alone.search_entities(f"node {number}") for number in range(5)]
         again = await asyncio.gather(*(together.search_entities(f"node {number}") for number in range(5)))
         assert first == again
+
+
+ALIKE = [f"http://data.example.org/person/{number}/name" for number in (1897748, 2217289)]
+"""Nodes whose namespaces have the same letters, and hashes that begin with the same eight digits."""
+
+
+def alike(tmp_path: Path, *further: str) -> Path:
+    """Write a graph of both."""
+    path = tmp_path / "alike.ttl"
+    lines = [f'<{iri}> {LABEL} "person {number}" .' for number, iri in enumerate(ALIKE)]
+    path.write_text("\n".join([*lines, *further]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("digits", [5, 8])
+async def test_a_prefix_that_two_namespaces_have_is_read_as_neither_in_the_next_run(
+    tmp_path: Path, digits: int
+) -> None:
+    graph = alike(tmp_path)
+    async with open_gateway(graph) as gateway:
+        written = (await gateway.describe_entity(f"<{ALIKE[1]}>")).id
+    assert written == f"person_{hashed(ALIKE[1][:-4])[:8]}:name"
+    async with open_gateway(graph) as gateway:
+        assert (await gateway.describe_entity(f"<{ALIKE[0]}>")).id == written
+        with pytest.raises(InputError, match="several namespaces have"):
+            await gateway.describe_entity(f"person_{hashed(ALIKE[1][:-4])[:digits]}:name")
+
+
+async def test_neighbours_whose_namespaces_have_one_prefix_are_described(tmp_path: Path) -> None:
+    graph = alike(tmp_path, f"<{ALIKE[0]}> <{DATA}knows> <{ALIKE[1]}> .")
+    async with open_gateway(graph) as gateway:
+        first = await gateway.describe_entity(f"<{ALIKE[0]}>")
+        assert first.iri == ALIKE[0]
+    async with open_gateway(graph) as gateway:
+        answer = await gateway.bfs_query([f"<{ALIKE[0]}>"], 1)
+    listed = {node.id for node in answer.nodes}
+    assert len(listed) == 2
+    assert [{edge.subject, edge.object} for edge in answer.edges] == [listed]
+
+
+async def test_at_an_endpoint_a_prefix_with_few_digits_that_was_not_stored_is_an_error() -> None:
+    async with (
+        small_server([f'<{iri}> {LABEL} "person" .' for iri in ALIKE]) as endpoint,
+        open_gateway(endpoint=endpoint.url) as gateway,
+    ):
+        written = (await gateway.describe_entity(f"<{ALIKE[0]}>")).id
+        assert (await gateway.describe_entity(written)).iri == ALIKE[0]
+        with pytest.raises(InputError, match="Send the whole IRI"):
+            await gateway.describe_entity(f"person_{hashed(ALIKE[0][:-4])[:5]}:name")
+
+
+class Scan:
+    """Reads the namespaces of a graph, and notes how often.
+
+    Args:
+        namespaces: What it finds; None where the time is never enough.
+    """
+
+    def __init__(self, namespaces: Sequence[str] | None) -> None:
+        self.count = 0
+        self._namespaces = namespaces
+
+    def __call__(self, _: Deadline) -> tuple[Sequence[str], bool]:
+        """Return what it finds."""
+        self.count += 1
+        if self._namespaces is None:
+            raise deadline_passed()
+        return self._namespaces, True
+
+
+def over(scan: Scan) -> Gateway:
+    """Open a gateway over one labelled node whose namespaces are read by a scan."""
+    engine = pyoxigraph.Store()
+    engine.load(f'<{DATA}hub> {LABEL} "hub" .'.encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    profile = Profile()
+    store = SparqlStore(InProcess(engine, max_bytes=1 << 24), profile)
+    return Gateway(store, profile, PrefixMap({}, CoinedPrefixes()), namespaces=scan)
+
+
+async def test_a_text_that_is_no_id_reads_no_namespaces() -> None:
+    scan = Scan([DATA])
+    async with over(scan) as gateway:
+        await gateway.search_entities("user_name:hub")
+        await gateway.describe_entity(f"<{DATA}hub>")
+        assert scan.count == 0
+        for _ in range(2):
+            assert (await gateway.describe_entity(f"resources_{hashed(DATA)[:8]}:hub")).iri == f"{DATA}hub"
+    assert scan.count == 1
+
+
+async def test_namespaces_that_take_too_long_to_read_fail_no_call_and_are_not_read_again() -> None:
+    scan = Scan(None)
+    async with over(scan) as gateway:
+        for _ in range(2):
+            with pytest.raises(InputError, match="Send the whole IRI"):
+                await gateway.describe_entity("drug_aaaaaaaa:x")
+        written = (await gateway.describe_entity(f"<{DATA}hub>")).id
+        assert (await gateway.describe_entity(written)).iri == f"{DATA}hub"
+    assert scan.count == 1
