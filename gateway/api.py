@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from gateway.cache.on_disk import StoredPrefixes
+from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.errors import ConfigurationError
 from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress

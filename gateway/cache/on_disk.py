@@ -1,4 +1,4 @@
-"""Schemas and coined prefixes stored on disk.
+"""Schemas stored on disk.
 
 The next run over an endpoint begins with it; a schema of files belongs to exactly their content, so it stays complete,
 and so does the number of nodes without a name.
@@ -7,14 +7,14 @@ and so does the number of nodes without a name.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from gateway.errors import ConfigurationError
-from gateway.escaping import in_json, json_text
+from gateway.escaping import in_json
 from gateway.graph.call import Call
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Iri, NamelessNodes, Schema
@@ -146,35 +146,3 @@ class FixedContentStore(DelegatingStore):
         if schema.exact:
             self._stored.save(schema)
         return schema
-
-
-_PREFIXES_FILE = "prefixes.json"
-
-_PREFIXES_LARGEST = 1 << 20
-"""Bytes of a file that are read, and written: some ten thousand namespaces."""
-
-
-class StoredPrefixes:
-    """A file with namespaces by prefix; no call fails because of it.
-
-    Args:
-        folder: The folder of the graph, which outlives a change of its content.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / _PREFIXES_FILE
-
-    def load(self) -> Mapping[str, str]:
-        """Return the namespaces that earlier runs, and other processes, stored; none if the file cannot be read."""
-        return _decoded(self._path, dict[str, str], _PREFIXES_LARGEST) or {}
-
-    def save(self, coined: Mapping[str, str]) -> None:
-        """Store namespaces beside those that are stored, if the file has room; what a stored prefix means stays."""
-        text = json_text({**coined, **self.load()}, indent=1)
-        # A longer file would not be read, so that all of it would be lost.
-        if len(text.encode()) > _PREFIXES_LARGEST:
-            return
-        try:
-            write_file(self._path, text)
-        except ConfigurationError as error:
-            _log.warning("the coined prefixes cannot be stored: %s", error)

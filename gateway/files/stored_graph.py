@@ -3,7 +3,7 @@
     DIR/<hash of the files' names, and of the policy>/graph/
         lock                       held while files are parsed
         progress                   how far the parser is, for processes that wait
-        prefixes.json              the prefixes that were coined for the graph, whatever the files say now
+        prefixes.jsonl             the prefixes that were coined for the graph, whatever the files say now
         hashes.json                size, times and hash of each file; unchanged files are not read again
         store-<key>-<random>/      one store; it gets this name when it is whole, and no one writes to it afterwards
             engine/                the Oxigraph store

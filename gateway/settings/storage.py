@@ -124,6 +124,23 @@ def write_file(path: Path, text: str) -> None:
         ) from error
 
 
+def append_to_file(path: Path, text: str) -> None:
+    """Append a text to a file that only the user may read; other processes may append at the same time.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+    """
+    make_folder(path.parent)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "ab", buffering=0) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be written: {error.strerror or error}.", next_step="Give another folder with --store."
+        ) from error
+
+
 def opened(path: Path, writer_seconds: float = _WRITER_SECONDS) -> BinaryIO:
     """Open a file, or a pipe, to read it.
 

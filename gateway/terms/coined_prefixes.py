@@ -50,7 +50,7 @@ class PrefixStorage(Protocol):
     """Stores coined prefixes between runs."""
 
     def load(self) -> Mapping[str, str]:
-        """Return the namespaces that earlier runs stored, by prefix."""
+        """Return the namespaces that other runs stored, by prefix; those that it returned before may be left out."""
         ...
 
     def save(self, coined: Mapping[str, str]) -> None:

@@ -154,6 +154,9 @@ async def test_the_schema_is_told_with_its_prefixes(graph: Path) -> None:
         known = gateway.known_schema()
         assert known is not None
         assert {*known.entity_types} == {*schema.entity_types}
+        assert coined_in(known) <= known.prefixes.keys()
+        assert known.prefixes.items() >= {(name, schema.prefixes[name]) for name in coined_in(known)}
+        assert "http://elsewhere.example.org/things/" not in known.prefixes.values()
 
 
 async def test_the_operator_switches_coined_prefixes_off(graph: Path) -> None:

@@ -1,5 +1,6 @@
 """What is stored between runs: the coined prefixes, and the schema."""
 
+import json
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cache.on_disk import StoredPrefixes, StoredSchema
+from gateway.cache.on_disk import StoredSchema
+from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.graph.values import Basis, Schema, Term
+from gateway.terms.coined_prefixes import MOST_KNOWN
 
 DRUG = {"drug_abc": "http://data.example.org/drug/"}
+GENE = {"gene_abc": "http://data.example.org/gene/"}
 
 WHOLE = Schema(
     (Term("urn:T", 3, "thing"), Term("urn:U", None)),
@@ -27,8 +31,8 @@ WHOLE = Schema(
 
 def test_stored_prefixes_are_loaded_as_they_were_with_those_stored_before(tmp_path: Path) -> None:
     StoredPrefixes(tmp_path / "graph").save(DRUG)
-    StoredPrefixes(tmp_path / "graph").save({"gene_abc": "http://data.example.org/gene/"})
-    assert StoredPrefixes(tmp_path / "graph").load() == {**DRUG, "gene_abc": "http://data.example.org/gene/"}
+    StoredPrefixes(tmp_path / "graph").save(GENE)
+    assert StoredPrefixes(tmp_path / "graph").load() == {**DRUG, **GENE}
 
 
 def test_what_a_stored_prefix_means_does_not_change(tmp_path: Path) -> None:
@@ -37,11 +41,46 @@ def test_what_a_stored_prefix_means_does_not_change(tmp_path: Path) -> None:
     assert StoredPrefixes(tmp_path).load() == DRUG
 
 
-def test_prefixes_that_a_file_has_no_room_for_leave_those_that_are_stored(tmp_path: Path) -> None:
+def test_as_many_prefixes_as_are_remembered_are_stored(tmp_path: Path) -> None:
+    many = {f"ns_{number:08}": f"http://data.example.org/{'x' * 150}/{number}/" for number in range(MOST_KNOWN)}
+    StoredPrefixes(tmp_path).save(many)
+    assert StoredPrefixes(tmp_path).load() == many
+
+
+def test_prefixes_that_a_file_has_no_room_for_leave_those_that_are_stored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     stored = StoredPrefixes(tmp_path)
     stored.save(DRUG)
-    stored.save({f"ns_{number:05}": f"http://data.example.org/{'x' * 150}/{number}/" for number in range(7_000)})
-    assert stored.load() == DRUG
+    stored.save({f"ns_{number:08}": f"http://data.example.org/{'x' * 400}/{number}/" for number in range(MOST_KNOWN)})
+    assert "no room" in caplog.text
+    assert StoredPrefixes(tmp_path).load() == DRUG
+
+
+def test_a_further_prefix_is_appended_and_loaded_alone(tmp_path: Path) -> None:
+    here, there = StoredPrefixes(tmp_path), StoredPrefixes(tmp_path)
+    here.save(DRUG)
+    assert there.load() == DRUG
+    before = (tmp_path / "prefixes.jsonl").read_bytes()
+    here.save({**DRUG, **GENE})
+    assert (tmp_path / "prefixes.jsonl").read_bytes().startswith(before)
+    assert there.load() == GENE
+    assert there.load() == {}
+
+
+def test_a_line_that_was_not_written_to_its_end_costs_no_other(tmp_path: Path) -> None:
+    StoredPrefixes(tmp_path).save(DRUG)
+    with (tmp_path / "prefixes.jsonl").open("a") as file:
+        file.write('["cell_abc", "http://data.exa')
+    assert StoredPrefixes(tmp_path).load() == DRUG
+    StoredPrefixes(tmp_path).save(GENE)
+    assert StoredPrefixes(tmp_path).load() == {**DRUG, **GENE}
+
+
+def test_prefixes_that_an_earlier_version_stored_are_loaded_and_stay(tmp_path: Path) -> None:
+    (tmp_path / "prefixes.json").write_text(json.dumps(DRUG))
+    StoredPrefixes(tmp_path).save({"drug_abc": "http://other.example.org/", **GENE})
+    assert StoredPrefixes(tmp_path).load() == {**DRUG, **GENE}
 
 
 def test_a_stored_schema_is_loaded_as_it_was(tmp_path: Path) -> None:
@@ -60,8 +99,12 @@ def test_nothing_is_loaded_before_anything_was_stored(
 
 @pytest.mark.parametrize(
     ("stored", "name", "nothing"),
-    [(StoredPrefixes, "prefixes.json", {}), (StoredSchema, "schema.json", None)],
-    ids=["prefixes", "schema"],
+    [
+        (StoredPrefixes, "prefixes.jsonl", {}),
+        (StoredPrefixes, "prefixes.json", {}),
+        (StoredSchema, "schema.json", None),
+    ],
+    ids=["prefixes", "prefixes before", "schema"],
 )
 @given(content=st.binary(max_size=200))
 def test_a_file_that_is_something_else_is_ignored(
@@ -84,8 +127,9 @@ def test_a_file_that_is_cut_is_ignored(tmp_path: Path, cut: int) -> None:
     assert StoredSchema(tmp_path).load() is None
 
 
-def test_a_file_that_is_too_large_is_ignored(tmp_path: Path) -> None:
-    with (tmp_path / "prefixes.json").open("wb") as hollow:
+@pytest.mark.parametrize("name", ["prefixes.jsonl", "prefixes.json"])
+def test_a_file_that_is_too_large_is_ignored(tmp_path: Path, name: str) -> None:
+    with (tmp_path / name).open("wb") as hollow:
         hollow.truncate(1 << 40)
     assert StoredPrefixes(tmp_path).load() == {}
 

@@ -154,8 +154,8 @@ def test_the_store_has_them_where_one_is_given(run: Run, bare_graph: str, tmp_pa
     answer = json.loads(run("bfs", f"{DATA}hub", "--hops", "1", "-g", bare_graph, *store, "--json").out)
     assert [*answer["prefixes"].values()] == [DATA]
     (name,) = answer["prefixes"]
-    stored = [json.loads(path.read_bytes()) for path in (tmp_path / "store").rglob("prefixes.json")]
-    assert stored == [answer["prefixes"]]
+    (stored,) = (tmp_path / "store").rglob("prefixes.jsonl")
+    assert [json.loads(line) for line in stored.read_text().split()] == [[name, DATA]]
     assert f"{DATA}n7" in run("describe", f"{name}:n7", "-g", bare_graph, *store).out
 
 
