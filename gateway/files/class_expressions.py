@@ -155,7 +155,6 @@ class Reader:
             if is_blank(subject):
                 self.about[subject][predicate].append(value)
         self._read: dict[str, Expression | None] = {}
-        self._keys: dict[str, str] = {}
 
     def expression(self, term: str, depth: int = 0) -> Expression:
         """Return what a term means where a class is meant.
@@ -188,25 +187,13 @@ class Reader:
         found: list[str] = []
         seen: set[str] = set()
         while head != _NIL:
-            said = self._said(head)
+            said = self.said(head)
             if head in seen or said.keys() != {_FIRST, _REST} or any(len(values) != 1 for values in said.values()):
                 raise UnreadError
             seen.add(head)
             found += said[_FIRST]
             head = said[_REST][0]
         return found
-
-    def key(self, term: str) -> str:
-        """Return a text that is the same for expressions of the same structure."""
-        if not is_blank(term) or term not in self.about:
-            return term
-        known = self._keys.get(term)
-        if known is None:
-            self._keys[term] = term
-            said = self._said(term)
-            lines = sorted(f"{one} {self.key(value)}" for one, values in said.items() for value in values)
-            known = self._keys[term] = "{" + "\n".join(lines) + "}"
-        return known
 
     def below(self, term: str) -> Iterator[str]:
         """Yield the blank nodes of which an expression or a list is made, itself first."""
@@ -224,7 +211,7 @@ class Reader:
             to_follow += new
         return iter(found)
 
-    def _said(self, term: str) -> dict[str, list[str]]:
+    def said(self, term: str) -> dict[str, list[str]]:
         """Return what a part of an expression says, without types that follow from it."""
         said = {}
         for predicate, values in self.about.get(term, {}).items():
@@ -234,7 +221,7 @@ class Reader:
         return said
 
     def _of_blank(self, term: str, depth: int) -> Expression:
-        said = self._said(term)
+        said = self.said(term)
         if any(len(values) != 1 for values in said.values()):
             raise UnreadError
         one = {predicate: values[0] for predicate, values in said.items()}
@@ -288,7 +275,7 @@ class Reader:
             if not is_node(term):
                 raise UnreadError
             return term, False
-        said = self._said(term)
+        said = self.said(term)
         inverse = said.get(_INVERSE, [])
         if said.keys() != {_INVERSE} or len(inverse) != 1 or is_blank(inverse[0]) or not is_node(inverse[0]):
             raise UnreadError
@@ -385,21 +372,25 @@ class _Axiom:
         self.meaning = Meaning()
 
     def read(self, expression: Expression) -> None:
-        for part in _flat(expression, "and"):
+        parts = _flat(expression, "and")
+        for part in parts:
             try:
-                self._read_part(part)
+                self._read_part(part, is_whole=not parts[1:])
             except _ContentError:
                 self.meaning.is_content = True
+        if self._of and not (self.meaning.edges or self.meaning.bounds):
+            # What holds of everything says something where it defines a class.
+            self.meaning.is_content = True
 
-    def _read_part(self, part: Expression) -> None:
+    def _read_part(self, part: Expression, *, is_whole: bool) -> None:
         if part.kind == "restriction" and not part.parts and part.word != "self" and not self._start.path:
             # A cardinality without a class; `min 0` says nothing.
             if part.words != "min 0":
                 self.meaning.bounds.append((part.step, part.words))
-        elif self._of and part.kind == "enumeration":
+        elif self._of and is_whole and part.kind == "enumeration":
             for member in part.parts:
                 self._add(Said(self._subject, ((ONE_OF, False),), member.term, of=self._of))
-        elif self._of and part.kind == "or" and not self._start.path:
+        elif self._of and is_whole and part.kind == "or":
             self._read_equivalent_union(_flat(part, "or"))
         else:
             self._walk(part, self._start)
@@ -459,6 +450,9 @@ class _Axiom:
 
     def _restriction(self, part: Expression, place: _Place) -> None:
         if part.words == "min 0" and not place.denied:
+            if place.one_of or any(word != "only" for word in place.words):
+                # It holds of everything, but what is around it does not.
+                raise _ContentError
             return
         if len(place.path) > 1 or not part.parts or part.parts[0].kind == "data":
             raise _ContentError

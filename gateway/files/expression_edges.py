@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
+from typing import TypeAlias
 
 from gateway.files.class_expressions import (
     COMPLEMENT,
@@ -23,11 +24,13 @@ from gateway.files.class_expressions import (
     UNION,
     Reader,
     Said,
+    Step,
     UnreadError,
     is_expression,
     meaning,
     of_class,
 )
+from gateway.files.expression_keys import ExpressionKeys
 from gateway.files.lists import Array, ArrayValue, ExpressionValue
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.terms.iri import (
@@ -74,6 +77,9 @@ _MEMBERS = frozenset({node(f"{OWL}members"), node(f"{OWL}distinctMembers")})
 _MOST_DIFFERENT = 200
 """Members of a set of which each has all others as content; a larger set stays a node with edges to them."""
 
+_MOST_BOUNDS = 20_000
+"""Edges of which cardinalities without a class are said; beyond that they are content."""
+
 _DEEPEST = 50
 """Expressions in each other that content shows."""
 
@@ -108,6 +114,10 @@ class _Statement:
     says: list[tuple[str, str]] = field(default_factory=list)
 
 
+_ByAxiom: TypeAlias = Mapping[tuple[str, str], Mapping[str, list[_Statement]]]
+"""Statements by the subject and the predicate of the axiom, and the key of its expression."""
+
+
 def fold_expressions(triples: list[Terms]) -> Expressions:
     """Return triples in which class expressions are edges and content.
 
@@ -126,6 +136,7 @@ class _Folder:
     def __init__(self, triples: list[Terms]) -> None:
         self._triples = triples
         self._reader = Reader(triples)
+        self._keys = ExpressionKeys(self._reader.said)
         self._found = Expressions([])
         self._consumed: set[Terms] = set()
         self._parts: set[str] = set()
@@ -158,17 +169,15 @@ class _Folder:
         self._take_out()
         return found
 
-    def _by_axiom(self) -> Mapping[tuple[str, str, str], list[_Statement]]:
-        by_axiom: dict[tuple[str, str, str], list[_Statement]] = defaultdict(list)
+    def _by_axiom(self) -> _ByAxiom:
+        by_axiom: dict[tuple[str, str], dict[str, list[_Statement]]] = defaultdict(lambda: defaultdict(list))
         for one in self._statements.values():
             subject, predicate, value = one.axiom
             if is_blank(value) and is_blank(one.node):
-                by_axiom[subject, predicate, self._reader.key(value)].append(one)
+                by_axiom[subject, predicate][self._keys.key(value)].append(one)
         return by_axiom
 
-    def _read_axiom(
-        self, triple: Terms, subject: str, expression: str, stated: Mapping[tuple[str, str, str], list[_Statement]]
-    ) -> None:
+    def _read_axiom(self, triple: Terms, subject: str, expression: str, stated: _ByAxiom) -> None:
         predicate = triple[1]
         try:
             if predicate in SETS:
@@ -178,7 +187,8 @@ class _Folder:
         except UnreadError:
             self._found.unread += 1
             return
-        statements = stated.get((triple[0], predicate, self._reader.key(triple[2])), [])
+        about = stated.get((triple[0], predicate))
+        statements = about.get(self._keys.key(triple[2]), []) if about else []
         self._consume(triple, expression)
         for one in statements:
             self._parts.add(one.node)
@@ -203,16 +213,22 @@ class _Folder:
 
     def _add_bounds(self) -> None:
         """Say a cardinality without a class of each edge of the same property, or as content."""
+        ends: dict[tuple[str, tuple[Step, ...]], dict[str, None]] = defaultdict(dict)
+        for said in self._said.values():
+            for one, _ in said:
+                if one.words and not one.denied:
+                    ends[one.subject, one.path][one.object] = None
+        count = 0
         for bound, triple in self._bounds:
-            said = self._said.get(bound.subject, ())
-            at = [one for one, _ in said if (one.subject, one.path) == (bound.subject, bound.path)]
-            ends = dict.fromkeys(one.object for one in at if one.words and not one.denied)
-            words = (f"{bound.words[0]} of all",)
-            self._said[bound.subject] += [(replace(bound, object=end, words=words), []) for end in ends]
-            if not ends:
+            at = ends.get((bound.subject, bound.path), {})
+            count += len(at)
+            if not at or count > _MOST_BOUNDS:
                 self._add_axiom_as_content(
                     triple, bound.subject, triple[0] if triple[2] == bound.subject else triple[2]
                 )
+                continue
+            words, denied = f"{bound.words[0]} of all", bound.words[0] in {"max 0", "exactly 0"}
+            self._said[bound.subject] += [(replace(bound, object=end, words=(words,), denied=denied), []) for end in at]
 
     def _add_edges(self, said: Sequence[tuple[Said, list[_Statement]]]) -> None:
         """Add the edges of the axioms about one class."""

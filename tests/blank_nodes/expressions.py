@@ -238,18 +238,21 @@ class _Axiom:
         self.defines = predicate == OWL.equivalentClass
         self._base = RDFS.subClassOf if self.defines else predicate
         self._lead = ((predicate, False),) if predicate in {RDFS.domain, RDFS.range} else ()
-        for part in _parts(expr, "and"):
-            self._top(part)
+        parts = _parts(expr, "and")
+        for part in parts:
+            self._top(part, alone=len(parts) == 1)
+        # A class that is defined as everything.
+        self.has_content |= self.defines and not self.ways and not self.bare
 
-    def _top(self, part: Expr) -> None:
+    def _top(self, part: Expr, *, alone: bool) -> None:
         kind = part[0]
         if kind in {"min", "max", "exactly"} and part[3] is None and not self._lead:
             if _words(part) != "min 0":
                 self.bare.append((part[2], _words(part)))
-        elif kind == "one" and self.defines:
+        elif kind == "one" and self.defines and alone:
             for _, member in part[1:]:
                 self.ways.append(_Way(self._subject, ((OWL.oneOf, False),), member, (), False, 0, True))
-        elif kind == "or" and self.defines:
+        elif kind == "or" and self.defines and alone:
             choices = _parts(part, "or")
             for choice in choices:
                 if choice[0] == "name":
@@ -321,6 +324,9 @@ class _Axiom:
     def _restricted(self, expr: Expr, at: _At) -> None:
         word, number, step, filler = expr
         if word == "min" and number == 0 and not at.denied:
+            # Of what each is, it says nothing; of one that there is, or of several, it says that there is one.
+            if at.choices or set(at.words) - {"only"}:
+                self._content(expr, at)
             return
         counts_none = word in {"max", "exactly"} and number == 0
         is_deep = len(at.path) == 2 or filler is None or filler[0] == "data"
@@ -399,7 +405,8 @@ def _bare(owner: Any, axiom: _Axiom, ways: Sequence[_Way]) -> Iterator[_Way]:
     """Yield the ways of cardinalities without a class; without an edge of the same property, they are content."""
     for step, words in axiom.bare:
         at = {way.end for way in ways if way.subject == owner and way.path == (step,) and way.words and not way.denied}
-        yield from (_Way(owner, (step,), end, (f"{words} of all",), False, 0, axiom.defines) for end in at)
+        none = words.endswith(" 0")
+        yield from (_Way(owner, (step,), end, (f"{words} of all",), none, 0, axiom.defines) for end in at)
         axiom.has_content = axiom.has_content or not at
 
 

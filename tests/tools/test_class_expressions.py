@@ -53,6 +53,8 @@ def number(value: int) -> str:
     return f'"{value}"^^xsd:nonNegativeInteger'
 
 
+MIN_0 = restriction(f"owl:minQualifiedCardinality {number(0)} ; owl:onClass x:D")
+
 P_D = ("x:C", "x:p", "x:D")
 
 
@@ -102,6 +104,31 @@ P_D = ("x:C", "x:p", "x:D")
                 ("x:A", "rdfs:subClassOf", "x:C", {"of": "equivalentClass"}),
                 ("x:B", "rdfs:subClassOf", "x:C", {"of": "equivalentClass"}),
             ],
+        ),
+        (
+            "owl:equivalentClass [ owl:intersectionOf ( x:A [ owl:unionOf ( x:B x:D ) ] ) ]",
+            [
+                ("x:C", "(rdfs:subClassOf/owl:unionOf)", "x:B", {"one of": 2, "of": "equivalentClass"}),
+                ("x:C", "(rdfs:subClassOf/owl:unionOf)", "x:D", {"one of": 2, "of": "equivalentClass"}),
+                ("x:C", "rdfs:subClassOf", "x:A", {"of": "equivalentClass"}),
+            ],
+        ),
+        (
+            "owl:intersectionOf ( x:A [ owl:unionOf ( x:B x:D ) ] )",
+            [
+                ("x:C", "(rdfs:subClassOf/owl:unionOf)", "x:B", {"one of": 2, "of": "equivalentClass"}),
+                ("x:C", "(rdfs:subClassOf/owl:unionOf)", "x:D", {"one of": 2, "of": "equivalentClass"}),
+                ("x:C", "rdfs:subClassOf", "x:A", {"of": "equivalentClass"}),
+            ],
+        ),
+        (
+            "owl:equivalentClass [ owl:intersectionOf ( x:A [ owl:oneOf ( x:a x:b ) ] ) ]",
+            [("x:C", "rdfs:subClassOf", "x:A", {"of": "equivalentClass"})],
+        ),
+        (f"rdfs:subClassOf {restriction(f'owl:allValuesFrom {MIN_0}', on='x:q')}", []),
+        (
+            f"rdfs:subClassOf {SOME} , {restriction(f'owl:maxCardinality {number(0)}')}",
+            [(*P_D, [{"negated": True, "restriction": "max 0 of all"}, {"restriction": "some"}])],
         ),
         (
             "owl:equivalentClass [ owl:oneOf ( x:a x:b ) ]",
@@ -178,6 +205,29 @@ async def test_the_edges_of_an_expression_lead_back(over_file: Open) -> None:
             f"rdfs:subClassOf {restriction('owl:hasValue 5')}",
             {"rdfs:subClassOf": {"owl:onProperty": "x:p", "owl:hasValue": 5}},
         ),
+        (
+            f"rdfs:subClassOf {restriction(f'owl:someValuesFrom {MIN_0}', on='x:q')}",
+            {
+                "rdfs:subClassOf": {
+                    "owl:onProperty": "x:q",
+                    "owl:someValuesFrom": {
+                        "owl:onProperty": "x:p",
+                        "owl:minQualifiedCardinality": 0,
+                        "owl:onClass": "x:D",
+                    },
+                }
+            },
+        ),
+        (
+            f"owl:equivalentClass {MIN_0}",
+            {
+                "owl:equivalentClass": {
+                    "owl:onProperty": "x:p",
+                    "owl:minQualifiedCardinality": 0,
+                    "owl:onClass": "x:D",
+                }
+            },
+        ),
         ("owl:propertyChainAxiom ( x:p x:q )", {"owl:propertyChainAxiom": [["x:p", "x:q"]]}),
         ("owl:hasKey ( x:p )", {"owl:hasKey": [["x:p"]]}),
         ("owl:disjointUnionOf ( x:A x:B )", {"owl:disjointUnionOf": [["x:A", "x:B"]]}),
@@ -211,6 +261,35 @@ async def test_a_statement_about_an_axiom_is_evidence_of_its_edge(over_file: Ope
         answer = await gateway.bfs_query(["x:C"], 1)
     assert said(answer) == [(*P_D, {"restriction": "some", "x:by": "x:ann"})]
     assert answer.complete
+
+
+@pytest.mark.parametrize("kind", ["owl:oneOf", "owl:unionOf"])
+async def test_expressions_of_many_parts_are_read(over_file: Open, kind: str) -> None:
+    members = " ".join(f"x:m{number}" for number in range(600))
+    axiom = f"x:C owl:equivalentClass [ {kind} ( {members} ) ] ."
+    statement = "[ a owl:Axiom ; owl:annotatedSource x:C ; owl:annotatedProperty owl:equivalentClass"
+    statement += f' ; owl:annotatedTarget [ {kind} ( {members} ) ] ; x:source "S" ] .'
+    async with over_file(axiom + statement) as gateway:
+        answer = await gateway.bfs_query(["x:m599"], 1)
+    assert answer.complete
+    assert [one["source_documents"] for *_, one in said(answer)] == [["S"]]
+
+
+_DEEP_COPIES = {
+    "deep": ("[ owl:complementOf " * 500 + "x:A" + " ]" * 500, ""),
+    "shared": ("_:n0", "".join(f"_:n{at} owl:unionOf ( _:n{at + 1} _:n{at + 1} ) ." for at in range(40))),
+    "in itself": ("_:n0", "_:n0 owl:unionOf ( _:n0 _:n1 ) . _:n1 owl:unionOf ( _:n0 _:n1 ) ."),
+}
+
+
+@pytest.mark.parametrize("copy", _DEEP_COPIES)
+async def test_a_statement_about_any_expression_leaves_a_graph_readable(over_file: Open, copy: str) -> None:
+    head, rest = _DEEP_COPIES[copy]
+    statement = "x:s owl:annotatedSource x:C ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget"
+    other = f"[ owl:annotatedSource x:C ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget {head} ] ."
+    async with over_file(f"x:C rdfs:subClassOf {SOME} . {statement} {head} . {other} {rest}") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert (*P_D, {"restriction": "some"}) in said(answer)
 
 
 async def test_a_class_of_a_union_is_no_subclass_of_its_parts(over_file: Open) -> None:
