@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from gateway.files.ntriples import Terms, is_blank, is_node, node
-from gateway.graph.values import EdgeSelection, Iri
 from gateway.terms.iri import OWL, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS, SUBCLASS_OF, XSD
 
 SUBCLASS, TYPE = node(SUBCLASS_OF), node(RDF_TYPE)
@@ -54,8 +53,8 @@ _DATATYPES = frozenset(
 _DEEPEST = 50
 """Expressions in each other that are read."""
 
-_MOST = 20_000
-"""Edges that one axiom may be; parts that several share may make any number of them."""
+_MOST = 100_000
+"""Steps in which one axiom is read; parts that several share may make any number of them."""
 
 Step: TypeAlias = tuple[str, bool]
 """A predicate, and whether it is followed against its direction."""
@@ -292,27 +291,6 @@ SETS: Final = frozenset({UNION, _INTERSECTION, ONE_OF, COMPLEMENT})
 """Predicates by which a class with an IRI is defined without `owl:equivalentClass`."""
 
 
-READ_OUTWARDS: Final = frozenset(term[1:-1] for term in (SUBCLASS, EQUIVALENT, DOMAIN, RANGE, *SETS))
-"""Predicates by which a node leads to an expression that says something of it."""
-
-READ_INWARDS: Final = frozenset(
-    term[1:-1] for term in (_SOME, _ONLY, _VALUE, _ON_CLASS, COMPLEMENT, EQUIVALENT, _FIRST)
-)
-"""Predicates by which an expression leads to a node."""
-
-
-def beside_expressions(selection: EdgeSelection) -> EdgeSelection:
-    """Return a selection with the predicates between nodes and the expressions that may say an edge of it.
-
-    A restriction says an edge of a predicate that no triple beside the node has.
-    """
-    return EdgeSelection(_with(READ_OUTWARDS, selection.outgoing), _with(READ_INWARDS, selection.incoming))
-
-
-def _with(further: frozenset[Iri], predicates: tuple[Iri, ...] | None) -> tuple[Iri, ...] | None:
-    return tuple(sorted(further.union(predicates))) if predicates else predicates
-
-
 def of_class(predicate: str, value: str, reader: Reader) -> Expression:
     """Return the expression of a class that has one of `SETS` itself.
 
@@ -333,7 +311,7 @@ def meaning(subject: str, predicate: str, expression: Expression) -> Meaning:
     """Return what an axiom says: `subject` is below, equivalent to, of, or has as domain or range, an expression.
 
     Raises:
-        UnreadError: It would be more edges than one axiom may be.
+        UnreadError: It has more parts than are read.
     """
     of = "equivalentClass" if predicate == EQUIVALENT else ""
     found = _Axiom(subject, SUBCLASS if of else predicate, of)
@@ -370,9 +348,10 @@ class _Axiom:
         # What a domain or range says is said of other nodes than the property.
         self._start = _Place(((base, False),)) if base in {DOMAIN, RANGE} else _Place()
         self.meaning = Meaning()
+        self._steps = 0
 
     def read(self, expression: Expression) -> None:
-        parts = _flat(expression, "and")
+        parts = self._flat(expression, "and")
         for part in parts:
             try:
                 self._read_part(part, is_whole=not parts[1:])
@@ -391,7 +370,7 @@ class _Axiom:
             for member in part.parts:
                 self._add(Said(self._subject, ((ONE_OF, False),), member.term, of=self._of))
         elif self._of and is_whole and part.kind == "or":
-            self._read_equivalent_union(_flat(part, "or"))
+            self._read_equivalent_union(self._flat(part, "or"))
         else:
             self._walk(part, self._start)
 
@@ -410,18 +389,19 @@ class _Axiom:
             raise _ContentError
 
     def _walk(self, part: Expression, place: _Place) -> None:
+        self._count(1)
         match part.kind:
             case "class":
                 self._end(part.term, place)
             case "and" if place.denied and len(place.path) <= len(self._start.path):
                 # Not both: one of them is not.
-                self._walk_each(_flat(part, "and"), self._alternative(place, len(_flat(part, "and"))))
+                self._walk_each(self._flat(part, "and"), self._alternative(place, len(self._flat(part, "and"))))
             case "and" if not place.denied and place.splits:
-                self._walk_each(_flat(part, "and"), place)
+                self._walk_each(self._flat(part, "and"), place)
             case "or" if place.denied:
-                self._walk_each(_flat(part, "or"), place)
+                self._walk_each(self._flat(part, "or"), place)
             case "or":
-                self._walk_each(_flat(part, "or"), self._alternative(place, len(_flat(part, "or"))))
+                self._walk_each(self._flat(part, "or"), self._alternative(place, len(self._flat(part, "or"))))
             case "enumeration" if place.path and not place.denied:
                 self._walk_each(part.parts, self._alternative(place, len(part.parts)) if part.parts[1:] else place)
             case "not" if not place.denied and place.splits:
@@ -482,24 +462,21 @@ class _Axiom:
 
     def _add(self, said: Said) -> None:
         self.meaning.edges.append(said)
-        if len(self.meaning.edges) > _MOST:
+
+    def _flat(self, expression: Expression, kind: Kind) -> list[Expression]:
+        """Return the parts of an expression, and of its parts, that are all intersections, or all unions."""
+        found: list[Expression] = []
+        left = [expression]
+        while left:
+            self._count(1)
+            one = left.pop()
+            if one.kind == kind:
+                left += reversed(one.parts)
+            else:
+                found.append(one)
+        return found
+
+    def _count(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > _MOST:
             raise UnreadError
-
-
-def _flat(expression: Expression, kind: Kind) -> list[Expression]:
-    """Return the parts of an expression, and of its parts, that are all intersections, or all unions.
-
-    Raises:
-        UnreadError: There are too many.
-    """
-    found: list[Expression] = []
-    left = [expression]
-    for _ in range(_MOST):
-        if not left:
-            return found
-        one = left.pop()
-        if one.kind == kind:
-            left += reversed(one.parts)
-        else:
-            found.append(one)
-    raise UnreadError

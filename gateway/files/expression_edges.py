@@ -80,6 +80,9 @@ _MOST_DIFFERENT = 200
 _MOST_BOUNDS = 20_000
 """Edges of which cardinalities without a class are said; beyond that they are content."""
 
+_MOST_SHARED = 100_000
+"""Parts of content that come from parts which several expressions share; beyond that axioms are not read."""
+
 _DEEPEST = 50
 """Expressions in each other that content shows."""
 
@@ -143,6 +146,8 @@ class _Folder:
         self._said: dict[str, list[tuple[Said, list[_Statement]]]] = defaultdict(list)
         self._bounds: list[tuple[Said, Terms]] = []
         self._as_content: set[Terms] = set()
+        self._arrays: dict[Terms, Array] = {}
+        self._room = _MOST_SHARED + 4 * len(triples)
         self._statements = _statements(triples)
 
     def folded(self) -> Expressions:
@@ -184,6 +189,8 @@ class _Folder:
                 means = meaning(subject, EQUIVALENT, of_class(predicate, expression, self._reader))
             else:
                 means = meaning(subject, predicate, self._reader.expression(expression))
+            if means.is_content or means.bounds:
+                self._arrays[triple] = self._array(expression)
         except UnreadError:
             self._found.unread += 1
             return
@@ -198,16 +205,16 @@ class _Folder:
         self._bounds += [(Said(subject, (step,), "", (words,), of), triple) for step, words in means.bounds]
         self._found.edges += 1
         if means.is_content:
-            self._add_axiom_as_content(triple, subject, expression)
+            self._add_axiom_as_content(triple, subject)
 
     def _consume(self, triple: Terms, part: str) -> None:
         self._consumed.add(triple)
         self._parts.update(self._reader.below(part))
 
-    def _add_axiom_as_content(self, triple: Terms, subject: str, expression: str) -> None:
+    def _add_axiom_as_content(self, triple: Terms, subject: str) -> None:
         if triple not in self._as_content:
             self._as_content.add(triple)
-            self._add_array(subject, triple[1], expression)
+            self._found.arrays.append(ArrayValue(subject, triple[1], self._arrays[triple]))
             self._found.content += 1
             self._found.edges -= 1
 
@@ -223,9 +230,7 @@ class _Folder:
             at = ends.get((bound.subject, bound.path), {})
             count += len(at)
             if not at or count > _MOST_BOUNDS:
-                self._add_axiom_as_content(
-                    triple, bound.subject, triple[0] if triple[2] == bound.subject else triple[2]
-                )
+                self._add_axiom_as_content(triple, bound.subject)
                 continue
             words, denied = f"{bound.words[0]} of all", bound.words[0] in {"max 0", "exactly 0"}
             self._said[bound.subject] += [(replace(bound, object=end, words=(words,), denied=denied), []) for end in at]
@@ -272,29 +277,37 @@ class _Folder:
             return
         try:
             self._reader.members(value) if _FIRST in about else self._reader.expression(value)
+            array = self._array(value)
         except UnreadError:
             self._found.unread += 1
             return
         self._consume(triple, value)
-        self._add_array(subject, predicate, value)
+        self._found.arrays.append(ArrayValue(subject, predicate, array))
         self._found.content += 1
 
-    def _add_array(self, subject: str, predicate: str, value: str) -> None:
-        content = self._content(value, 0)
-        array: Array = [(1, content)] if isinstance(content, Mapping) else content if isinstance(content, list) else []
-        self._found.arrays.append(ArrayValue(subject, predicate, array))
+    def _array(self, value: str) -> Array:
+        """Return a list or an expression as content.
 
-    def _content(self, term: str, depth: int) -> str | Array | ExpressionValue:
+        Raises:
+            UnreadError: Something in it is malformed, or parts that several share make too much of it.
+        """
+        content = self._content(value, 0, frozenset(self._reader.below(value)))
+        return [(1, content)] if isinstance(content, Mapping) else content if isinstance(content, list) else []
+
+    def _content(self, term: str, depth: int, parts: frozenset[str]) -> str | Array | ExpressionValue:
         """Return what a part of an expression says."""
+        self._room -= 1
+        if self._room < 0:
+            raise UnreadError
         if term == _NIL:
             return []
         about = self._reader.about.get(term)
-        if about is None or term not in self._parts or depth > _DEEPEST:
+        if about is None or term not in parts or depth > _DEEPEST:
             return term
         if _FIRST in about:
-            return [(at, self._content(one, depth + 1)) for at, one in enumerate(self._reader.members(term), 1)]
+            return [(at, self._content(one, depth + 1, parts)) for at, one in enumerate(self._reader.members(term), 1)]
         return {
-            predicate: [self._content(value, depth + 1) for value in values if value not in SAYING_NOTHING]
+            predicate: [self._content(value, depth + 1, parts) for value in values if value not in SAYING_NOTHING]
             for predicate, values in about.items()
             if predicate != TYPE or not SAYING_NOTHING.issuperset(values)
         }

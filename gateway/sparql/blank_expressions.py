@@ -14,8 +14,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from gateway.errors import Fault
-from gateway.files.class_expressions import READ_INWARDS, READ_OUTWARDS
 from gateway.files.expression_edges import Expressions, fold_expressions
+from gateway.files.expression_selections import READ_INWARDS, READ_OUTWARDS
 from gateway.files.ntriples import Terms, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark

@@ -292,6 +292,49 @@ async def test_a_statement_about_any_expression_leaves_a_graph_readable(over_fil
     assert (*P_D, {"restriction": "some"}) in said(answer)
 
 
+def _levels(predicate: str, levels: int) -> str:
+    """Return a chain of intersections or unions of two restrictions each, both of which have the next as filler."""
+    lines = []
+    for at in range(levels):
+        parts = (f"[ owl:onProperty x:p{side} ; owl:someValuesFrom _:n{at + 1} ]" for side in "ab")
+        lines.append(f"_:n{at} {predicate} ( {' '.join(parts)} ) .")
+    return "".join(lines) + f"_:n{levels} owl:unionOf ( x:A x:B ) ."
+
+
+_SHARED = {
+    "content": f"x:C rdfs:subClassOf _:n0 . {_levels('owl:intersectionOf', 22)}",
+    "disjoint": f"x:C owl:disjointWith _:n0 . {_levels('owl:intersectionOf', 22)}",
+    "alternatives": "x:C rdfs:subClassOf _:u0 . "
+    + "".join(f"_:u{at} owl:unionOf ( _:u{at + 1} _:u{at + 1} ) . " for at in range(30))
+    + "_:u30 owl:unionOf ( x:A x:B ) .",
+}
+
+
+@pytest.mark.parametrize("shape", _SHARED)
+async def test_what_shared_parts_make_endless_is_not_read_and_said_to_be(over_file: Open, shape: str) -> None:
+    async with over_file(f"{_SHARED[shape]} x:F rdfs:subClassOf {SOME} .") as gateway:
+        of_shared, other = [await gateway.bfs_query([seed], 1) for seed in ("x:C", "x:F")]
+    assert not of_shared.complete
+    assert (other.edge_count, other.complete) == (1, True)
+
+
+async def test_many_cardinalities_without_a_class_are_said_of_edges_or_content(over_file: Open) -> None:
+    some = " , ".join(restriction(f"owl:someValuesFrom x:D{at}") for at in range(300))
+    bounds = " , ".join(restriction(f"owl:maxCardinality {number(at + 1)}") for at in range(300))
+    async with over_file(f"x:C rdfs:subClassOf {some} , {bounds} .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+        entity = await gateway.describe_entity("x:C")
+    assert answer.complete
+    assert len(entity.as_json()["rdfs:subClassOf"]) > 0
+
+
+async def test_a_malformed_list_in_an_expression_is_not_read(over_file: Open) -> None:
+    data = "[ owl:onDatatype xsd:string ; owl:withRestrictions [ rdf:first x:a ] ]"
+    async with over_file(f"x:C rdfs:subClassOf {restriction(f'owl:someValuesFrom {data}')} .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert not answer.complete
+
+
 async def test_a_class_of_a_union_is_no_subclass_of_its_parts(over_file: Open) -> None:
     turtle = "x:C rdfs:subClassOf [ owl:unionOf ( x:A x:B ) ] . x:c a x:C . x:a a x:A ."
     async with over_file(turtle) as gateway:
