@@ -423,8 +423,9 @@ class _Axiom:
             raise _ContentError
 
     def _alternative(self, place: _Place, count: int) -> _Place:
-        if place.one_of:
-            # Alternatives within alternatives have no number that says how many there are.
+        if place.one_of or not (place.words == ("only",) or {"some", "min 1"}.issuperset(place.words)):
+            # Alternatives within alternatives have no number that says how many there are; and two of A or B may be
+            # one of each.
             raise _ContentError
         return replace(place, one_of=count)
 

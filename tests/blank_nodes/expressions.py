@@ -227,6 +227,11 @@ class _At:
     splits: bool = True
 
 
+def _has_alternatives(at: _At) -> bool:
+    """Return whether of a union there each part may be the one that holds."""
+    return at.words == ("only",) or all(word in {"some", "min 1"} for word in at.words)
+
+
 class _Axiom:
     """What one axiom says: its ways, and whether any of it is content."""
 
@@ -298,14 +303,14 @@ class _Axiom:
         parts = _parts(expr, "or")
         if at.denied:
             self._each(parts, at)
-        elif at.choices:
+        elif at.choices or not _has_alternatives(at):
             self._content(expr, at)
         else:
             self._each(parts, replace(at, choices=len(parts)))
 
     def _one(self, expr: Expr, at: _At) -> None:
         several = len(expr) > 2
-        if not at.path or at.denied or (several and at.choices):
+        if not at.path or at.denied or (several and (at.choices or not _has_alternatives(at))):
             self._content(expr, at)
         else:
             self._each(expr[1:], replace(at, choices=len(expr) - 1) if several else at)

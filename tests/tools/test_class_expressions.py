@@ -335,6 +335,16 @@ async def test_a_malformed_list_in_an_expression_is_not_read(over_file: Open) ->
     assert not answer.complete
 
 
+@pytest.mark.parametrize("kind", ["owl:unionOf", "owl:oneOf"])
+@pytest.mark.parametrize("word", ["owl:qualifiedCardinality", "owl:minQualifiedCardinality"])
+async def test_no_alternative_is_made_of_what_several_may_be(over_file: Open, kind: str, word: str) -> None:
+    counted = restriction(f"{word} {number(2)} ; owl:onClass [ {kind} ( x:A x:B ) ]")
+    async with over_file(f"x:C rdfs:subClassOf {counted} .") as gateway:
+        entity = await gateway.describe_entity("x:C")
+    assert (entity.edges, entity.complete) == ({}, True)
+    assert entity.as_json()["rdfs:subClassOf"]["owl:onClass"] == {kind: [["x:A", "x:B"]]}
+
+
 async def test_a_class_of_a_union_is_no_subclass_of_its_parts(over_file: Open) -> None:
     turtle = "x:C rdfs:subClassOf [ owl:unionOf ( x:A x:B ) ] . x:c a x:C . x:a a x:A ."
     async with over_file(turtle) as gateway:
