@@ -290,7 +290,9 @@ def to_rdflib(subgraph: Subgraph) -> Graph:
 def _is_of_expressions(evidence: Mapping[str, Any] | None) -> bool:
     """Return whether class expressions alone say an edge: of members of a class, or of one of several classes."""
     assertions = [] if evidence is None else evidence.get("assertions", [evidence])
-    return bool(assertions) and all("restriction" in one or "one of" in one for one in assertions)
+    are_uncertain = [not {"restriction", "one of"}.isdisjoint(one) for one in assertions]
+    is_certain = any("stated" in one or "position" in one or one.keys() == {"of"} for one in assertions)
+    return any(are_uncertain) and not is_certain
 
 
 def _term(iri: str) -> URIRef | BNode:

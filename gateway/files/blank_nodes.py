@@ -111,9 +111,10 @@ class BlankNodes:
             else:
                 yield quad
 
-    def renamed(self) -> Renamed:
-        """Return what was set aside with IRIs for blank nodes."""
-        expressions = fold_expressions(_with_statements(_in_stored_form(terms_of(without_own(b"".join(self._lines))))))
+    def renamed(self, others: pyoxigraph.Store) -> Renamed:
+        """Return what was set aside with IRIs for blank nodes; `others` has the triples that were not."""
+        aside = _with_statements(_in_stored_form(terms_of(without_own(b"".join(self._lines)))))
+        expressions = fold_expressions(aside, others)
         kept = _kept(expressions.triples)
         folded = fold_lists(expressions.triples, kept, is_part=self._is_part)
         folded.arrays += expressions.arrays

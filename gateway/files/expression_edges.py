@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import TypeAlias
 
+import pyoxigraph
+
 from gateway.files.class_expressions import (
     COMPLEMENT,
     DOMAIN,
@@ -47,6 +49,7 @@ from gateway.terms.iri import (
     RDF_REST,
     RDF_SUBJECT,
     RESTRICTED,
+    STATED,
     XSD,
     path_iri,
 )
@@ -58,6 +61,7 @@ _TRIPLE_TERM = re.compile(r"<<\( (\S+) (\S+) (\S+) \)>>")
 _SAYING_NOTHING = frozenset(map(node, (f"{OWL}Axiom", "http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement")))
 _FIRST, _REST, _NIL = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL)
 _TRUE = literal("true", f"{XSD}boolean")
+_UNCERTAIN = frozenset(map(node, (RESTRICTED, ONE_OF, NEGATED)))
 
 _CONTENT = frozenset(
     node(f"{OWL}{name}") for name in ("propertyChainAxiom", "hasKey", "disjointUnionOf", "disjointWith")
@@ -121,23 +125,25 @@ _ByAxiom: TypeAlias = Mapping[tuple[str, str], Mapping[str, list[_Statement]]]
 """Statements by the subject and the predicate of the axiom, and the key of its expression."""
 
 
-def fold_expressions(triples: list[Terms]) -> Expressions:
+def fold_expressions(triples: list[Terms], others: pyoxigraph.Store) -> Expressions:
     """Return triples in which class expressions are edges and content.
 
     Args:
         triples: All triples of a graph in which a blank node or a part of a list is, each once.
+        others: All other triples.
     """
     if not any(predicate.startswith(_OF_OWL) for _, predicate, _ in triples):
         return Expressions(triples)
-    return _Folder(triples).folded()
+    return _Folder(triples, others).folded()
 
 
 _OF_OWL = f"<{OWL}"
 
 
 class _Folder:
-    def __init__(self, triples: list[Terms]) -> None:
+    def __init__(self, triples: list[Terms], others: pyoxigraph.Store) -> None:
         self._triples = triples
+        self._others = others
         self._reader = Reader(triples)
         self._keys = ExpressionKeys(self._reader.said)
         self._found = Expressions([])
@@ -148,6 +154,7 @@ class _Folder:
         self._as_content: set[Terms] = set()
         self._arrays: dict[Terms, Array] = {}
         self._room = _MOST_SHARED + 4 * len(triples)
+        self._certain: set[Terms] = set()
         self._statements = _statements(triples)
 
     def folded(self) -> Expressions:
@@ -246,6 +253,8 @@ class _Folder:
                 edge = _edge_of(one)
                 self._found.triples.append(edge)
                 says = _evidence_of(one)
+                if not says:
+                    self._certain.add(edge)
                 for statement in statements:
                     self._found.stated.append((edge, [*says, *statement.says]))
                 if says and not statements:
@@ -325,11 +334,30 @@ class _Folder:
         for keeper in keepers:
             kept.update(self._reader.below(keeper))
         left_out = parts - kept
-        self._found.triples[:0] = [
-            triple for triple in self._triples if triple not in self._consumed and triple[0] not in left_out
-        ]
+        left = [triple for triple in self._triples if triple not in self._consumed and triple[0] not in left_out]
+        self._add_certain(left)
+        self._found.triples[:0] = left
         # An edge that two axioms say is one triple.
         self._found.triples = list(dict.fromkeys(self._found.triples))
+
+    def _add_certain(self, left: Sequence[Terms]) -> None:
+        """State of each edge that it is certain, where an expression says less of it than another axiom or triple."""
+        found = self._found
+        edges = {edge for edge, says in found.stated if not _UNCERTAIN.isdisjoint(key for key, _ in says)}
+        certain = edges & self._certain.union(left, _in_store(edges, self._others))
+        found.stated += [(edge, [(node(STATED), _TRUE)]) for edge in sorted(certain)]
+
+
+def _in_store(edges: Iterable[Terms], store: pyoxigraph.Store) -> set[Terms]:
+    """Return those of some edges that are triples of a store."""
+    asked = pyoxigraph.Store()
+    lines = "".join(f"{' '.join(edge)} .\n" for edge in edges if not any(map(is_blank, edge)))
+    asked.bulk_load(lines.encode(), pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+    return {
+        (str(quad.subject), str(quad.predicate), str(quad.object))
+        for quad in asked
+        if any(store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None))
+    }
 
 
 def _is_iri(term: str) -> bool:
@@ -371,6 +399,9 @@ def _edge_of(said: Said) -> Terms:
     if path == ((SUBCLASS, False),) and (said.denied or said.one_of):
         # Readers take `rdfs:subClassOf` for certain wherever classes are asked for.
         path = (*path, (COMPLEMENT if said.denied else UNION, False))
+    elif said.denied and not said.words:
+        # Nothing tells the class of a domain or range that is denied from one that the graph denies by itself.
+        path = (*path, (COMPLEMENT, False))
     if len(path) > 1 or path[0][1]:
         return said.subject, node(path_iri((one[1:-1], inverse) for one, inverse in path)), said.object
     return said.subject, path[0][0], said.object

@@ -464,7 +464,7 @@ def _load_aside(aside: BlankNodes, stores: Sequence[pyoxigraph.Store]) -> None:
         _log.info("the graph has the vocabulary of a Wikibase, so its blank nodes are unknown values and no nodes")
         lines = aside.lines
     else:
-        renamed = aside.renamed()
+        renamed = aside.renamed(stores[0])
         lines = renamed.lines
         if renamed.broken:
             _log.warning("malformed lists are shown as the blank nodes that they are made of: %d", renamed.broken)

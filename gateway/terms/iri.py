@@ -239,7 +239,17 @@ ONE_OF = f"{OWN}one-of"
 NEGATED = f"{OWN}negated"
 """Whether a class expression denies its edge; answers write `negated`."""
 
-OWN_KEYS = {POSITION: "position", RESTRICTED: "restriction", OF: "of", CLOSED: "closed", ONE_OF: "one of"}
+STATED = f"{OWN}stated"
+"""Whether the graph has the triple of an edge beside an expression that says less of it; answers write `stated`."""
+
+OWN_KEYS = {
+    POSITION: "position",
+    RESTRICTED: "restriction",
+    OF: "of",
+    CLOSED: "closed",
+    ONE_OF: "one of",
+    STATED: "stated",
+}
 """How answers write the predicates of evidence that the gateway made."""
 
 ARRAY = f"{OWN}array"

@@ -491,7 +491,7 @@ def _say(ways: Sequence[_Way], found: Reading) -> None:
 
 def _predicate(way: _Way) -> str:
     path = way.path
-    if path == ((RDFS.subClassOf, False),) and (way.denied or way.choices):
+    if (path == ((RDFS.subClassOf, False),) and (way.denied or way.choices)) or (way.denied and not way.words):
         path = (*path, (OWL.complementOf if way.denied else OWL.unionOf, False))
     if len(path) == 1 and not path[0][1]:
         return str(path[0][0])
@@ -511,7 +511,7 @@ def _text(way: _Way, *, closed: bool) -> str:
 
 def said_text(said: Mapping[str, Any]) -> str:
     """Return what an expression says of an edge, as text; empty where it is nothing."""
-    keys = ("closed", "negated", "of", "one of", "restriction")
+    keys = ("closed", "negated", "of", "one of", "restriction", "stated")
     return " ".join(f"{key}={str(said[key]).lower()}" for key in keys if said.get(key))
 
 
@@ -524,4 +524,9 @@ def _take_out(graph: _Graph, found: Reading, gone: set[Any], made_of: set[Any]) 
     found.triples = [
         triple for triple in graph.triples if triple not in gone and (triple[0] not in made_of or triple[0] in kept)
     ]
+    bare = set(found.triples)
+    for edge, texts in found.says.items():
+        is_uncertain = any(key in text for text in texts for key in ("negated=", "restriction=", "one of="))
+        if is_uncertain and (edge in bare or "" in texts):
+            texts.add("stated=true")
     found.triples = list(dict.fromkeys([*found.triples, *found.says]))

@@ -400,3 +400,36 @@ async def test_a_description_shows_what_expressions_say_in_each_other(over_file:
     for _ in range(2):
         inner = {"owl:onProperty": "x:p", "owl:someValuesFrom": inner}  # type: ignore[dict-item]
     assert (entity.as_json()["rdfs:subClassOf"], entity.complete) == (inner, True)
+
+
+@pytest.mark.parametrize(
+    ("turtle", "predicate", "assertions"),
+    [
+        (f"x:C x:p x:D ; rdfs:subClassOf {NOT_SOME} .", "x:p", [{"negated": True, "restriction": "not some"}]),
+        (f"x:C x:p x:D ; rdfs:subClassOf {SOME} .", "x:p", [{"restriction": "some"}]),
+        ("x:C rdfs:domain x:D , [ owl:unionOf ( x:D x:E ) ] .", "rdfs:domain", [{"one of": 2}]),
+        (
+            "x:C rdfs:domain [ owl:intersectionOf ( x:D [ owl:unionOf ( x:D x:E ) ] ) ] .",
+            "rdfs:domain",
+            [{"one of": 2}],
+        ),
+    ],
+)
+async def test_a_triple_of_the_graph_stays_certain_beside_an_expression(
+    over_file: Open, turtle: str, predicate: str, assertions: list[Any]
+) -> None:
+    async with over_file(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+        graph = to_rdflib(await gateway.bfs_subgraph(["x:C"], 1))
+    (found,) = [evidence for _, via, end, evidence in said(answer) if (via, end) == (predicate, "x:D")]
+    assert found == [*assertions, {"stated": True}]
+    asserted = {(str(p).rpartition("/")[2], str(o).rpartition("/")[2]) for _, p, o in graph}
+    assert any(p.endswith(predicate.rpartition(":")[2]) and o == "D" for p, o in asserted)
+
+
+async def test_an_export_as_rdf_asserts_no_range_that_is_denied(over_file: Open) -> None:
+    async with over_file("x:C rdfs:range [ owl:complementOf x:D ] .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+        graph = to_rdflib(await gateway.bfs_subgraph(["x:C"], 1))
+    assert said(answer) == [("x:C", "(rdfs:range/owl:complementOf)", "x:D", {"negated": True})]
+    assert not any(str(predicate).endswith("#range") for _, predicate, _ in graph)
