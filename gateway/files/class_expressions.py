@@ -114,6 +114,7 @@ class Said:
         one_of: Of how many alternatives it is one; 0 where it is certain.
         denied: Whether the expression denies it.
         closed: Whether nothing else stands at such an edge.
+        is_choice: Whether its last restriction is one of the alternatives, and not what it restricts to.
     """
 
     subject: str
@@ -124,6 +125,7 @@ class Said:
     one_of: int = 0
     denied: bool = False
     closed: bool = False
+    is_choice: bool = False
 
 
 @dataclass(slots=True)
@@ -329,6 +331,7 @@ class _Place:
         denied: Whether it is denied there.
         one_of: Of how many alternatives it is one.
         splits: Whether it may be an intersection, and a complement: each part then holds by itself.
+        is_choice: Whether the restriction around it is one of the alternatives.
     """
 
     path: tuple[Step, ...] = ()
@@ -336,6 +339,7 @@ class _Place:
     denied: bool = False
     one_of: int = 0
     splits: bool = True
+    is_choice: bool = False
 
 
 class _Axiom:
@@ -452,6 +456,7 @@ class _Axiom:
         # At most one of both says nothing of each.
         splits = part.word in {"some", "only", "min"} and not (place.denied or none)
         inner = _Place((*place.path, part.step), (*before, words), place.denied or none, place.one_of, splits=splits)
+        inner = replace(inner, is_choice=place.one_of > 0)
         self._walk(filler, inner)
 
     def _end(self, term: str, place: _Place) -> None:
@@ -459,7 +464,8 @@ class _Axiom:
             # A type is no edge, and has no evidence that would say that it is not certain.
             raise _ContentError
         path = place.path or ((self._base, False),)
-        self._add(Said(self._subject, path, term, place.words, self._of, place.one_of, place.denied))
+        said = Said(self._subject, path, term, place.words, self._of, place.one_of, place.denied)
+        self._add(replace(said, is_choice=place.is_choice))
 
     def _add(self, said: Said) -> None:
         self.meaning.edges.append(said)

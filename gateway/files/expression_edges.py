@@ -383,14 +383,21 @@ def _closed(
     said: Sequence[tuple[Said, list[_Statement]]],
 ) -> Sequence[tuple[Said, list[_Statement]]]:
     """Return what is said of one edge, each once, `only` beside `some` written as closed."""
-    only = [statements for one, statements in said if one.words == ("only",) and not one.denied]
+
+    def closes(one: Said) -> bool:
+        # An alternative does not hold for certain, and closes nothing.
+        return one.words == ("only",) and not one.denied and not one.is_choice
+
+    only = [statements for one, statements in said if closes(one)]
     some = [one for one, _ in said if one.words == ("some",) and not one.denied]
     found: dict[Said, list[_Statement]] = {}
     for one, statements in said:
         if only and one in some:
-            found.setdefault(replace(one, closed=True), []).extend([*statements, *chain.from_iterable(only)])
-        elif not (some and one.words == ("only",) and not one.denied):
-            found.setdefault(one, []).extend(statements)
+            found.setdefault(replace(one, closed=True, is_choice=False), []).extend(
+                [*statements, *chain.from_iterable(only)]
+            )
+        elif not (some and closes(one)):
+            found.setdefault(replace(one, is_choice=False), []).extend(statements)
     return [(one, list({id(each): each for each in statements}.values())) for one, statements in found.items()]
 
 

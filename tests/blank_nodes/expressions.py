@@ -87,6 +87,7 @@ class _Way:
     denied: bool
     choices: int
     defines: bool
+    is_choice: bool = False
 
 
 class _Graph:
@@ -218,13 +219,17 @@ def _words(expr: Expr) -> str:
 
 @dataclass(frozen=True)
 class _At:
-    """Where in an axiom an expression stands; `splits` is whether each part of it holds by itself."""
+    """Where in an axiom an expression stands.
+
+    `splits` is whether each part of it holds by itself, `is_choice` whether the restriction around is an alternative.
+    """
 
     path: tuple[tuple[Any, bool], ...] = ()
     words: tuple[str, ...] = ()
     denied: bool = False
     choices: int = 0
     splits: bool = True
+    is_choice: bool = False
 
 
 def _has_alternatives(at: _At) -> bool:
@@ -288,7 +293,9 @@ class _Axiom:
             self._content(expr, at)
             return
         path = at.path or ((self._base, False),)
-        self.ways.append(_Way(self._subject, path, expr[1], at.words, at.denied, at.choices, self.defines))
+        self.ways.append(
+            _Way(self._subject, path, expr[1], at.words, at.denied, at.choices, self.defines, at.is_choice)
+        )
 
     def _and(self, expr: Expr, at: _At) -> None:
         parts = _parts(expr, "and")
@@ -346,7 +353,7 @@ class _Axiom:
         before = tuple(each.removesuffix(" not") for each in at.words) if at.denied else at.words
         now = f"not {_words(expr)}" if at.denied else _words(expr)
         splits = word in {"some", "only", "min"} and not denied
-        self._in(filler, _At((*at.path, step), (*before, now), denied, at.choices, splits))
+        self._in(filler, _At((*at.path, step), (*before, now), denied, at.choices, splits, at.choices > 0))
 
 
 def read_expressions(triples: Iterable[Any]) -> Reading:
@@ -479,7 +486,7 @@ def _say(ways: Sequence[_Way], found: Reading) -> None:
     for way in ways:
         at[way.subject, way.path, way.end, way.defines].append(way)
     for group in at.values():
-        only = [way for way in group if way.words == ("only",) and not way.denied]
+        only = [way for way in group if way.words == ("only",) and not way.denied and not way.is_choice]
         some = [way for way in group if way.words == ("some",) and not way.denied]
         for way in group:
             is_closed = bool(only) and way in some

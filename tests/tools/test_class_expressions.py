@@ -433,3 +433,31 @@ async def test_an_export_as_rdf_asserts_no_range_that_is_denied(over_file: Open)
         graph = to_rdflib(await gateway.bfs_subgraph(["x:C"], 1))
     assert said(answer) == [("x:C", "(rdfs:range/owl:complementOf)", "x:D", {"negated": True})]
     assert not any(str(predicate).endswith("#range") for _, predicate, _ in graph)
+
+
+ONLY = restriction("owl:allValuesFrom x:D")
+
+
+@pytest.mark.parametrize(
+    ("axioms", "assertions"),
+    [
+        (
+            f"[ owl:unionOf ( {SOME} {ONLY} ) ]",
+            [{"one of": 2, "restriction": "only"}, {"one of": 2, "restriction": "some"}],
+        ),
+        (
+            f"{SOME} , [ owl:unionOf ( x:A {ONLY} ) ]",
+            [{"one of": 2, "restriction": "only"}, {"restriction": "some"}],
+        ),
+        (
+            f"{SOME} , {restriction('owl:allValuesFrom [ owl:unionOf ( x:D x:E ) ]')}",
+            {"closed": True, "restriction": "some"},
+        ),
+    ],
+)
+async def test_a_restriction_that_is_an_alternative_closes_nothing(
+    over_file: Open, axioms: str, assertions: Any
+) -> None:
+    async with over_file(f"x:C rdfs:subClassOf {axioms} .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert [evidence for _, _, end, evidence in said(answer) if end == "x:D"] == [assertions]
