@@ -150,7 +150,7 @@ class _Folder:
         self._consumed: set[Terms] = set()
         self._parts: set[str] = set()
         self._said: dict[str, list[tuple[Said, list[_Statement]]]] = defaultdict(list)
-        self._bounds: list[tuple[Said, Terms]] = []
+        self._bounds: list[tuple[Said, Terms, list[_Statement]]] = []
         self._as_content: set[Terms] = set()
         self._arrays: dict[Terms, Array] = {}
         self._room = _MOST_SHARED + 4 * len(triples)
@@ -174,7 +174,7 @@ class _Folder:
             elif (predicate in _AXIOMS and is_right) or (predicate in SETS and not _is_iri(value)):
                 self._read_axiom(triple, subject, value, stated_about)
             elif predicate in _CONTENT and is_blank(value):
-                self._add_content(triple, subject, predicate, value)
+                self._add_content(triple, stated_about)
         self._add_bounds()
         for said in self._said.values():
             self._add_edges(said)
@@ -204,24 +204,34 @@ class _Folder:
         about = stated.get((triple[0], predicate))
         statements = about.get(self._keys.key(triple[2]), []) if about else []
         self._consume(triple, expression)
+        # A list as content has no place for what is stated about it.
+        has_place = means.edges or (predicate not in SETS and (means.is_content or means.bounds))
+        statements = self._taken(statements, has_place=bool(has_place))
+        self._said[subject] += [(said, statements) for said in means.edges]
+        of = "equivalentClass" if predicate in SETS or predicate == EQUIVALENT else ""
+        self._bounds += [(Said(subject, (step,), "", (words,), of), triple, statements) for step, words in means.bounds]
+        self._found.edges += 1
+        if means.is_content:
+            self._add_axiom_as_content(triple, subject, statements)
+
+    def _taken(self, statements: list[_Statement], *, has_place: bool) -> list[_Statement]:
+        """Return statements whose nodes are taken out because their evidence has a place; others are counted."""
+        if not has_place:
+            self._found.unread += len(statements)
+            return []
         for one in statements:
             self._parts.add(one.node)
             self._parts.update(self._reader.below(one.axiom[2]))
-        self._said[subject] += [(said, statements) for said in means.edges]
-        of = "equivalentClass" if predicate in SETS or predicate == EQUIVALENT else ""
-        self._bounds += [(Said(subject, (step,), "", (words,), of), triple) for step, words in means.bounds]
-        self._found.edges += 1
-        if means.is_content:
-            self._add_axiom_as_content(triple, subject)
+        return statements
 
     def _consume(self, triple: Terms, part: str) -> None:
         self._consumed.add(triple)
         self._parts.update(self._reader.below(part))
 
-    def _add_axiom_as_content(self, triple: Terms, subject: str) -> None:
+    def _add_axiom_as_content(self, triple: Terms, subject: str, statements: Sequence[_Statement]) -> None:
         if triple not in self._as_content:
             self._as_content.add(triple)
-            self._found.arrays.append(ArrayValue(subject, triple[1], self._arrays[triple]))
+            self._found.arrays.append(ArrayValue(subject, triple[1], _with(self._arrays[triple], statements)))
             self._found.content += 1
             self._found.edges -= 1
 
@@ -233,14 +243,15 @@ class _Folder:
                 if one.words and not one.denied:
                     ends[one.subject, one.path][one.object] = None
         count = 0
-        for bound, triple in self._bounds:
+        for bound, triple, statements in self._bounds:
             at = ends.get((bound.subject, bound.path), {})
             count += len(at)
             if not at or count > _MOST_BOUNDS:
-                self._add_axiom_as_content(triple, bound.subject)
+                self._add_axiom_as_content(triple, bound.subject, statements)
                 continue
             words, denied = f"{bound.words[0]} of all", bound.words[0] in {"max 0", "exactly 0"}
-            self._said[bound.subject] += [(replace(bound, object=end, words=(words,), denied=denied), []) for end in at]
+            of_all = replace(bound, words=(words,), denied=denied)
+            self._said[bound.subject] += [(replace(of_all, object=end), statements) for end in at]
 
     def _add_edges(self, said: Sequence[tuple[Said, list[_Statement]]]) -> None:
         """Add the edges of the axioms about one class."""
@@ -279,8 +290,9 @@ class _Folder:
             self._found.arrays.append(ArrayValue(member, _ALL_DIFFERENT[kinds[0]], list(others)))
         self._found.content += 1
 
-    def _add_content(self, triple: Terms, subject: str, predicate: str, value: str) -> None:
+    def _add_content(self, triple: Terms, stated: _ByAxiom) -> None:
         """Add a list of parts, or an expression, as content."""
+        subject, predicate, value = triple
         about = self._reader.about.get(value, {})
         if _FIRST not in about and not is_expression(about):
             return
@@ -290,7 +302,10 @@ class _Folder:
         except UnreadError:
             self._found.unread += 1
             return
+        same = stated.get((subject, predicate))
+        statements = same.get(self._keys.key(value), []) if same else []
         self._consume(triple, value)
+        array = _with(array, self._taken(statements, has_place=_FIRST not in about))
         self._found.arrays.append(ArrayValue(subject, predicate, array))
         self._found.content += 1
 
@@ -346,6 +361,17 @@ class _Folder:
         edges = {edge for edge, says in found.stated if not _UNCERTAIN.isdisjoint(key for key, _ in says)}
         certain = edges & self._certain.union(left, _in_store(edges, self._others))
         found.stated += [(edge, [(node(STATED), _TRUE)]) for edge in sorted(certain)]
+
+
+def _with(array: Array, statements: Sequence[_Statement]) -> Array:
+    """Return an expression as content, with what is stated about its axiom."""
+    match array:
+        case [(at, Mapping() as content)]:
+            said = {key: list(values) for key, values in content.items()}
+            for key, term in chain.from_iterable(one.says for one in statements):
+                said.setdefault(key, []).append(term)
+            return [(at, said)]
+    return array
 
 
 def _in_store(edges: Iterable[Terms], store: pyoxigraph.Store) -> set[Terms]:

@@ -461,3 +461,35 @@ async def test_a_restriction_that_is_an_alternative_closes_nothing(
     async with over_file(f"x:C rdfs:subClassOf {axioms} .") as gateway:
         answer = await gateway.bfs_query(["x:C"], 1)
     assert [evidence for _, _, end, evidence in said(answer) if end == "x:D"] == [assertions]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expression"),
+    [
+        ("rdfs:subClassOf", restriction("owl:hasSelf true")),
+        ("rdfs:subClassOf", restriction(f"owl:maxCardinality {number(3)}")),
+        ("owl:disjointWith", SOME),
+    ],
+)
+async def test_a_statement_about_what_is_content_stands_in_it(over_file: Open, predicate: str, expression: str) -> None:
+    turtle = f"""
+    x:C {predicate} {expression} .
+    [] a owl:Axiom ; owl:annotatedSource x:C ; owl:annotatedProperty {predicate} ; owl:annotatedTarget {expression} ;
+        x:by x:ann .
+    """
+    async with over_file(turtle) as gateway:
+        entity = await gateway.describe_entity("x:C")
+    content = entity.as_json()[predicate]
+    assert (content["x:by"], content["owl:onProperty"]) == ("x:ann", "x:p")
+
+
+async def test_a_statement_about_a_cardinality_without_a_class_is_evidence_of_its_edges(over_file: Open) -> None:
+    bound = restriction(f"owl:maxCardinality {number(3)}")
+    turtle = f"""
+    x:C rdfs:subClassOf {SOME} , {bound} .
+    [] a owl:Axiom ; owl:annotatedSource x:C ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget {bound} ;
+        x:by x:ann .
+    """
+    async with over_file(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert said(answer) == [(*P_D, [{"restriction": "max 3 of all", "x:by": "x:ann"}, {"restriction": "some"}])]
