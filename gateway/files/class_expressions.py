@@ -196,20 +196,21 @@ class Reader:
             head = said[_REST][0]
         return found
 
-    def below(self, term: str) -> Iterator[str]:
-        """Yield the blank nodes of which an expression or a list is made, itself first."""
+    def below(self, term: str, of: str = "") -> Iterator[str]:
+        """Yield the blank nodes of which an expression or a list is made, itself first.
+
+        Individuals are no parts: an enumeration is made of the cells of its list. `of` is the predicate of the list.
+        """
         found = {term: None}
-        to_follow = [term]
+        to_follow = [(term, of == ONE_OF)]
         while to_follow:
-            said = self.about.get(to_follow.pop(), {})
-            new = [
-                value
-                for predicate, values in said.items()
-                for value in values
-                if predicate != _VALUE and is_blank(value) and value not in found and value in self.about
-            ]
-            found.update(dict.fromkeys(new))
-            to_follow += new
+            part, is_enumeration = to_follow.pop()
+            for predicate, values in self.about.get(part, {}).items():
+                if predicate == _VALUE or (is_enumeration and predicate == _FIRST):
+                    continue
+                new = [value for value in values if is_blank(value) and value not in found and value in self.about]
+                found.update(dict.fromkeys(new))
+                to_follow += [(value, is_enumeration or predicate == ONE_OF) for value in new]
         return iter(found)
 
     def said(self, term: str) -> dict[str, list[str]]:

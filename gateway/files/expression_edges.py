@@ -197,7 +197,7 @@ class _Folder:
             else:
                 means = meaning(subject, predicate, self._reader.expression(expression))
             if means.is_content or means.bounds:
-                self._arrays[triple] = self._array(expression)
+                self._arrays[triple] = self._array(expression, predicate)
         except UnreadError:
             self._found.unread += 1
             return
@@ -221,12 +221,12 @@ class _Folder:
             return []
         for one in statements:
             self._parts.add(one.node)
-            self._parts.update(self._reader.below(one.axiom[2]))
+            self._parts.update(self._reader.below(one.axiom[2], one.axiom[1]))
         return statements
 
     def _consume(self, triple: Terms, part: str) -> None:
         self._consumed.add(triple)
-        self._parts.update(self._reader.below(part))
+        self._parts.update(self._reader.below(part, triple[1]))
 
     def _add_axiom_as_content(self, triple: Terms, subject: str, statements: Sequence[_Statement]) -> None:
         if triple not in self._as_content:
@@ -298,7 +298,7 @@ class _Folder:
             return
         try:
             self._reader.members(value) if _FIRST in about else self._reader.expression(value)
-            array = self._array(value)
+            array = self._array(value, predicate)
         except UnreadError:
             self._found.unread += 1
             return
@@ -309,13 +309,13 @@ class _Folder:
         self._found.arrays.append(ArrayValue(subject, predicate, array))
         self._found.content += 1
 
-    def _array(self, value: str) -> Array:
+    def _array(self, value: str, of: str) -> Array:
         """Return a list or an expression as content.
 
         Raises:
             UnreadError: Something in it is malformed, or parts that several share make too much of it.
         """
-        content = self._content(value, 0, frozenset(self._reader.below(value)))
+        content = self._content(value, 0, frozenset(self._reader.below(value, of)))
         return [(1, content)] if isinstance(content, Mapping) else content if isinstance(content, list) else []
 
     def _content(self, term: str, depth: int, parts: frozenset[str]) -> str | Array | ExpressionValue:

@@ -184,15 +184,17 @@ class _Graph:
             raise _NoRule
         return (prop, False)
 
-    def below(self, node: Any) -> set[Any]:
-        """Return the blank nodes of which something is made."""
-        found, new = {node}, [node]
+    def below(self, node: Any, of: Any = None) -> set[Any]:
+        """Return the blank nodes of which something is made; individuals are none of them."""
+        found, new = {node}, [(node, of)]
         while new:
-            told = self.of.get(new.pop(), {})
-            inner = {v for p, vs in told.items() if p != OWL.hasValue for v in vs if isinstance(v, BNode)} - found
-            inner = {v for v in inner if v in self.of}
-            found |= inner
-            new += inner
+            part, role = new.pop()
+            for p, values in self.of.get(part, {}).items():
+                if p == OWL.hasValue or (role == OWL.oneOf and p == RDF.first):
+                    continue
+                inner = {v for v in values if isinstance(v, BNode) and v in self.of} - found
+                found |= inner
+                new += [(v, role if p == RDF.rest else p) for v in inner]
         return found
 
     def structure(self, node: Any, above: tuple[Any, ...] = ()) -> object:
@@ -381,15 +383,15 @@ def read_expressions(triples: Iterable[Any]) -> Reading:
                 found.unread.append(f"{p} {sorted(map(str, graph.of.get(about[1], {})))}")
                 continue
             gone.add(triple)
-            made_of |= graph.below(about[1])
+            made_of |= graph.below(about[1], p)
             ways += axiom.ways
             axioms.append((triple, about[0], axiom))
             for statement, copy in copies.get((s, p, repr(graph.structure(o))), ()):
-                made_of |= {statement} | graph.below(copy)
+                made_of |= {statement} | graph.below(copy, p)
     for (s, p, o), owner, axiom in axioms:
         ways += _bare(owner, axiom, ways)
         if axiom.has_content and p in _DEFINING:
-            found.arrays[s, str(p)].append(_array(graph, o))
+            found.arrays[s, str(p)].append(_array(graph, o, p))
         found.owners |= {owner} if axiom.has_content else set()
         found.content += axiom.has_content
         found.edges += not axiom.has_content
@@ -474,9 +476,9 @@ def _read_listed(graph: _Graph, triple: Any, found: Reading, gone: set[Any], mad
         found.arrays[s, str(p)].append(_array(graph, o))
 
 
-def _array(graph: _Graph, head: Any) -> tuple[Any, ...]:
+def _array(graph: _Graph, head: Any, of: Any = None) -> tuple[Any, ...]:
     """Return a list as content has it."""
-    inner = graph.below(head)
+    inner = graph.below(head, of)
     return tuple(EXPRESSION if each in inner else each for each in graph.members(head))
 
 

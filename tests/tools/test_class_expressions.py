@@ -493,3 +493,22 @@ async def test_a_statement_about_a_cardinality_without_a_class_is_evidence_of_it
     async with over_file(turtle) as gateway:
         answer = await gateway.bfs_query(["x:C"], 1)
     assert said(answer) == [(*P_D, [{"restriction": "max 3 of all", "x:by": "x:ann"}, {"restriction": "some"}])]
+
+
+ANONYMOUS = "_:a rdfs:label 'anon' ; x:says x:important ."
+
+
+async def test_an_individual_without_an_iri_keeps_what_it_says_in_an_enumeration(over_file: Open) -> None:
+    axiom = restriction("owl:someValuesFrom [ owl:oneOf ( _:a x:b ) ]")
+    async with over_file(f"x:C rdfs:subClassOf {axiom} . {ANONYMOUS}") as gateway:
+        answer = await gateway.bfs_query(["x:important"], 2)
+    assert {(edge.predicate, edge.object) for edge in answer.edges} > {("x:says", "x:important")}
+    assert "x:C" in ids(answer)
+    assert answer.complete
+
+
+@pytest.mark.parametrize("axiom", ["owl:oneOf ( _:a x:b )", "owl:equivalentClass [ owl:oneOf ( _:a x:b ) ]"])
+async def test_what_a_member_without_an_iri_of_a_class_says_is_counted(over_file: Open, axiom: str) -> None:
+    async with over_file(f"x:C {axiom} . {ANONYMOUS}") as gateway:
+        answers = [await gateway.bfs_query([seed], 1) for seed in ("x:important", "x:C")]
+    assert [(answer.complete, answer.blank_node_edges) for answer in answers] == [(False, 1), (False, 1)]
