@@ -349,7 +349,11 @@ class _Folder:
         for keeper in keepers:
             kept.update(self._reader.below(keeper))
         left_out = parts - kept
-        left = [triple for triple in self._triples if triple not in self._consumed and triple[0] not in left_out]
+        left = [
+            triple
+            for triple in self._triples
+            if triple[0] in kept or (triple not in self._consumed and triple[0] not in left_out)
+        ]
         self._add_certain(left)
         self._found.triples[:0] = left
         # An edge that two axioms say is one triple.

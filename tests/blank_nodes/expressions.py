@@ -531,7 +531,7 @@ def _take_out(graph: _Graph, found: Reading, gone: set[Any], made_of: set[Any]) 
         if triple[2] in made_of and triple[0] not in made_of and triple not in gone:
             kept |= graph.below(triple[2])
     found.triples = [
-        triple for triple in graph.triples if triple not in gone and (triple[0] not in made_of or triple[0] in kept)
+        triple for triple in graph.triples if triple[0] in kept or (triple not in gone and triple[0] not in made_of)
     ]
     bare = set(found.triples)
     for edge, texts in found.says.items():

@@ -512,3 +512,11 @@ async def test_what_a_member_without_an_iri_of_a_class_says_is_counted(over_file
     async with over_file(f"x:C {axiom} . {ANONYMOUS}") as gateway:
         answers = [await gateway.bfs_query([seed], 1) for seed in ("x:important", "x:C")]
     assert [(answer.complete, answer.blank_node_edges) for answer in answers] == [(False, 1), (False, 1)]
+
+
+async def test_a_set_of_disjoint_classes_that_something_refers_to_keeps_its_members(over_file: Open) -> None:
+    turtle = "_:d a owl:AllDisjointClasses ; owl:members ( x:A x:B ) . x:n x:refers _:d ."
+    async with over_file(turtle) as gateway:
+        answer = await gateway.bfs_query(["x:n"], 2)
+    assert {(edge.predicate, edge.object) for edge in answer.edges} >= {("owl:members", "x:A"), ("owl:members", "x:B")}
+    assert answer.complete
