@@ -35,14 +35,21 @@ class ImportReader:
         if not view.predicates.has_any([IMPORTS]):
             return ()
         if self._known[0] != view.schema.version:
+            counted = next((term.count for term in view.schema.predicates if term.iri == IMPORTS), None)
             try:
-                self._known = view.schema.version, await self._read(call)
+                missing = await self._read(counted or 1, call)
             except Fault:
                 return None
+            if missing is None:
+                return None
+            self._known = view.schema.version, missing
         return self._known[1]
 
-    async def _read(self, call: Call) -> Sequence[Iri]:
+    async def _read(self, counted: int, call: Call) -> Sequence[Iri] | None:
+        """Return those that are missing; None where not as many imports are found as the schema counts."""
         found = await self._store.of_types([_ONTOLOGY], call)
+        if found.fault is not None or found.truncated:
+            return None
         ontologies = dict.fromkeys(hit.iri for hit in found.hits)
         named = EdgeSelection(tuple(sorted((IMPORTS, VERSION_IRI))), ())
         around = await self._store.edges(list(ontologies), call, selection=named)
@@ -51,4 +58,6 @@ class ImportReader:
                 raise one.mark.fault
         edges = [edge for one in around.values() for edge in one.edges]
         here = {*ontologies, *(edge.object for edge in edges if edge.predicate == VERSION_IRI)}
-        return sorted({edge.object for edge in edges if edge.predicate == IMPORTS} - here)
+        imported = [edge.object for edge in edges if edge.predicate == IMPORTS]
+        # What imports may have no type.
+        return None if len(imported) < counted else sorted({*imported} - here)

@@ -90,6 +90,14 @@ async def test_a_schema_without_missing_imports_is_comprehensive(over_file: Open
     assert (schema.complete, schema.warnings) == (True, None)
 
 
+@pytest.mark.parametrize("more", ["", IMPORTS.replace("x:absent ,", "")])
+async def test_a_schema_is_not_comprehensive_where_what_imports_has_no_type(over_file: Open, more: str) -> None:
+    async with over_file(f"{more} x:n owl:imports x:other . x:a x:p x:b .") as gateway:
+        schema = await gateway.describe_schema()
+    assert (schema.complete, schema.comprehensive) == (False, False)
+    assert schema.warnings
+
+
 async def test_check_warns_of_imports_that_are_not_in_the_graph() -> None:
     transport = InProcess(engine(IMPORTS), max_bytes=1 << 24)
     report = await check_graph(transport, "graph.ttl", Profile(), PREFIXES)
