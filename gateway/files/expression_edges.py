@@ -125,12 +125,12 @@ _ByAxiom: TypeAlias = Mapping[tuple[str, str], Mapping[str, list[_Statement]]]
 """Statements by the subject and the predicate of the axiom, and the key of its expression."""
 
 
-def fold_expressions(triples: list[Terms], others: pyoxigraph.Store) -> Expressions:
+def fold_expressions(triples: list[Terms], others: pyoxigraph.Store | None = None) -> Expressions:
     """Return triples in which class expressions are edges and content.
 
     Args:
         triples: All triples of a graph in which a blank node or a part of a list is, each once.
-        others: All other triples.
+        others: All other triples, of which those are stated that an expression is about; None where they are not known.
     """
     if not any(predicate.startswith(_OF_OWL) for _, predicate, _ in triples):
         return Expressions(triples)
@@ -141,7 +141,7 @@ _OF_OWL = f"<{OWL}"
 
 
 class _Folder:
-    def __init__(self, triples: list[Terms], others: pyoxigraph.Store) -> None:
+    def __init__(self, triples: list[Terms], others: pyoxigraph.Store | None) -> None:
         self._triples = triples
         self._others = others
         self._reader = Reader(triples)
@@ -363,7 +363,8 @@ class _Folder:
         """State of each edge that it is certain, where an expression says less of it than another axiom or triple."""
         found = self._found
         edges = {edge for edge, says in found.stated if not _UNCERTAIN.isdisjoint(key for key, _ in says)}
-        certain = edges & self._certain.union(left, _in_store(edges, self._others))
+        in_store = set() if self._others is None else _in_store(edges, self._others)
+        certain = edges & self._certain.union(left, in_store)
         found.stated += [(edge, [(node(STATED), _TRUE)]) for edge in sorted(certain)]
 
 
