@@ -256,7 +256,8 @@ class ListReader:
             frontier = [end for end in dict.fromkeys(chain.from_iterable(links.values())) if end not in seen]
             seen.update(frontier)
         # What hangs on a list and was not read, or could not be, may be a part of it.
-        unread |= {key for key in found if not set(frontier).isdisjoint(links[key])}
+        left = set(frontier)
+        unread |= {key for key in found if not left.isdisjoint(links[key])}
         return [
             (None if unread.intersection(group) or len(group) > _MOST else self._folded(group, found, call), group)
             for group in _together(found)
