@@ -167,7 +167,9 @@ def of_node(
     # An unread expression may say an edge of any predicate, in either direction.
     unread = sum(edge in found.of_parts or _may_be_selected(node, edge, selection) for edge in found.unread)
     unread += doubted + max(0, around.blank_edges - count)
-    return replace(around, edges=selection.selected(node, (*edges, *found.edges)), blank_edges=unread)
+    # A class expression may say what the graph has as a triple too.
+    every = tuple(dict.fromkeys((*edges, *found.edges)))
+    return replace(around, edges=selection.selected(node, every), blank_edges=unread)
 
 
 def cells_with_iri(node: Iri, edges: Iterable[Edge], ends: Iterable[BlankEnd]) -> list[Iri]:

@@ -27,6 +27,7 @@ from gateway.graph.store import OnAnswers
 from gateway.graph.values import (
     ALL_EDGES,
     WHOLE,
+    Assertion,
     Degree,
     Description,
     DirectSubclasses,
@@ -54,7 +55,11 @@ from gateway.sparql.evidence import EvidenceReader, WaysInUse
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.walks import WalkReader
-from gateway.terms.iri import RDF_NIL, RDFS_MEMBER, is_blank_node
+from gateway.terms.iri import NEGATED, ONE_OF, OWN, RDF_NIL, RDFS_MEMBER, RESTRICTED, STATED, XSD, is_blank_node
+from gateway.terms.literals import Literal
+
+_UNCERTAIN: Final = frozenset((RESTRICTED, ONE_OF, NEGATED))
+_IS_STATED: Final = Assertion({STATED: (Literal("true", f"{XSD}boolean"),)})
 
 _FEW: Final = 5_000
 """Edges of a node with blank neighbours that are read to count them by predicate."""
@@ -293,14 +298,37 @@ class BlankNodes:
             except Fault as fault:
                 mark = Mark(fault)
             found |= dict.fromkeys(blank, Evidence(mark=mark))
-        positions, unread_owners = await self._lookup.positions(edges, call)
-        for edge, places in positions.items():
-            found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *places))
+        says, unread_owners = await self._lookup.positions(edges, call)
+        stated, unread_subjects = await self._stated(says, call)
+        unread_owners = {**unread_owners, **unread_subjects}
+        for edge, said in says.items():
+            certain = [_IS_STATED] if edge in stated else []
+            found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *said, *certain))
         for edge in edges:
             unread_end = unread_owners.get(edge.subject) or unread_owners.get(edge.object)
             if unread_end is not None and found[edge].mark.whole:
                 found[edge] = replace(found[edge], mark=unread_end)
         return {edge: found[edge] for edge in edges}
+
+    async def _stated(
+        self, says: Mapping[Edge, Sequence[Assertion]], call: Call
+    ) -> tuple[frozenset[Edge], Mapping[Iri, Mark]]:
+        """Return the edges that the graph has too where expressions say less of them, and what was not read."""
+        uncertain = [
+            edge
+            for edge, said in says.items()
+            if not edge.predicate.startswith(OWN)
+            and not (is_blank_node(edge.subject) or is_blank_node(edge.object))
+            and any(not _UNCERTAIN.isdisjoint(one.properties) for one in said)
+            and not any(STATED in one.properties for one in said)
+        ]
+        if not uncertain:
+            return frozenset(), {}
+        subjects, predicates = ({edge.subject for edge in uncertain}, {edge.predicate for edge in uncertain})
+        objects = frozenset(edge.object for edge in uncertain)
+        read = await self._named.edges.among(sorted(subjects), objects, call, predicates=tuple(sorted(predicates)))
+        stated = frozenset(edge for one in read.values() for edge in one.edges)
+        return stated.intersection(uncertain), {node: one.mark for node, one in read.items() if not one.mark.whole}
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""

@@ -31,6 +31,9 @@ GRAPHS: Final = {
     "union above": "x:a owl:equivalentClass [ owl:unionOf ( x:b x:c ) ] .",
     "union itself": "x:a owl:unionOf ( x:b x:c ) .",
     "inverse": "x:a rdfs:subClassOf [ owl:onProperty [ owl:inverseOf x:p ] ; owl:someValuesFrom x:b ] .",
+    "some of a triple": f"x:a x:p x:b ; rdfs:subClassOf {_SOME} .",
+    "denied of a triple": f"x:a x:p x:b ; rdfs:subClassOf [ owl:complementOf {_SOME} ] .",
+    "one of two": "x:p rdfs:domain x:a , [ owl:unionOf ( x:a x:b ) ] .",
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",
 }
 

@@ -522,6 +522,7 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
                 "names": NAME_PREDICATES,
                 "walks": walks,
                 "pairs": pairs,
+                "blank_nodes": [],
             }
             for rule in there.rules
             for some in in_batches
