@@ -5,6 +5,7 @@
 
 import os
 import random
+import re
 import traceback
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -37,6 +38,9 @@ _HASTY: Final = Profile(limits=LimitSettings(deadline_seconds=2))
 
 _HOW_IT_WAS_READ: Final = frozenset({"cost", "snapshot", "warnings", "as_of", "searched", "read"})
 
+
+_NAMELESS: Final = re.compile(r" [\d,]+ of (?:the )?[\d,]+ nodes (?:has|have) no name\.")
+"""How many nodes have no name is advice, which a schema leaves out where they could not be counted."""
 
 _OF_VALUES: Final = frozenset({"values", "values_total"})
 """What a schema lacks, with a warning, where predicates of literals could not be read."""
@@ -206,6 +210,8 @@ def _content(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an answer says of the graph."""
     apart = {*_HOW_IT_WAS_READ, "schema_summary"}
     found: dict[str, Any] = _with_all_types({key: value for key, value in answer.items() if key not in apart})
+    if "next_steps" in found:
+        found["next_steps"] = _NAMELESS.sub("", found["next_steps"])
     return found
 
 
