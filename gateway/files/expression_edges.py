@@ -167,8 +167,6 @@ class _Folder:
             is_right = is_blank(value) and is_expression(about.get(value, {}))
             if predicate in _MEMBERS and is_blank(subject):
                 self._read_different(subject, predicate, value)
-            elif is_left and predicate == EQUIVALENT and not is_blank(value):
-                self._read_axiom(triple, value, subject, stated_about)
             elif is_left:
                 found.unread += predicate in {SUBCLASS, EQUIVALENT}
             elif (predicate in _AXIOMS and is_right) or (predicate in SETS and not _is_iri(value)):
@@ -339,15 +337,12 @@ class _Folder:
     def _take_out(self) -> None:
         """Take out the triples of what was read, unless something else leads to it."""
         parts = self._parts
-        keepers = [
-            value
-            for triple in self._triples
-            for value in (triple[2],)
-            if value in parts and triple[0] not in parts and triple not in self._consumed
-        ]
         kept: set[str] = set()
-        for keeper in keepers:
-            kept.update(self._reader.below(keeper))
+        for triple in self._triples:
+            subject, _, value = triple
+            is_led_to = value in parts and subject not in parts and triple not in self._consumed
+            if is_led_to and value not in kept:
+                kept.update(self._reader.below(value))
         left_out = parts - kept
         left = [
             triple

@@ -171,8 +171,8 @@ class GatewayOpener:
         if self._settled is not None and not self._settled.done():
             await asyncio.wait([self._settled], timeout=_GRACE_SECONDS)
         if self._thread is not None and self._settled is not None and self._settled.done():
-            # To settle it was the last that the thread did.
-            self._thread.join(_GRACE_SECONDS)
+            # Mostly to settle it was the last that the thread did; but it may also be reading changed files.
+            await asyncio.to_thread(self._thread.join, _GRACE_SECONDS)
         for ending in self._ending:
             ending.cancel()
         await asyncio.gather(*self._ending, return_exceptions=True)

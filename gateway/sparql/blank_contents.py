@@ -385,3 +385,20 @@ def read_beside(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Blan
             raise UnexpectedRows
         found[node][BlankEnd(predicate, end.value, kind.value == "in")] = None
     return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}
+
+
+def groups_of(beside: Mapping[Iri, Iterable[Iri]]) -> list[list[Iri]]:
+    """Return blank nodes in groups of those that hang together, by what is beside each; what is no key is left out."""
+    left = dict.fromkeys(beside)
+    groups = []
+    while left:
+        key, _ = left.popitem()
+        group, frontier = [key], [key]
+        while frontier:
+            for other in beside[frontier.pop()]:
+                if other in left:
+                    del left[other]
+                    group.append(other)
+                    frontier.append(other)
+        groups.append(group)
+    return groups

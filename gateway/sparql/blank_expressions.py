@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -17,10 +19,11 @@ from gateway.errors import Fault
 from gateway.files.expression_edges import Expressions, fold_expressions
 from gateway.files.expression_selections import READ_INWARDS, READ_OUTWARDS
 from gateway.files.ntriples import Terms, node
-from gateway.graph.call import Call, Requester
+from gateway.graph.call import Call, Deadline, Requester
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind, is_evidence
+from gateway.sparql.blank_contents import Content, ContentReader, Kind, groups_of, is_evidence
 from gateway.sparql.blank_edges import with_cells
 from gateway.sparql.blank_keys import is_key
 from gateway.sparql.blank_lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
@@ -91,10 +94,21 @@ class ExpressionReader:
         wanted = [key for key in dict.fromkeys(keys) if key not in known.groups]
         if wanted and self._may_fold:
             known.groups |= await self._read(wanted, call)
-            triples = dict.fromkeys(triple for group in known.groups.values() for triple in group or ())
-            known.folded = self._folded(fold_expressions([*triples]))
+            known.folded = await self._folded_together(known.groups, call)
         known.groups |= {key: None for key in wanted if key not in known.groups}
         return {key: None if group is None else known.folded for key, group in known.groups.items()}
+
+    async def _folded_together(self, groups: Mapping[Iri, tuple[Terms, ...] | None], call: Call) -> Lists:
+        """Return what all expressions of a call say, those too that another part of it read meanwhile."""
+        while True:
+            count = len(groups)
+            triples = list(dict.fromkeys(triple for group in groups.values() for triple in group or ()))
+            folded = await in_thread(call, partial(self._fold, triples), unless=len(triples) <= FEW_FOR_A_THREAD)
+            if len(groups) == count:
+                return folded
+
+    def _fold(self, triples: list[Terms], _: Deadline) -> Lists:
+        return self._folded(fold_expressions(triples))
 
     async def _read(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Terms, ...] | None]:
         """Return the triples of expressions by each of their blank nodes."""
@@ -118,16 +132,13 @@ class ExpressionReader:
         await self._contents.ids(individuals, call)
         lists = {end for end in individuals if self._contents.kind(end, call) is not Kind.NODE}
         evidence = {key for key, content in self._contents.contents(call).items() if is_evidence(content)}
-        groups: dict[Iri, tuple[Terms, ...] | None] = {}
-        for group in _together(found):
-            is_whole = all(found[key].mark.whole and unread.isdisjoint(_parts_beside(found[key])) for key in group)
-            # A list would be one of what the expression is about.
-            is_whole = is_whole and lists.isdisjoint(end for key in group for end in _individuals(found[key]))
-            triples = _triples_of(group, found, evidence) if is_whole else []
-            copies = [key for key in group if not evidence.isdisjoint(_owners(found[key]))]
-            fits = is_whole and _fits(group, triples, copies)
-            groups |= dict.fromkeys(group, tuple(triples) if fits else None)
-        return groups
+
+        parts_beside = {key: _parts_beside(content) for key, content in found.items()}
+
+        def read_groups(deadline: Deadline) -> dict[Iri, tuple[Terms, ...] | None]:
+            return _groups(deadline.checking(groups_of(parts_beside)), found, unread, lists, evidence)
+
+        return await in_thread(call, read_groups, unless=len(found) <= FEW_FOR_A_THREAD)
 
     async def _without_evidence(self, keys: Iterable[Iri], call: Call) -> list[Iri]:
         known = await self._contents.read(keys, call)
@@ -268,24 +279,27 @@ def _individuals(content: Content) -> list[Iri]:
     return [end.value for predicate, end in content.says if isinstance(end, BlankTerm) and predicate == HAS_VALUE]
 
 
-def _together(contents: Mapping[Iri, Content]) -> list[list[Iri]]:
-    """Return blank nodes in groups of those that hang together."""
-    left = dict.fromkeys(contents)
-    groups = []
-    while left:
-        key, _ = left.popitem()
-        group, frontier = [key], [key]
-        while frontier:
-            for end in _parts_beside(contents[frontier.pop()]):
-                if end in left:
-                    del left[end]
-                    group.append(end)
-                    frontier.append(end)
-        groups.append(group)
-    return groups
+def _groups(
+    groups: Iterable[Sequence[Iri]],
+    found: Mapping[Iri, Content],
+    unread: AbstractSet[Iri],
+    lists: AbstractSet[Iri],
+    evidence: AbstractSet[Iri],
+) -> dict[Iri, tuple[Terms, ...] | None]:
+    """Return the triples of each group of blank nodes that hang together; None where they fit no rule."""
+    read: dict[Iri, tuple[Terms, ...] | None] = {}
+    for group in groups:
+        is_whole = all(found[key].mark.whole and unread.isdisjoint(_parts_beside(found[key])) for key in group)
+        # A list would be one of what the expression is about.
+        is_whole = is_whole and lists.isdisjoint(end for key in group for end in _individuals(found[key]))
+        triples = _triples_of(group, found, evidence) if is_whole else []
+        copies = [key for key in group if not evidence.isdisjoint(_owners(found[key]))]
+        fits = is_whole and _fits(group, triples, copies)
+        read |= dict.fromkeys(group, tuple(triples) if fits else None)
+    return read
 
 
-def _triples_of(group: Iterable[Iri], contents: Mapping[Iri, Content], evidence: set[Iri]) -> list[Terms]:
+def _triples_of(group: Iterable[Iri], contents: Mapping[Iri, Content], evidence: AbstractSet[Iri]) -> list[Terms]:
     """Return what expressions say and what is said of them, but for what states something about their axioms."""
     triples: dict[Terms, None] = {}
     for key in group:

@@ -21,7 +21,7 @@ from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple
+from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple, groups_of
 from gateway.sparql.blank_keys import bindings_of, by_key, can_state, is_key, parameters_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
@@ -483,19 +483,7 @@ def _together(contents: Mapping[Iri, Content]) -> Sequence[Sequence[Iri]]:
         for predicate, end in (*content.says, *content.said):
             if is_list_part(predicate) and isinstance(end, BlankTerm | IriTerm) and end.value in beside:
                 beside[key][end.value] = beside[end.value][key] = None
-    left = dict.fromkeys(contents)
-    groups = []
-    while left:
-        key, _ = left.popitem()
-        group, frontier = [key], [key]
-        while frontier:
-            for other in beside[frontier.pop()]:
-                if other in left:
-                    del left[other]
-                    group.append(other)
-                    frontier.append(other)
-        groups.append(group)
-    return groups
+    return groups_of(beside)
 
 
 def label_of(key: Iri) -> str:

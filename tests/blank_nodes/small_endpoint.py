@@ -1,13 +1,14 @@
 """An endpoint on loopback that answers by the Oxigraph of this process, which knows its blank nodes by their labels."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import pyoxigraph
 from aiohttp import web
 
 from gateway.api import open_gateway
+from gateway.errors import GatewayError
 from gateway.settings.endpoint import EndpointSettings, EngineName
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings
@@ -53,3 +54,15 @@ async def served(
         opened = open_gateway(endpoint=endpoint.url, profile=profile_for(engine), prefixes=prefixes)
         async with opened as gateway:
             yield gateway, store
+
+
+async def answers(gateway: Gateway, questions: Iterable[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return what is answered about a graph, but not what is said of its schema: that of an endpoint is not all."""
+    found = []
+    for tool, arguments in questions:
+        try:
+            answer = (await gateway.call(tool, arguments, shape="reference")).as_json()
+        except GatewayError as error:
+            answer = {"error": error.wrong}
+        found.append({key: value for key, value in answer.items() if key not in {"snapshot", "warnings"}})
+    return found

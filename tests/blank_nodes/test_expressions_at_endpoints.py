@@ -6,10 +6,8 @@ from typing import Any, Final
 import pytest
 
 from gateway.api import open_gateway
-from gateway.errors import GatewayError
 from gateway.settings.endpoint import EngineName
-from gateway.tools.gateway import Gateway
-from tests.blank_nodes.small_endpoint import PREFIXES, profile_for, served
+from tests.blank_nodes.small_endpoint import PREFIXES, answers, profile_for, served
 
 pytestmark = pytest.mark.anyio
 
@@ -59,18 +57,6 @@ QUESTIONS: Final[list[tuple[str, dict[str, Any]]]] = [
 ]
 
 
-async def answers(gateway: Gateway) -> list[dict[str, Any]]:
-    """Return what is answered about a graph, but not what is said of its schema: that of an endpoint is not all."""
-    found = []
-    for tool, arguments in QUESTIONS:
-        try:
-            answer = (await gateway.call(tool, arguments, shape="reference")).as_json()
-        except GatewayError as error:
-            answer = {"error": error.wrong}
-        found.append({key: value for key, value in answer.items() if key not in {"snapshot", "warnings"}})
-    return found
-
-
 @pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
 @pytest.mark.parametrize("name", GRAPHS)
 async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, engine: EngineName, tmp_path: Path) -> None:
@@ -78,9 +64,9 @@ async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, engi
     file = tmp_path / "graph.ttl"
     file.write_text(PREFIXES + _OWL + turtle)
     async with open_gateway(file, profile=profile_for()) as gateway:
-        expected = await answers(gateway)
+        expected = await answers(gateway, QUESTIONS)
     async with served(_OWL + turtle, engine=engine) as (gateway, _):
-        found = await answers(gateway)
+        found = await answers(gateway, QUESTIONS)
     for question, one, other in zip(QUESTIONS, found, expected, strict=True):
         if one.get("complete", True) and "blank_node_edges" not in one:
             assert one == other, question
