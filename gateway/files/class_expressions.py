@@ -114,7 +114,6 @@ class Said:
         one_of: Of how many alternatives it is one; 0 where it is certain.
         denied: Whether the expression denies it.
         closed: Whether nothing else stands at such an edge.
-        is_choice: Whether its last restriction is one of the alternatives, and not what it restricts to.
     """
 
     subject: str
@@ -125,7 +124,6 @@ class Said:
     one_of: int = 0
     denied: bool = False
     closed: bool = False
-    is_choice: bool = False
 
 
 @dataclass(slots=True)
@@ -332,7 +330,6 @@ class _Place:
         denied: Whether it is denied there.
         one_of: Of how many alternatives it is one.
         splits: Whether it may be an intersection, and a complement: each part then holds by itself.
-        is_choice: Whether the restriction around it is one of the alternatives.
     """
 
     path: tuple[Step, ...] = ()
@@ -340,7 +337,6 @@ class _Place:
     denied: bool = False
     one_of: int = 0
     splits: bool = True
-    is_choice: bool = False
 
 
 class _Axiom:
@@ -442,6 +438,9 @@ class _Axiom:
             return
         if len(place.path) > 1 or not part.parts or part.parts[0].kind == "data":
             raise _ContentError
+        if place.one_of and part.word == "only":
+            # `only (A or B)` is another thing than `only A` or `only B`, and is what "one of" beside "only" says.
+            raise _ContentError
         if place.denied and place.words and not place.words[-1].endswith(_NOT):
             # What stands in an expression that is denied is not denied by itself.
             raise _ContentError
@@ -457,7 +456,6 @@ class _Axiom:
         # At most one of both says nothing of each.
         splits = part.word in {"some", "only", "min"} and not (place.denied or none)
         inner = _Place((*place.path, part.step), (*before, words), place.denied or none, place.one_of, splits=splits)
-        inner = replace(inner, is_choice=place.one_of > 0)
         self._walk(filler, inner)
 
     def _end(self, term: str, place: _Place) -> None:
@@ -465,8 +463,7 @@ class _Axiom:
             # A type is no edge, and has no evidence that would say that it is not certain.
             raise _ContentError
         path = place.path or ((self._base, False),)
-        said = Said(self._subject, path, term, place.words, self._of, place.one_of, place.denied)
-        self._add(replace(said, is_choice=place.is_choice))
+        self._add(Said(self._subject, path, term, place.words, self._of, place.one_of, place.denied))
 
     def _add(self, said: Said) -> None:
         self.meaning.edges.append(said)

@@ -411,19 +411,16 @@ def _closed(
     """Return what is said of one edge, each once, `only` beside `some` written as closed."""
 
     def closes(one: Said) -> bool:
-        # An alternative does not hold for certain, and closes nothing.
-        return one.words == ("only",) and not one.denied and not one.is_choice
+        return one.words == ("only",) and not one.denied
 
     only = [statements for one, statements in said if closes(one)]
     some = [one for one, _ in said if one.words == ("some",) and not one.denied]
     found: dict[Said, list[_Statement]] = {}
     for one, statements in said:
         if only and one in some:
-            found.setdefault(replace(one, closed=True, is_choice=False), []).extend(
-                [*statements, *chain.from_iterable(only)]
-            )
+            found.setdefault(replace(one, closed=True), []).extend([*statements, *chain.from_iterable(only)])
         elif not (some and closes(one)):
-            found.setdefault(replace(one, is_choice=False), []).extend(statements)
+            found.setdefault(one, []).extend(statements)
     return [(one, list({id(each): each for each in statements}.values())) for one, statements in found.items()]
 
 

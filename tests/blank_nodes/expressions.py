@@ -87,7 +87,6 @@ class _Way:
     denied: bool
     choices: int
     defines: bool
-    is_choice: bool = False
 
 
 class _Graph:
@@ -223,7 +222,7 @@ def _words(expr: Expr) -> str:
 class _At:
     """Where in an axiom an expression stands.
 
-    `splits` is whether each part of it holds by itself, `is_choice` whether the restriction around is an alternative.
+    `splits` is whether each part of it holds by itself.
     """
 
     path: tuple[tuple[Any, bool], ...] = ()
@@ -231,7 +230,6 @@ class _At:
     denied: bool = False
     choices: int = 0
     splits: bool = True
-    is_choice: bool = False
 
 
 def _has_alternatives(at: _At) -> bool:
@@ -295,9 +293,7 @@ class _Axiom:
             self._content(expr, at)
             return
         path = at.path or ((self._base, False),)
-        self.ways.append(
-            _Way(self._subject, path, expr[1], at.words, at.denied, at.choices, self.defines, at.is_choice)
-        )
+        self.ways.append(_Way(self._subject, path, expr[1], at.words, at.denied, at.choices, self.defines))
 
     def _and(self, expr: Expr, at: _At) -> None:
         parts = _parts(expr, "and")
@@ -344,18 +340,20 @@ class _Axiom:
             return
         counts_none = word in {"max", "exactly"} and number == 0
         is_deep = len(at.path) == 2 or filler is None or filler[0] == "data"
+        # Beside "only", the number of alternatives is that of what may stand there.
+        is_one_of_several = word == "only" and at.choices
         in_denied = at.denied and at.words and not at.words[-1].endswith(" not")
         is_denied_twice = at.denied and (
             counts_none or (filler and filler[0] != "name" and word not in {"some", "min"})
         )
         denied = at.denied or counts_none
-        if is_deep or in_denied or is_denied_twice or (denied and filler[0] not in {"name", "or"}):
+        if is_deep or is_one_of_several or in_denied or is_denied_twice or (denied and filler[0] not in {"name", "or"}):
             self._content(expr, at)
             return
         before = tuple(each.removesuffix(" not") for each in at.words) if at.denied else at.words
         now = f"not {_words(expr)}" if at.denied else _words(expr)
         splits = word in {"some", "only", "min"} and not denied
-        self._in(filler, _At((*at.path, step), (*before, now), denied, at.choices, splits, at.choices > 0))
+        self._in(filler, _At((*at.path, step), (*before, now), denied, at.choices, splits))
 
 
 def read_expressions(triples: Iterable[Any]) -> Reading:
@@ -488,7 +486,7 @@ def _say(ways: Sequence[_Way], found: Reading) -> None:
     for way in ways:
         at[way.subject, way.path, way.end, way.defines].append(way)
     for group in at.values():
-        only = [way for way in group if way.words == ("only",) and not way.denied and not way.is_choice]
+        only = [way for way in group if way.words == ("only",) and not way.denied]
         some = [way for way in group if way.words == ("some",) and not way.denied]
         for way in group:
             is_closed = bool(only) and way in some
