@@ -12,8 +12,8 @@ from gateway.graph.values import Evidence, Iri, Properties, Value
 from gateway.terms.iri import ARRAY, ORDER, POSITION, is_sendable, is_shown
 from gateway.terms.literals import Literal
 
-DEEPEST = 32
-"""Lists in each other that are shown; a store of this gateway has none as deep."""
+DEEPEST = 64
+"""Lists and expressions in each other that are shown; a store of this gateway has none as deep."""
 
 _ORDERED = 20
 """Members of lists whose order is known."""

@@ -88,7 +88,7 @@ _MOST_SHARED = 100_000
 """Parts of content that come from parts which several expressions share; beyond that axioms are not read."""
 
 _DEEPEST = 50
-"""Expressions in each other that content shows."""
+"""Expressions and lists in each other that are content; an axiom with more is not read."""
 
 
 @dataclass(slots=True)
@@ -324,8 +324,10 @@ class _Folder:
         if term == _NIL:
             return []
         about = self._reader.about.get(term)
-        if about is None or term not in parts or depth > _DEEPEST:
+        if about is None or term not in parts:
             return term
+        if depth > _DEEPEST:
+            raise UnreadError
         if _FIRST in about:
             return [(at, self._content(one, depth + 1, parts)) for at, one in enumerate(self._reader.members(term), 1)]
         return {

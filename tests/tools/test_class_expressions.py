@@ -463,6 +463,20 @@ async def test_only_as_one_of_several_is_content_and_closes_nothing(
     assert [evidence for _, _, end, evidence in said(answer) if end == "x:D"] == [assertions]
 
 
+@pytest.mark.parametrize(("levels", "is_read"), [(10, True), (16, True), (18, False), (45, False)])
+async def test_content_is_shown_down_to_its_last_level_or_told_as_not_read(
+    over_file: Open, levels: int, is_read: bool
+) -> None:
+    # Each level is two expressions and a list.
+    expression = "x:last"
+    for _ in range(levels):
+        expression = f"[ owl:unionOf ( x:A {restriction(f'owl:allValuesFrom {expression}')} ) ]"
+    async with over_file(f"x:C rdfs:subClassOf {expression} . x:C x:p x:D .") as gateway:
+        content = (await gateway.describe_entity("x:C")).model_dump_json()
+        answer = await gateway.bfs_query(["x:C"], 1)
+    assert ("x:last" in content, answer.complete) == (is_read, is_read)
+
+
 @pytest.mark.parametrize(
     ("predicate", "expression"),
     [
