@@ -50,10 +50,12 @@ class Truth:
     Attributes:
         oracle: Its nodes and edges.
         names: The names of each node.
+        labels: Those of them that are no aliases.
     """
 
     oracle: OracleGraph
     names: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
+    labels: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
     _found: dict[Question, "Right"] = field(default_factory=dict, repr=False)
 
     def found_by(self, question: Question) -> "Right":
@@ -65,6 +67,20 @@ class Truth:
     def of_the_name(self, name: str) -> AbstractSet[str]:
         """Return the entities that have a name, in spite of case, accents and separators."""
         return self._by_spelling[spelled_alike(name)]
+
+    def standing_out(self, name: str) -> str | None:
+        """Return the entity of a name that alone has it, or is by far the most linked one; None if there is none."""
+        meant = sorted(self.of_the_name(name))
+        if len(meant) == 1:
+            return meant[0]
+        weights = {}
+        for node in meant:
+            is_label = any(spelled_alike(label) == spelled_alike(name) for label in self.labels.get(node, ()))
+            weights[node] = len(set(self.oracle.edges_of(node))) * (3 if is_label else 1)
+        for node in meant:
+            if all(weights[node] >= 5 * max(1, weights[other]) for other in meant if other != node):
+                return node
+        return None
 
     @cached_property
     def _by_spelling(self) -> Mapping[str, AbstractSet[str]]:
@@ -93,6 +109,11 @@ def judge(
     """
     if (early := _of_names(question, truth, pages)) is not None:
         return early
+    if any(question.names):
+        # A name may be that of another entity, which is more linked.
+        taken = [truth.standing_out(name) if name else None for name in question.names]
+        ids = tuple(one or given for one, given in zip(taken, question.ids, strict=True))
+        question = replace(question, ids=ids)
     if isinstance(pages, GatewayError):
         return _of_error(question, truth, pages)
     match pages[0]:
@@ -114,6 +135,9 @@ def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | Gatewa
         return Verdict.MARKED, "names"
     if all(len(entities) == 1 for entities in meant):
         return None
+    if not isinstance(pages, GatewayError) and all(truth.standing_out(name) for name in question.names if name):
+        told = " ".join(pages[0].as_json().get("warnings", ()))
+        return None if "by far the most linked of this name" in told else (Verdict.WRONG, "others of a name not told")
     if isinstance(pages, GatewayError):
         return (Verdict.RIGHT, "") if isinstance(pages, InputError) else None
     return Verdict.WRONG, f"a name was taken for one of {[sorted(entities)[:3] for entities in meant]}"

@@ -76,11 +76,14 @@ def truth_of(graph: str, files: Sequence[Path], engine: str = "", *, evidence: b
     triples = [(rewritten.get(s, s), p, rewritten.get(o, o)) for file in files for s, p, o in read_triples(file)]
     predicates = _WIKIDATA_NAMES if is_wikidata(graph) else _NAMES
     names: defaultdict[str, set[str]] = defaultdict(set)
+    labels: defaultdict[str, set[str]] = defaultdict(set)
     for s, p, o in triples:
         if isinstance(s, URIRef) and str(p) in predicates and isinstance(o, RdfLiteral):
             names[str(s)].add(str(o))
+            if str(p) != f"{SKOS}altLabel":
+                labels[str(s)].add(str(o))
     rule = WIKIDATA_RULE if is_wikidata(graph) else replace(DEFAULT_RULE, evidence=evidence)
-    return Truth(OracleGraph(triples, rule), dict(names))
+    return Truth(OracleGraph(triples, rule), dict(names), dict(labels))
 
 
 def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "", steered: float = 0.5) -> list[Question]:

@@ -110,6 +110,8 @@ def test_a_name_that_was_taken_for_one_of_several_entities_is_judged_wrong(embed
     assert judge(question, several, refused, str)[0] is Verdict.RIGHT
     assert judge(question, several, [answer], str)[0] is Verdict.WRONG
     assert judge(question, truth, refused, str)[0] is Verdict.WRONG
+    few = replace(several, labels={"https://example.org/films/other": {"harrison_FORD"}})
+    assert judge(question, few, [answer], str)[1] == "others of a name not told"
 
 
 # Answers that are written here

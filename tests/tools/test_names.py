@@ -201,7 +201,7 @@ async def test_a_local_name_stands_in_the_place_of_an_id_where_one_entity_has_it
         with pytest.raises(InputError, match="no entity has this name"):
             await gateway.describe_entity("C180")
     assert entity.id == "b:room_C180"
-    assert entity.warnings == ["'room_C180' is no ID and was taken for b:room_C180, the only entity of this name."]
+    assert entity.warnings == ["'room_C180' is b:room_C180."]
 
 
 @pytest.mark.parametrize("in_index", [True, False])

@@ -1,5 +1,6 @@
 """Names in the place of IDs (docs/contract.md, "Canonical IDs"; decision 0026), and entities listed by their type."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from mcp import Client
 
 from gateway.answers.models import Answer, CompactAnswer, SearchResult
 from gateway.arguments import MAX_HITS
-from gateway.errors import EndpointFault, Fault, InputError
+from gateway.errors import EndpointFault, Fault, GatewayError, InputError
 from gateway.graph.values import Hits
 from gateway.server.app import build
 from gateway.settings.endpoint import EndpointSettings
@@ -49,13 +50,13 @@ ASKED: list[Ask] = [
 @pytest.mark.parametrize(
     ("text", "entity", "told"),
     [
-        ("Ann Ley", "x:ann", "'Ann Ley' is no ID and was taken for x:ann, the only entity of this name."),
-        (" ann ley", "x:ann", "' ann ley' is no ID and was taken for x:ann, the only entity of this name."),
-        ("the boss", "x:ann", "'the boss' is no ID and was taken for x:ann ('Ann Ley'), the only entity of this name."),
+        ("Ann Ley", "x:ann", "'Ann Ley' is x:ann."),
+        (" ann ley", "x:ann", "' ann ley' is x:ann."),
+        ("the boss", "x:ann", "'the boss' is x:ann ('Ann Ley')."),
         (
             "Ann: the film",
             "x:colon",
-            "'Ann: the film' is no ID and was taken for x:colon, the only entity of this name.",
+            "'Ann: the film' is x:colon.",
         ),
     ],
 )
@@ -73,7 +74,10 @@ async def test_the_name_of_one_entity_is_taken_for_its_id_with_a_warning(
     ("text", "error"),
     [
         ("Cid", "'Cid' is not an ID, and 2 entities have this name. They are: x:"),
-        ("dee", "'dee' is not an ID, and 2 entities have this name. They are: x:dee ('Dee, x:Town'); x:stream ("),
+        (
+            "dee",
+            "'dee' is not an ID, and 2 entities have this name. They are: x:dee ('Dee, x:Town', 0 edges); x:stream (",
+        ),
         ("Essex", "'Essex' is not an ID, and no entity has this name. Nearest: x:long ('Eve of Essex, x:Person')."),
         ("Eve of Wessex", "'Eve of Wessex' is not an ID, and no entity has this name."),
         ("nobody", "'nobody' is not an ID, and no entity has this name. An ID is a prefix and a local name"),
@@ -91,8 +95,68 @@ async def test_any_other_text_is_an_error_that_lists_what_may_be_meant(ask: Ask,
 
 async def test_an_error_about_a_name_tells_the_entities_apart() -> None:
     async with over(GRAPH) as gateway:
-        with pytest.raises(InputError, match=r"x:cid \('Cid, x:Person, A knight\.'\)"):
+        with pytest.raises(InputError, match=r"x:cid \('Cid, x:Person, A knight\.', 1 edge\)"):
             await gateway.describe_entity("Cid")
+
+
+def linked(label: int, alias: int, by: str = "rdfs:label") -> str:
+    """Return a graph in which 'Rome' is the label of x:city with some edges, and a name of x:film with some."""
+    edges = [f"x:city x:in x:c{number} ." for number in range(label)]
+    edges += [f"x:film x:in x:f{number} ." for number in range(alias)]
+    return f"x:city rdfs:label 'Rome' . x:film a x:Film ; {by} 'Rome' . {' '.join(edges)}"
+
+
+@pytest.mark.parametrize("ask", ASKED)
+@pytest.mark.parametrize(
+    ("graph", "taken"),
+    [
+        (linked(5, 1), True),
+        (linked(4, 1), False),
+        # A label weighs three times what an alias does.
+        (linked(5, 3, "skos:altLabel"), True),
+        (linked(5, 4, "skos:altLabel"), False),
+        # One edge is not many more than none.
+        (linked(2, 0), True),
+        (linked(1, 0), False),
+        (linked(0, 0), False),
+    ],
+)
+async def test_of_several_entities_of_a_name_one_that_is_far_more_linked_is_taken(
+    ask: Ask, graph: str, taken: bool
+) -> None:
+    async with over(graph + " x:dee x:near x:c0 .", Profile(size=ROOM)) as gateway:
+        if not taken:
+            with pytest.raises(InputError, match="'Rome' is not an ID, and 2 entities have this name"):
+                await ask(gateway, "Rome")
+            return
+        by_name, by_id = (await ask(gateway, "Rome")).as_json(), (await ask(gateway, "x:city")).as_json()
+    (told, *_) = by_name.pop("warnings")
+    assert re.fullmatch(
+        r"'Rome' was taken for x:city, by far the most linked of this name\. "
+        r"Others: x:film \('(Rome, )?x:Film', \d edges?\)\.",
+        told,
+    )
+    by_id.pop("warnings", None)
+    assert by_name == by_id
+
+
+async def test_many_entities_of_a_name_are_counted_before_one_is_taken() -> None:
+    others = " ".join(f"x:n{number} rdfs:label 'Rome' ." for number in range(30))
+    async with over(linked(9, 1) + others, Profile(size=ROOM)) as gateway:
+        answer = await gateway.describe_entity("Rome")
+    assert answer.id == "x:city"
+    assert (answer.warnings or [""])[0].endswith("; and 28 more.")
+
+
+async def test_a_name_is_not_taken_for_the_most_linked_where_edges_could_not_be_counted() -> None:
+    async def broken(query: str) -> None:
+        if "x/film" in query and "COUNT" in query:
+            raise EndpointFault("It is broken.")
+
+    async with over(Watched(engine(linked(9, 1)), broken)) as gateway:
+        with pytest.raises(GatewayError) as raised:
+            await gateway.describe_entity("Rome")
+    assert "2 entities have this name" in str(raised.value)
 
 
 async def test_the_position_of_a_wrong_name_is_named() -> None:
@@ -164,7 +228,7 @@ async def test_the_first_call_with_a_name_waits_for_all_names_and_tells_how_far_
 
     async with over_names(GRAPH, names) as gateway:
         answer = await gateway.call(tool, arguments, progress)
-    assert "was taken for x:ann" in " ".join(answer.as_json()["warnings"])
+    assert "is x:ann." in " ".join(answer.as_json()["warnings"])
     assert reports[0] == "Reading names of 20,003 entities"
 
 
