@@ -487,6 +487,27 @@ def more_names(argument: str, count: int) -> str:
     return f"{argument}: {counted(count, 'more name')} like these."
 
 
+_MOST_ERRORS = 5
+"""Bad items of which an error says what is wrong."""
+
+
+def all_wrong(errors: Sequence[InputError]) -> InputError:
+    """Return one error that says what is wrong with every item of an argument."""
+    first, *others = errors
+    if not others:
+        return first
+    said = [f"{one.wrong} {one.valid}".strip() for one in errors[:_MOST_ERRORS]]
+    more = len(errors) - len(said)
+    return InputError(
+        " ".join([*dict.fromkeys(said), *([f"{more} more are wrong."] if more > 0 else [])]), next_step=first.next_step
+    )
+
+
+def left_out(error: InputError) -> str:
+    """Return a warning: one of several items means nothing, and the answer is about the others."""
+    return f"{error.wrong} {error.valid}".strip() + " It was left out."
+
+
 def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str, *, are_all: bool = True) -> InputError:
     """Return the error of a name that matches nothing in a graph, or nothing of it that is known."""
     elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""

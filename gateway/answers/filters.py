@@ -75,6 +75,8 @@ def resolve(
     known: SchemaView,
     types: Mapping[Iri, str] = _NONE_MET,
     predicates: Mapping[Iri, str] = _NONE_MET,
+    *,
+    leaves_out: bool = True,
 ) -> Filters:
     """Resolve the names that the filter arguments use.
 
@@ -83,23 +85,26 @@ def resolve(
         known: The schema.
         types: Types of a topology, which count as known, each with its label if the schema does not have it.
         predicates: Predicates of a topology, likewise.
+        leaves_out: Whether a type of `node_types` that matches nothing is left out, if another one matches.
 
     Raises:
         InputError: A name matches nothing, and the schema is comprehensive.
     """
     warnings: list[str] = []
 
-    def chosen(argument: str, names: Sequence[str] | None, *, of_types: bool) -> frozenset[str] | None:
+    def chosen(
+        argument: str, names: Sequence[str] | None, *, of_types: bool, leaves_out: bool = False
+    ) -> frozenset[str] | None:
         if names is None:
             return None
         vocabulary, seen = (known.types, types) if of_types else (known.predicates, predicates)
-        choice = vocabulary.choose(argument, names, seen)
+        choice = vocabulary.choose(argument, names, seen, leaves_out=leaves_out)
         warnings.extend(choice.warnings)
         return choice.iris
 
     if not arguments.names_terms:
         return NO_FILTERS
-    node_types = chosen("node_types", arguments.node_types, of_types=True)
+    node_types = chosen("node_types", arguments.node_types, of_types=True, leaves_out=leaves_out)
     wanted = chosen("predicates", arguments.predicates, of_types=False)
     excluded = chosen("exclude_node_types", arguments.exclude_node_types, of_types=True)
     only = chosen("only_node_types", arguments.only_node_types, of_types=True)

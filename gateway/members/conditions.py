@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, get_args
 from typing import Literal as Literal_
 
+from gateway import messages
 from gateway.errors import GatewayError, InputError, counted, quoted
 from gateway.graph.values import Iri
 from gateway.graph.walks import (
@@ -103,11 +104,20 @@ def read_conditions(texts: Sequence[str], walks: Walks) -> list[ConditionText]:
     """Return the conditions of an argument.
 
     Raises:
-        InputError: There are too many, or one is wrong.
+        InputError: There are too many, or some are wrong; the text says all that is wrong.
     """
     if len(texts) > MOST_CONDITIONS:
         raise InputError(f"where has {counted(len(texts), 'condition')}.", valid=f"It takes {MOST_CONDITIONS} at most.")
-    return [read_condition(text, walks) for text in texts]
+    found: list[ConditionText] = []
+    wrong: list[InputError] = []
+    for text in texts:
+        try:
+            found.append(read_condition(text, walks))
+        except InputError as error:
+            wrong.append(error)
+    if wrong:
+        raise messages.all_wrong(wrong)
+    return found
 
 
 def read_condition(text: str, walks: Walks) -> ConditionText:

@@ -113,26 +113,42 @@ class TermLookup:
                 index(term.label, term.iri)
         return by_name, spelled
 
-    def choose(self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING) -> Chosen:
-        """Return the terms that the names of a filter mean; `seen` are terms of an answer, with their labels.
+    def choose(
+        self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING, *, leaves_out: bool = False
+    ) -> Chosen:
+        """Return the terms that the names of a filter mean.
+
+        Args:
+            argument: The argument.
+            names: The names.
+            seen: Terms of an answer, with their labels.
+            leaves_out: Whether a name that matches nothing is left out, with a warning, if another one matches.
 
         Raises:
             InputError: A name matches nothing and the schema is comprehensive; the text names the nearest.
         """
         iris: set[str] = set()
         warnings: list[str] = []
+        unknown: list[InputError] = []
         further = {iri: label for iri, label in seen.items() if label or iri not in self._listed}
         whole = True
         for name in names:
             found = self._find(name, further)
             ids = self._ids(name, further)
+            if not found and self._comprehensive:
+                unknown.append(self._no_such(argument, name, hinted=len(unknown) < HINTED))
+                continue
             whole = whole and bool(found) and (self._comprehensive or not ids.isdisjoint(found))
             if not found:
-                warnings.append(self._unknown(argument, name, hinted=len(warnings) < HINTED))
+                nearest_known = self._nearest(name) if len(warnings) < HINTED else ""
+                warnings.append(messages.perhaps_unknown_name(argument, quoted(name), self._kind, nearest_known))
             elif len(found) > 1 and not found <= ids:
                 meant = self._prefixes.listed(found, _SHOWN)
                 warnings.append(messages.several_meant(argument, quoted(name), self._kind, meant))
             iris |= found
+        if unknown and not (leaves_out and iris):
+            raise messages.all_wrong(unknown)
+        warnings += map(messages.left_out, unknown)
         return Chosen(frozenset(iris), tuple(first_warnings(argument, warnings)), whole)
 
     def required(self, argument: str, name: str, *, hinted: bool) -> tuple[frozenset[str], str]:
@@ -230,16 +246,11 @@ class TermLookup:
         is_id = first != name or "://" in name
         return there if not is_id or (there and self._comprehensive) else frozenset(meant)
 
-    def _unknown(self, argument: str, name: str, *, hinted: bool) -> str:
-        if self._comprehensive:
-            raise self._no_such(argument, name)
-        return messages.perhaps_unknown_name(argument, quoted(name), self._kind, self._nearest(name) if hinted else "")
-
-    def _no_such(self, argument: str, name: str) -> InputError:
+    def _no_such(self, argument: str, name: str, *, hinted: bool = True) -> InputError:
         shown = self._prefixes.in_order(itertools.islice(self._listed, _SHOWN))
         some = ", ".join(map(in_prose, shown)) + (", …" if len(self._listed) > _SHOWN else "")
         return messages.unknown_name(
-            argument, quoted(name), self._kind, self._nearest(name), some, are_all=self._comprehensive
+            argument, quoted(name), self._kind, self._nearest(name) if hinted else "", some, are_all=self._comprehensive
         )
 
     def _nearest(self, name: str) -> str:

@@ -254,7 +254,7 @@ class EntityDescriber:
         Raises:
             Fault: None could be looked up.
         """
-        read = await self._id_reader.read("ids", arguments.ids, call)
+        read = await self._id_reader.read("ids", arguments.ids, call, leaves_out=True)
         found, notes = await self._look_up(read.distinct, call)
         notes.warnings += read.warnings(self._prefixes)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]

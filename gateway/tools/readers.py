@@ -87,12 +87,16 @@ class ReadIds:
     """The entities that an argument means.
 
     Attributes:
+        argument: The argument.
         iris: The entity of each text, in the order of the argument.
         names: The entity that each text means which is a name.
+        wrong: What is wrong with the texts that are left out.
     """
 
+    argument: str
     iris: list[Iri] = field(default_factory=list)
     names: dict[str, NamedEntity] = field(default_factory=dict)
+    wrong: list[InputError] = field(default_factory=list)
 
     @property
     def distinct(self) -> list[Iri]:
@@ -100,11 +104,12 @@ class ReadIds:
         return list(dict.fromkeys(self.iris))
 
     def warnings(self, prefixes: PrefixMap) -> list[str]:
-        """Return a sentence for each name."""
-        return [
+        """Return a sentence for each name, and for what is left out."""
+        named = [
             taken_for(quoted(text), prefixes.in_prose(one.iri), quoted(one.name) if one.name else "", one.others)
             for text, one in self.names.items()
         ]
+        return [*named, *first_warnings(self.argument, [messages.left_out(error) for error in self.wrong])]
 
 
 def given_iris(arguments: Arguments, prefixes: PrefixMap) -> frozenset[Iri]:
@@ -142,28 +147,40 @@ class IdReader:
         self._is_part = bool(profile.endpoint.other_graph)
         self._prefixes = prefixes
 
-    async def read(self, argument: str, texts: Sequence[str], call: Call) -> ReadIds:
+    async def read(self, argument: str, texts: Sequence[str], call: Call, *, leaves_out: bool = False) -> ReadIds:
         """Return the entities that the texts of an argument mean.
+
+        Args:
+            argument: The name of the argument.
+            texts: The texts.
+            call: The call.
+            leaves_out: Whether texts that mean none are left out, with a warning, if another one means one.
 
         Raises:
             InputError: A text is neither an ID nor a name that one entity alone has, or by far the most linked one.
             Fault: A name could not be looked up.
         """
-        found = ReadIds()
+        found = ReadIds(argument)
         there = await self._that_exist(texts, call)
         for position, text in enumerate(texts):
             place = f"{argument}[{position}]" if argument.endswith("s") else argument
             try:
-                (iri,) = expanded(place, [text], self._prefixes)
+                found.iris.append(await self._meant(place, text, there, found, call))
             except InputError as error:
-                if not self._may_be_name(text):
-                    raise
-                found.names[text] = await self._named(text.strip(), error, call)
-                iri = found.names[text].iri
-            else:
-                iri = there.get(iri) or await self._identified(place, text, iri, call)
-            found.iris.append(iri)
+                found.wrong.append(error)
+        if found.wrong and not (leaves_out and found.iris):
+            raise messages.all_wrong(found.wrong)
         return found
+
+    async def _meant(self, place: str, text: str, there: Mapping[Iri, Iri], found: ReadIds, call: Call) -> Iri:
+        try:
+            (iri,) = expanded(place, [text], self._prefixes)
+        except InputError as error:
+            if not self._may_be_name(text):
+                raise
+            found.names[text] = await self._named(text.strip(), error, call)
+            return found.names[text].iri
+        return there.get(iri) or await self._identified(place, text, iri, call)
 
     async def _that_exist(self, texts: Sequence[str], call: Call) -> Mapping[Iri, Iri]:
         """Return, by the IRI as which a text is read, the IRI of those that it may mean which the graph has.
@@ -242,7 +259,7 @@ class IdReader:
         degrees = await self._degrees(exact, call)
         if self._is_only(page) and (most := _standing_out(exact, degrees)) is not None:
             others = [hit for hit in exact if hit is not most]
-            return self._taken(most, _listed(others, _OTHERS, page, degrees))
+            return self._taken(most, _listed(others, page, degrees))
         raise self._unresolved(no_id, page, exact, degrees) from no_id
 
     def _taken(self, hit: PageHit, others: str) -> NamedEntity:
@@ -306,10 +323,11 @@ def _standing_out(hits: Sequence[PageHit], degrees: Mapping[str, Degree]) -> Pag
     return most if weights[most.id] >= _TIMES * max(1, *(weights[hit.id] for hit in others)) else None
 
 
-def _listed(hits: Sequence[PageHit], most: int, page: SearchPage, degrees: Mapping[str, Degree]) -> str:
+def _listed(hits: Sequence[PageHit], page: SearchPage, degrees: Mapping[str, Degree]) -> str:
     """Return entities for a sentence, the first ones, and how many others there are."""
-    shown = [_described(hit, page, degrees) for hit in hits[:most]]
-    return "; ".join([*shown, *([f"and {len(hits) - most} more"] if len(hits) > most else [])])
+    shown = [_described(hit, page, degrees) for hit in hits[:_OTHERS]]
+    more = len(hits) - len(shown)
+    return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
 def _described(hit: PageHit, page: SearchPage, degrees: Mapping[str, Degree]) -> str:
@@ -340,13 +358,16 @@ class SteeringReader:
         self._is_wikibase = profile.values.wikibase
         self._prefixes = prefixes
 
-    def read(self, arguments: TraversalArguments, seeds: int, known: SchemaView) -> tuple[Steering, list[str]]:
+    def read(
+        self, arguments: TraversalArguments, seeds: int, known: SchemaView, *, leaves_out: bool = False
+    ) -> tuple[Steering, list[str]]:
         """Return what a question follows, and warnings.
 
         Args:
             arguments: The arguments of the question.
             seeds: How many seeds it gives.
             known: The schema.
+            leaves_out: Whether what matches nothing is left out, with a warning, if another entry of its list does not.
 
         Raises:
             InputError: A name matches nothing, a predicate is no edge, or the lists are too many or too few.
@@ -359,7 +380,7 @@ class SteeringReader:
         if is_listed:
             self._check_number(arguments, len(lists), seeds)
         warnings: dict[str, None] = {}
-        followed = tuple(tuple(self._followed(names, known, warnings)) for names in lists)
+        followed = self._all_followed(lists, known, warnings, leaves_out=leaves_out)
         self._check_steps(arguments, followed)
         # One list for one hop is a list for all.
         return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
@@ -388,20 +409,41 @@ class SteeringReader:
         if lists != wanted:
             raise messages.wrong_number_of_lists(arguments.tool, lists, wanted, each)
 
-    def _followed(self, names: Sequence[str], known: SchemaView, warnings: dict[str, None]) -> list[PredicateChoice]:
-        found: dict[PredicateChoice, None] = {}
-        for name in names:
-            steps = self._steps(name, known)
-            meant = [self._predicates(step, known, warnings) for step in steps]
-            if len(steps) == 1:
-                found |= dict.fromkeys(PredicateChoice(one, steps[0].is_inverse) for one in meant[0])
-                continue
-            if math.prod(map(len, meant)) > _MOST_WALKS:
-                raise messages.too_many_walks(quoted(name))
-            signs = [step.is_inverse for step in steps]
-            walks = (zip(predicates, signs, strict=True) for predicates in product(*map(sorted, meant)))
-            found |= dict.fromkeys(PredicateChoice(walk_iri(walk)) for walk in walks)
-        return sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
+    def _all_followed(
+        self, lists: Sequence[Sequence[str]], known: SchemaView, warnings: dict[str, None], *, leaves_out: bool
+    ) -> tuple[tuple[PredicateChoice, ...], ...]:
+        """Return what the lists mean, and warn of what is left out; none may be left empty.
+
+        Raises:
+            InputError: Entries are wrong; the text says all that is wrong.
+        """
+        wrong: list[InputError] = []
+        followed: list[tuple[PredicateChoice, ...]] = []
+        for names in lists:
+            found: dict[PredicateChoice, None] = {}
+            for name in names:
+                try:
+                    found |= dict.fromkeys(self._followed(name, known, warnings))
+                except InputError as error:
+                    wrong.append(error)
+            in_order = sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
+            followed.append(tuple(in_order))
+        if wrong and not (leaves_out and all(followed)):
+            raise messages.all_wrong(wrong)
+        warnings.update(dict.fromkeys(map(messages.left_out, wrong)))
+        return tuple(followed)
+
+    def _followed(self, name: str, known: SchemaView, warnings: dict[str, None]) -> list[PredicateChoice]:
+        """Return what one entry means."""
+        steps = self._steps(name, known)
+        meant = [self._predicates(step, known, warnings) for step in steps]
+        if len(steps) == 1:
+            return [PredicateChoice(one, steps[0].is_inverse) for one in meant[0]]
+        if math.prod(map(len, meant)) > _MOST_WALKS:
+            raise messages.too_many_walks(quoted(name))
+        signs = [step.is_inverse for step in steps]
+        walks = (zip(predicates, signs, strict=True) for predicates in product(*map(sorted, meant)))
+        return [PredicateChoice(walk_iri(walk)) for walk in walks]
 
     def _steps(self, name: str, known: SchemaView) -> Sequence[StepText]:
         """Return the steps of an entry; one that as a whole is a predicate is that predicate, whatever it holds."""

@@ -134,7 +134,7 @@ class SchemaDescriber:
         self, names: Sequence[str], view: SchemaView, limit: int, shape: Shape, call: Call
     ) -> SchemaPage:
         """Return the shapes of some types, with as many predicates of each as fit into so many bytes."""
-        chosen = view.types.choose("node_types", names)
+        chosen = view.types.choose("node_types", names, leaves_out=True)
         warnings = list(chosen.warnings)
         types = sorted(filter(is_iri, chosen.iris), key=self._prefixes.declared_form)
         if len(types) < len(chosen.iris):

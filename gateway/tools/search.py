@@ -377,7 +377,8 @@ class EntitySearcher:
             return view, view.types.choose("node_types", asked, dict.fromkeys(view.types.iris_of(asked), ""))
         except InputError:
             view = await self._schema_cache.view(call, unknown_term=True)
-            return view, view.types.choose("node_types", asked, dict.fromkeys(view.types.iris_of(asked), ""))
+            there = dict.fromkeys(view.types.iris_of(asked), "")
+            return view, view.types.choose("node_types", asked, there, leaves_out=True)
 
     async def _hits(self, terms: SearchTerms, types: frozenset[str], call: Call) -> Hits:
         # No query can ask for "untyped", so a filter with it is applied to the hits.

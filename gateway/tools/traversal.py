@@ -79,7 +79,8 @@ class Traverser:
             raise edge_offset_alone(arguments.tool)
         hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
         via = arguments.via if isinstance(arguments, IntersectSubgraphs) else False
-        read = await self._id_reader.read("seeds", arguments.seeds, call)
+        is_any = isinstance(arguments, BfsQuery)
+        read = await self._id_reader.read("seeds", arguments.seeds, call, leaves_out=is_any)
         known, filters, steering, notes = await self._names_read(arguments, len(read.iris), call)
         members = await self._member_names.read(arguments, known, call)
         seeds, steering = _merged(read.iris, steering, arguments)
@@ -156,12 +157,12 @@ class Traverser:
         """
         known = await self._schema_cache.view(call)
         try:
-            filters = resolve(arguments, known)
+            filters = resolve(arguments, known, leaves_out=False)
             steering, notes = self._steering_reader.read(arguments, seeds, known)
         except GatewayError:
             known = await self._schema_cache.view(call, unknown_term=True)
             filters = resolve(arguments, known)
-            steering, notes = self._steering_reader.read(arguments, seeds, known)
+            steering, notes = self._steering_reader.read(arguments, seeds, known, leaves_out=True)
         if any(steering.lists):
             filters = replace(filters, has_details=False)
         return known, filters, steering, notes

@@ -451,11 +451,13 @@ def test_an_unknown_prefix_is_refused_in_every_argument_that_takes_ids() -> None
                 ("bfs_query", {"seeds": ["drug_abc:x"], "max_hops": 1}),
                 ("bfs_query", {"seeds": ["urn:a:b"], "max_hops": 1, "only_predicates": ["drug_abc:x"]}),
                 ("describe_entity", {"id": "drug_abc:x"}),
-                ("describe_entities", {"ids": ["urn:a:b", "drug_abc:x"]}),
+                ("describe_entities", {"ids": ["drug_abc:x", "drug_abc:y"]}),
                 ("intersect_subgraphs", {"seeds": ["urn:a:b", "drug_abc:x"], "k": 1}),
             ):
                 with pytest.raises(InputError, match="drug_abc:x"):
                     await gateway.call(tool, given_)
+            described = await gateway.describe_entities(["urn:a:b", "drug_abc:x"])
+            assert "drug_abc:x" in (described.warnings or [""])[0]
 
     asyncio.run(ask())
 

@@ -161,8 +161,96 @@ async def test_a_name_is_not_taken_for_the_most_linked_where_edges_could_not_be_
 
 async def test_the_position_of_a_wrong_name_is_named() -> None:
     async with over(GRAPH) as gateway:
-        with pytest.raises(InputError, match=r"^ids\[1\]: 'Cid'"):
-            await gateway.describe_entities(["Ann Ley", "Cid"])
+        with pytest.raises(InputError, match=r"^seeds\[1\]: 'Cid'"):
+            await gateway.intersect_subgraphs(["Ann Ley", "Cid"], 1)
+
+
+BAD = ["Nobody", "x:ann", "Cid", "<Bob"]
+ABOUT_BAD = [
+    r"\[0\]: 'Nobody' is not an ID, and no entity has this name\..*",
+    r"\[2\]: 'Cid' is not an ID, and 2 entities have this name\. They are: .*",
+    r"\[3\]: '<Bob' is not an ID\..*",
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given_", "argument"),
+    [("bfs_query", {"max_hops": 1}, "seeds"), ("describe_entities", {}, "ids")],
+)
+async def test_what_means_nothing_in_a_list_of_any_of_these_is_left_out_and_told(
+    tool: str, given_: dict[str, Any], argument: str
+) -> None:
+    async with over(GRAPH, Profile(size=ROOM)) as gateway:
+        answer = (await gateway.call(tool, {argument: BAD, **given_})).as_json()
+        alone = (await gateway.call(tool, {argument: ["x:ann"], **given_})).as_json()
+        with pytest.raises(InputError) as raised:
+            await gateway.call(tool, {argument: [*BAD[:1], *BAD[2:]], **given_})
+    warnings = answer.pop("warnings")
+    assert len(warnings) == len(ABOUT_BAD)
+    for warning, expected in zip(warnings, ABOUT_BAD, strict=True):
+        assert re.fullmatch(rf"{argument}{expected} It was left out\.", warning)
+    assert answer == alone
+    assert all(each in str(raised.value) for each in ("'Nobody'", "'Cid'", "<Bob"))
+
+
+async def test_an_intersection_names_everything_that_is_wrong_with_its_seeds_at_once() -> None:
+    async with over(GRAPH) as gateway:
+        with pytest.raises(InputError) as raised:
+            await gateway.intersect_subgraphs(BAD, 1)
+    assert all(re.search(f"seeds{each}", str(raised.value)) for each in ABOUT_BAD)
+
+
+async def test_many_wrong_items_are_counted() -> None:
+    async with over(GRAPH, Profile(size=ROOM)) as gateway:
+        with pytest.raises(InputError, match=r"seeds\[4\]: 'Nobody 4' .* 3 more are wrong\."):
+            await gateway.bfs_query([f"Nobody {number}" for number in range(8)], 1)
+        answer = await gateway.bfs_query(["x:ann", *(f"Nobody {number}" for number in range(8))], 1)
+    assert (answer.warnings or [])[-1] == "seeds: 3 more names like these."
+
+
+STEERED = "x:a x:p x:b ; x:q x:c ; a x:T . x:b x:p x:c ; a x:U ."
+
+
+@pytest.mark.parametrize(
+    ("given_", "same_as", "told"),
+    [
+        ({"only_predicates": ["x:p", "nothing"]}, {"only_predicates": ["x:p"]}, "only_predicates: no predicate of"),
+        ({"only_predicates": ["p", "rdf:type"]}, {"only_predicates": ["x:p"]}, "only_predicates: rdf:type is no edge"),
+        (
+            {"only_predicates": [["x:p"], ["x:q", "nothing", "x:p"]], "max_hops": 2},
+            {"only_predicates": [["x:p"], ["x:q", "x:p"]], "max_hops": 2},
+            "only_predicates: no predicate of",
+        ),
+        ({"node_types": ["T", "Nothing"]}, {"node_types": ["T"]}, "node_types: no type of"),
+    ],
+)
+async def test_a_wrong_predicate_or_type_is_left_out_and_told(
+    given_: dict[str, Any], same_as: dict[str, Any], told: str
+) -> None:
+    call = {"seeds": ["x:a"], "max_hops": 1}
+    async with over(STEERED, Profile(size=ROOM)) as gateway:
+        answer = (await gateway.call("bfs_query", {**call, **given_})).as_json()
+        expected = (await gateway.call("bfs_query", {**call, **same_as})).as_json()
+    (warning,) = answer.pop("warnings")
+    assert (warning[: len(told)], warning.endswith("It was left out.")) == (told, True)
+    assert {**answer, "only_predicates": None} == {**expected, "only_predicates": None}
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        {"only_predicates": [["x:p"], ["nothing", "nowhere"]], "max_hops": 2},
+        {"exclude_node_types": ["T", "Nothing", "Nowhere"]},
+        {"only_node_types": ["T", "Nothing", "Nowhere"]},
+        {"where": ["x:p exists", "nothing > 3", "nowhere = 4"]},
+    ],
+)
+async def test_a_list_that_would_be_empty_exclusions_and_conditions_are_errors_that_name_all_that_is_wrong(
+    given_: dict[str, Any],
+) -> None:
+    async with over(STEERED, Profile(size=ROOM)) as gateway:
+        with pytest.raises(InputError, match=r"(?i)nothing.*nowhere"):
+            await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1, **given_})
 
 
 async def test_a_name_and_the_id_of_one_entity_are_one_seed() -> None:
