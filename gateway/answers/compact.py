@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, takewhile
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -132,20 +132,29 @@ def node_columns(said: Sequence[Json]) -> list[str]:
     most = 0
     for count in range(1, len(frequent) + 1):
         columns = frequent[:count]
-        saved = sum(sizes[key] for metadata in said if _fits(metadata, columns) for key in metadata)
+        saved = sum(
+            sum(sizes[key] for key in metadata) - _NULL * _row_of(metadata, columns).count(None)
+            for metadata in said
+            if _fits(metadata, columns)
+        )
         if saved - size_of({NODE_COLUMNS: columns}) > most:
             best, most = columns, saved - size_of({NODE_COLUMNS: columns})
     return best
 
 
 def node_row(metadata: Json, columns: Sequence[str]) -> Any:
-    """Return the cells of a node that has the first columns and nothing else; the metadata of any other node."""
-    return [metadata[column] for column in columns[: len(metadata)]] if _fits(metadata, columns) else metadata
+    """Return the cells of a node that has nothing without a column; the metadata of any other node."""
+    return _row_of(metadata, columns) if _fits(metadata, columns) else metadata
 
 
 def _fits(metadata: Mapping[str, Any], columns: Sequence[str]) -> bool:
-    """Return whether a row has no empty cell and nothing is left out of it."""
-    return bool(metadata) and sum(1 for _ in takewhile(metadata.__contains__, columns)) == len(metadata)
+    return bool(metadata) and metadata.keys() <= set(columns)
+
+
+def _row_of(metadata: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
+    """Return a cell for each column, without those at the end that are empty."""
+    last = max(place for place, column in enumerate(columns) if column in metadata)
+    return [metadata.get(column) for column in columns[: last + 1]]
 
 
 _NO_COUNT = "?"

@@ -16,7 +16,7 @@ from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, BlankNode, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Properties, Resource
-from gateway.graph.walks import Ends, Step, Walk, in_lists
+from gateway.graph.walks import Ends, Step, Walk, expressions_in, in_lists
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 from gateway.terms.iri import ARRAY, is_skolem, not_sendable
@@ -288,9 +288,13 @@ def _from_nested(place: NestedValue, step: Step) -> Places:
 
 
 def _with_members(places: Places) -> Places:
-    if not any(isinstance(place, Literal) and place.datatype == ARRAY for place in places.found):
+    lists = [place for place in places.found if isinstance(place, Literal) and place.datatype == ARRAY]
+    if not lists:
         return places
     nested: dict[Reached, int] = {place: 1 for place in places.found if isinstance(place, NestedValue)}
+    # A class expression in a list is a blank node by itself.
+    for one in lists:
+        nested |= {NestedValue(BlankNode({}), at, ARRAY, one.value): 1 for at in range(expressions_in([one]))}
     ends = in_lists(place for place in places.found if not isinstance(place, NestedValue))
     return replace(places, found={**nested, **dict.fromkeys(ends, 1)})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 from typing import Literal as Literal_
 
@@ -53,21 +54,37 @@ End = Iri | Literal
 
 def list_members(array: Literal) -> Iterator[End]:
     """Yield the nodes and literals of a list that is one value (`ARRAY`), and of lists in it."""
-    try:
-        listed: list[object] = msgspec.json.decode(array.value, type=list)
-    except (msgspec.DecodeError, RecursionError):
-        return
-    while listed:
-        match listed.pop(0):
-            case list() as inner:
-                listed[:0] = inner
-            case {"@id": str(iri)} if is_shown(iri):
-                yield iri
+    for member in _members(array):
+        match member:
+            case {"@id": str(iri)}:
+                if is_shown(iri):
+                    yield iri
             case {"@value": str(text), **about}:
                 datatype = str(about.get("@type", ""))
                 yield Literal(text, "" if datatype in _PLAIN else datatype, str(about.get("@language", "")).lower())
             case str() as text:
                 yield Literal(text)
+
+
+def _members(array: Literal) -> Iterator[object]:
+    """Yield the members of a list that is one value, and of lists in it, as JSON-LD has them."""
+    try:
+        listed: list[object] = msgspec.json.decode(array.value, type=list)
+    except (msgspec.DecodeError, RecursionError):
+        return
+    while listed:
+        member = listed.pop(0)
+        if isinstance(member, list):
+            listed[:0] = member
+        else:
+            yield member
+
+
+def expressions_in(ends: Iterable[End]) -> int:
+    """Return how many members of lists that are values are class expressions, which are blank nodes without an ID."""
+    lists = (end for end in ends if isinstance(end, Literal) and end.datatype == ARRAY)
+    members = chain.from_iterable(map(_members, lists))
+    return sum(isinstance(one, Mapping) and one.keys().isdisjoint({"@id", "@value"}) for one in members)
 
 
 def in_lists(ends: Iterable[End]) -> dict[End, None]:

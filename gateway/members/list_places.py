@@ -9,7 +9,7 @@ from dataclasses import replace
 from gateway.graph.call import Call, together
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.graph.walks import End, Ends, Walk, in_lists, list_members
+from gateway.graph.walks import End, Ends, Walk, expressions_in, in_lists, list_members
 from gateway.terms.iri import ARRAY, ORDER
 from gateway.terms.literals import Literal
 
@@ -26,7 +26,9 @@ def lists_in(ends: Ends) -> list[Literal]:
 
 def with_list_members(ends: Ends) -> Ends:
     """Return ends with the members of lists in the place of the lists."""
-    return replace(ends, ends=tuple(in_lists(ends.ends))) if lists_in(ends) else ends
+    if not lists_in(ends):
+        return ends
+    return replace(ends, ends=tuple(in_lists(ends.ends)), blank=ends.blank + expressions_in(ends.ends))
 
 
 async def list_places(store: GraphStore, walk: Walk, ends: Mapping[Iri, Ends], call: Call) -> Mapping[Iri, Places]:

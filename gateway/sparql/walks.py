@@ -10,7 +10,7 @@ from itertools import chain, pairwise, product
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, together
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
+from gateway.graph.walks import End, Ends, Role, Walk, expressions_in, in_lists, several
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
@@ -158,6 +158,8 @@ def read_ways(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:
         else:
             blank[node] += node in found
     ends = {node: Counter(chain.from_iterable(map(in_lists, ways.values()))) for node, ways in found.items()}
+    for node, ways in found.items():
+        blank[node] += sum(map(expressions_in, ways.values()))
     return {node: Ends(tuple(counts), blank[node], mark, several(counts)) for node, counts in ends.items()}
 
 

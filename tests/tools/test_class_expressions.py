@@ -435,6 +435,71 @@ async def test_an_export_as_rdf_asserts_no_range_that_is_denied(over_file: Open)
     assert not any(str(predicate).endswith("#range") for _, predicate, _ in graph)
 
 
+@pytest.mark.parametrize(
+    ("axioms", "told"),
+    [
+        (SOME, None),
+        (restriction("owl:allValuesFrom x:D"), "x:C x:p x:D (only)"),
+        (f"{SOME} , {restriction('owl:allValuesFrom x:D')}", None),
+        (f"[ owl:complementOf {SOME} ]", "x:C x:p x:D (not some)"),
+        (restriction("owl:someValuesFrom [ owl:complementOf x:D ]"), "x:C x:p x:D (some not)"),
+        (restriction(f"owl:maxQualifiedCardinality {number(1)} ; owl:onClass x:D"), "x:C x:p x:D (max 1)"),
+        (restriction(f"owl:qualifiedCardinality {number(1)} ; owl:onClass x:D"), None),
+        (restriction("owl:someValuesFrom [ owl:unionOf ( x:D x:E ) ]"), "x:C x:p x:D (some one of 2)"),
+        # Its predicate says that it is denied.
+        ("[ owl:complementOf x:D ]", None),
+    ],
+)
+async def test_a_description_warns_of_edges_that_are_not_said_to_hold(
+    over_file: Open, axioms: str, told: str | None
+) -> None:
+    async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {axioms} . x:D a owl:Class .") as gateway:
+        answers = [await gateway.describe_entity("x:C"), await gateway.describe_entities(["x:C", "x:D"])]
+        stated = await gateway.describe_entities(["x:D"])
+    for answer in (*answers, stated):
+        warnings = " ".join(answer.as_json().get("warnings", ()))
+        assert (told is not None and told in warnings) == bool(told)
+        assert ("not said to hold" in warnings) == bool(told)
+
+
+async def test_edges_that_the_graph_states_beside_a_restriction_hold(over_file: Open) -> None:
+    axioms = restriction("owl:allValuesFrom x:D")
+    async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {axioms} ; x:p x:D . x:D a owl:Class .") as gateway:
+        assert (await gateway.describe_entity("x:C")).warnings is None
+
+
+CONTENT = f"""
+x:C a owl:Class ; rdfs:subClassOf x:D, {restriction("owl:hasSelf true")} .
+x:F a owl:Class ; rdfs:subClassOf {restriction("owl:hasSelf true")} .
+x:D a owl:Class ; rdfs:subClassOf x:E .
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("rdfs:subClassOf exists", {"x:C": ["x:D", "_:"], "x:D": "x:E", "x:F": "_:"}),
+        ("rdfs:subClassOf missing", {}),
+        ("rdfs:subClassOf = x:D", {"x:C": ["x:D", "_:"]}),
+        ("rdfs:subClassOf != x:D", {"x:D": "x:E", "x:F": "_:"}),
+    ],
+)
+async def test_content_of_a_description_is_a_value_that_is_there_and_shown_as_a_blank_node(
+    over_file: Open, where: str, found: dict[str, Any]
+) -> None:
+    async with over_file(CONTENT) as gateway:
+        answer = await gateway.search_entities(
+            node_types=["owl:Class"], where=[where], values=["rdfs:subClassOf"], show="id"
+        )
+    assert (dict(answer.rows or []), answer.complete) == (found, True)
+
+
+async def test_figures_over_content_of_descriptions_are_not_shown(over_file: Open) -> None:
+    async with over_file(CONTENT) as gateway:
+        answer = await gateway.search_entities(node_types=["owl:Class"], group_by="rdfs:subClassOf")
+    assert (answer.groups, answer.complete) == (None, False)
+
+
 ONLY = restriction("owl:allValuesFrom x:D")
 
 
