@@ -18,7 +18,15 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
 from gateway.members.figures import NOT_SHOWN, Grouped, Grouping
 from gateway.members.ordering import Ordered
-from gateway.members.reading import NOTHING_ASKED, ORDER_UNSURE, MemberQuestion, MemberReader, about_values, each_alone
+from gateway.members.reading import (
+    NOTHING_ASKED,
+    ORDER_UNSURE,
+    MemberQuestion,
+    MemberReader,
+    about_values,
+    each_alone,
+    not_in_graph,
+)
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -388,6 +396,8 @@ class TopologyFilter:
                 removed.setdefault(node, "where")
         warnings.extend(about_values(asked.written, chosen))
         nodes = [node for node in found if node in kept]
+        if not nodes and (absent := await self._members.absent(asked.conditions, call)):
+            warnings.append(not_in_graph(self._prefixes.listed(absent)))
         if len(asked.conditions) > 1 and not nodes and found:
             warnings.append(each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
         order = None

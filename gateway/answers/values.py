@@ -255,7 +255,7 @@ def _shortened_properties(properties: Properties, shortener: Shortener) -> Prope
     return {key: shortened_values(values, shortener) for key, values in properties.items()}
 
 
-ALL_SHOWN = 6
+ALL_SHOWN = 15
 """Neighbours that a row shows where it has no more (docs/decisions/0031)."""
 
 EXAMPLES = 3

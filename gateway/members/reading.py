@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal as Literal_
 
 from gateway.errors import counted, quoted
@@ -13,7 +14,7 @@ from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import NAMES, TYPES, Condition, Ends, Order, OtherWalk, Walk
+from gateway.graph.walks import NAMES, TYPES, Alternatives, Condition, Ends, Nodes, Order, OtherWalk, Walk
 from gateway.members.deciding import Decider
 from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
 from gateway.members.list_places import Places, list_places, with_list_members
@@ -126,6 +127,18 @@ class MemberReader:
     async def ends(self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call) -> WalkEnds:
         """Return where each walk ends that begins at each node."""
         return _with_list_members(await self._with_lists(nodes, walks, call))
+
+    async def absent(self, conditions: Iterable[Condition], call: Call) -> list[Iri]:
+        """Return the nodes in conditions that the graph does not have, sorted: where nothing is left, they may be why.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        operands = [one.operand for one in conditions if one.walk != TYPES]
+        members = chain.from_iterable(one.members if isinstance(one, Alternatives) else [one] for one in operands)
+        nodes = sorted({iri for one in members if isinstance(one, Nodes) for iri in one.iris})
+        found = await self._store.existing(nodes, call) if nodes else {}
+        return [iri for iri in nodes if found[iri].mark.whole and not found[iri].exists]
 
     async def ends_and_places(
         self, nodes: Sequence[Iri], walks: Iterable[Walk], call: Call
@@ -317,6 +330,11 @@ def about_values(conditions: Sequence[str], chosen: Chosen) -> Iterator[str]:
         if without:
             nodes, have = counted(without, "node"), "has" if without == 1 else "have"
             yield f"where: {nodes} that {have} no value cannot fulfil {quoted(condition)}; missing finds them."
+
+
+def not_in_graph(nodes: str) -> str:
+    """Return a warning: conditions compare with nodes that the graph does not have."""
+    return f"where: {nodes} is not in this graph, so nothing has it as a value."
 
 
 def each_alone(conditions: Sequence[str], counts: Sequence[tuple[int, bool]]) -> str:

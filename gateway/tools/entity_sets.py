@@ -18,7 +18,15 @@ from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Condition, Order, Selected, Selection
 from gateway.members.figures import Grouped
 from gateway.members.ordering import Ordered, place_of
-from gateway.members.reading import ORDER_UNSURE, Chosen, MemberQuestion, MemberReader, about_values, each_alone
+from gateway.members.reading import (
+    ORDER_UNSURE,
+    Chosen,
+    MemberQuestion,
+    MemberReader,
+    about_values,
+    each_alone,
+    not_in_graph,
+)
 from gateway.schema.view import UNTYPED
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
@@ -135,6 +143,8 @@ class EntitySets:
         """
         chosen = await self._reader.chosen(nodes, asked.conditions, call)
         warnings = [*about_values(asked.written, chosen)]
+        if not chosen.nodes and (absent := await self._reader.absent(asked.conditions, call)):
+            warnings.append(not_in_graph(self._prefixes.listed(absent)))
         doubt = mark if not mark.whole else _doubt(chosen)
         if asked.grouping is not None:
             found = Grouped(mark=doubt)

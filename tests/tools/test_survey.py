@@ -66,10 +66,10 @@ async def test_triples_with_blank_nodes_are_counted_beside_the_edges() -> None:
 
 @pytest.mark.parametrize("count", [ALL_SHOWN, ALL_SHOWN + 1])
 async def test_a_few_neighbours_are_all_shown_and_of_more_three_those_with_names_first(count: int) -> None:
-    others = [f"x:n{number}" for number in range(count)]
-    turtle = f"x:a x:p {', '.join(others)} . x:n3 rdfs:label 'Delta' . x:n5 rdfs:label 'Foxtrot' ."
-    unnamed = [other for other in others if other not in {"x:n3", "x:n5"}]
-    shown = ["x:n3 Delta", "x:n5 Foxtrot", *unnamed][: count if count == ALL_SHOWN else EXAMPLES]
+    others = [f"x:n{number:02}" for number in range(count)]
+    turtle = f"x:a x:p {', '.join(others)} . x:n03 rdfs:label 'Delta' . x:n05 rdfs:label 'Foxtrot' ."
+    unnamed = [other for other in others if other not in {"x:n03", "x:n05"}]
+    shown = ["x:n03 Delta", "x:n05 Foxtrot", *unnamed][: count if count == ALL_SHOWN else EXAMPLES]
     assert (await described(turtle))["edges"] == {"x:p": [count, *shown]}
 
 
