@@ -470,7 +470,6 @@ def _schema_page(page: SchemaPage) -> Json:
         "prefixes": dict(page.prefixes),
         "schema_version": page.version,
         "next_steps": page.next_steps,
-        "tool_usage_notes": page.usage_notes or None,
     }
     return with_prefixes(present(written) | notes(page.warnings, page.degraded, {}), page.coined)
 

@@ -30,8 +30,10 @@ from gateway.tools.imports import ImportReader
 from gateway.tools.shapes import ShapeReader, Values
 
 _LISTED = 40
+_LISTED_WITH_NAMES = 20
 _MOST_LISTED = 200
-"""Types, and predicates, that are listed by default, and where all are asked for: as many as fit."""
+"""Types, and predicates, that are listed by default, where each has a name beside its ID, and where all are asked for:
+as many as fit."""
 
 _VALUES = 25
 """Predicates of literals that are listed by default: each has its kinds and a range or examples."""
@@ -101,7 +103,7 @@ class SchemaDescriber:
         if arguments.node_types:
             page = await self._of_types(arguments.node_types, view, limit, shape, call)
         else:
-            most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (_LISTED, limit)
+            most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (self._listed, limit)
             values = None if view.fault is not None else await self._shapes.values(view, call)
             types = [term.iri for term in view.schema.types[:most]]
             predicates = [term.iri for term in view.schema.predicates[:most]]
@@ -193,6 +195,11 @@ class SchemaDescriber:
             coined=self._prefixes.coined_in_answer,
         )
 
+    @property
+    def _listed(self) -> int:
+        """How many types and predicates are listed, unless all are asked for."""
+        return _LISTED_WITH_NAMES if self._profile.names.on_stubs else _LISTED
+
     def latest(self) -> SchemaPage | None:
         """Return the latest schema without asking the graph; None before it was read."""
         view = self._schema_cache.latest
@@ -201,7 +208,7 @@ class SchemaDescriber:
         missing = self._imports.known(view)
         page_with = partial(self._page, view, self._shapes.known_values(view), missing, {}, None)
         with self._prefixes.one_answer():
-            return self._fitting(page_with, _LISTED, max_bytes(self._profile.size, None, explain=False), REFERENCE)
+            return self._fitting(page_with, self._listed, max_bytes(self._profile.size, None, explain=False), REFERENCE)
 
     def _fitting(self, page_with: _PageWith, most: int, limit: int, shape: Shape) -> SchemaPage:
         """Return the page with as many terms in each list as fit into so many bytes, and no more than `most`."""
@@ -274,7 +281,7 @@ class SchemaDescriber:
             names=None if schema.names is None else [shorten(iri) for iri in schema.names],
             basis=schema.basis,
             prefixes=self._prefixes.declared
-            if is_whole
+            if is_whole and not self._profile.names.on_stubs
             else self._prefixes.used_by([*ids, *(shorten(one.iri) for one in with_values)]),
             version=schema.version,
             next_steps=self._next_steps(view, nameless, has_all=not left_out),
@@ -316,7 +323,7 @@ class SchemaDescriber:
             world = CLOSED_WORLD if has_all else CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
         names = (self._about_names(schema), messages.share_without_names(nameless))
-        parts = (own, START, world, *names, self._about_floods(schema))
+        parts = (own, world, *names, self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 
     def _about_imports(self, missing: Sequence[Iri] | None) -> list[str]:
@@ -377,10 +384,6 @@ CLOSED_WORLD_IN_PART = (
 OPEN_WORLD = (
     "The lists of entity_types and predicates are not complete: filters also take the predicates that describe_entity "
     "shows in edges, and the types of the nodes in answers."
-)
-START = (
-    "Call search_entities with a name to get IDs, then describe_entity to see what could be followed, then bfs_query "
-    "with only_predicates."
 )
 SEARCH_BY_API = "search_entities asks the wiki of this graph: give the beginning of a name or alias, or an ID (Q42)."
 NO_NAMES = (
@@ -491,7 +494,4 @@ def lists_cut(totals: Mapping[str, int], count: int, *, can_have_more: bool) -> 
     """
     lists = ", ".join(f"the {count:,} most frequent of {total:,} {name}" for name, total in totals.items())
     more = " all=true lists up to 200 of each." if can_have_more else ""
-    return (
-        f"Listed: {lists}.{more} Filters take the others too, by ID, local name or label; schema_summary of "
-        "bfs_query shows those of a neighborhood."
-    )
+    return f"Listed: {lists}.{more} Filters take the others too."

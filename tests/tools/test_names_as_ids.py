@@ -344,7 +344,7 @@ async def test_a_call_with_an_id_waits_for_no_names() -> None:
     ("name", "found"), [("Ann Ley", "Found: x:ann"), ("nobody", "no entity of this name was found")]
 )
 async def test_an_error_about_names_that_are_not_ready_in_time_says_so(name: str, found: str) -> None:
-    profile = Profile(limits=LimitSettings(deadline_seconds=2.0))
+    profile = Profile(limits=LimitSettings(deadline_seconds=6.0))
     async with over_names(GRAPH, ManyNames(), profile) as gateway:
         with pytest.raises(InputError, match="The index of all names is not ready yet") as raised:
             await gateway.describe_entity(name)

@@ -293,10 +293,7 @@ async def test_rows_that_do_not_fit_are_counted_and_never_read_as_no_edges() -> 
 
 MANY = "\n".join(f"x:a x:predicate_with_a_long_name_{number} x:b . x:b a x:T ." for number in range(238))
 
-FILTERS = (
-    "Filters take the others too, by ID, local name or label; "
-    "schema_summary of bfs_query shows those of a neighborhood."
-)
+FILTERS = "Filters take the others too."
 SEE_ALL = "all=true lists up to 200 of each."
 
 
