@@ -369,9 +369,11 @@ NAMES_MAY_BE_MISSED = (
 
 
 OTHERS_MAY_HAVE_THIS_NAME = "for an exact name, which was found; others may have it too"
-NOTHING_NEAR = "No name is like this: try another spelling or a part of the name."
+_ANOTHER_VALUE = 'To find a node by another value, such as a code: where "any = ..." with node_types.'
+NOTHING_NEAR = f"No name is like this: try another spelling or a part of the name. {_ANOTHER_VALUE}"
 NOTHING_NEAR_OF_TYPES = (
-    "No name of these types is like this: try another spelling or a part of the name, or leave node_types out."
+    "No name of these types is like this: try another spelling or a part of the name, or leave node_types out. "
+    f"{_ANOTHER_VALUE}"
 )
 NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."

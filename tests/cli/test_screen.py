@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
+from gateway import messages
 from gateway.answers.models import EntitiesResult, Entity, SchemaBasis, SchemaResult, SearchResult
 from gateway.cli import render
 from gateway.cli.screen import ID, TYPE, IdTable, KeyValues, ProgressBar
@@ -290,7 +291,7 @@ def test_a_search_without_hits_says_what_to_try(run: Run) -> None:
     ran = run("search", "zebra")
     assert ran.status == 0
     text = " ".join(ran.out.split())
-    advice = "No name is like this: try another spelling or a part of the name."
+    advice = messages.NOTHING_NEAR.replace("node_types", "--node-type")
     assert text == f"Nothing was found for “zebra”. No name has the word 'zebra'. {advice}"
 
 

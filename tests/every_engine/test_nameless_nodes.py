@@ -5,6 +5,7 @@ import re
 import pyoxigraph
 import pytest
 
+from gateway import messages
 from gateway.answers.models import SearchResult
 from gateway.errors import EndpointFault
 from gateway.flow.control import FlowControl
@@ -32,7 +33,7 @@ DO = (
     "find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among the neighbors of "
     "a seed."
 )
-TRY = f"No name has the word '{UNHEARD}'. No name is like this: try another spelling or a part of the name."
+TRY = f"No name has the word '{UNHEARD}'. {messages.NOTHING_NEAR}"
 SAMPLED = OrientationSettings(glance_triples=3, enumeration_seconds=0)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from gateway import messages
 from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
 from gateway.errors import EndpointFault, GaveUp, InputError
@@ -205,9 +206,7 @@ async def test_an_empty_answer_says_what_to_try() -> None:
     assert answer.as_json() == {
         "result": [],
         "complete": True,
-        "next_steps": (
-            "No name has the word 'nonesuch'. No name is like this: try another spelling or a part of the name."
-        ),
+        "next_steps": (f"No name has the word 'nonesuch'. {messages.NOTHING_NEAR}"),
     }
     of_type = await found("nonesuch", types=["Disease"])
     assert "leave node_types out" in (of_type.next_steps or "")
