@@ -39,7 +39,16 @@ from gateway.transport.http import Http
 WITHOUT_EVIDENCE = 'edges.evidence_nodes = false, evidence.ways = "refused"'
 """The settings of a graph without statements about edges: queries then have no NOT EXISTS and no IN over them."""
 
-_NOT_BY_TOOLS = ("check/", "policy/", "figures/", "blank_nodes/", "nameless_", "search/letter_classes", "search/folded")
+_NOT_BY_TOOLS = (
+    "check/",
+    "policy/",
+    "figures/",
+    "blank_nodes/",
+    "nameless_",
+    "names_all",
+    "search/letter_classes",
+    "search/folded",
+)
 """What tools do not need here: probes, what is asked of files alone or where something is hidden, and what has another
 way beside it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,7 +38,18 @@ from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Rows,
 from gateway.sparql.template import Parameter
 from gateway.sparql.tsv_rows import decode_tsv
 from gateway.telemetry.tally import QueryTimer
-from gateway.transport.base import Beside, Format, InFormats, InWays, OverGraphs, Remote, Transport, WithBindings
+from gateway.transport.base import (
+    Beside,
+    Format,
+    InFormats,
+    InWays,
+    OverGraphs,
+    Remote,
+    TextRow,
+    Transport,
+    WithBindings,
+    WithTexts,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -183,6 +195,11 @@ class SparqlClient:
         return self._is_remote
 
     @property
+    def gives_texts(self) -> bool:
+        """Whether `texts` can be asked: the engine is in this process."""
+        return not self._is_remote and isinstance(self._transport, WithTexts)
+
+    @property
     def service_description(self) -> str:
         """The endpoint's answer to a request without a query; empty where none was sent, or a part is hidden."""
         return self._detector.description if self._detector is not None and self._policy is None else ""
@@ -248,6 +265,34 @@ class SparqlClient:
                 "The time of this call is used up, and the endpoint has not answered anything so far.",
                 next_step="Try again later; if it stays, the operator of this gateway should check the endpoint.",
             ) from error
+
+    async def texts(self, name: str, call: Call, parameters: Mapping[str, Parameter]) -> Sequence[TextRow]:
+        """Ask an engine in this process one question, and return all rows, however many, as `WithTexts` gives them.
+
+        Args:
+            name: The template.
+            call: The call, which pays for it.
+            parameters: The template's parameters without `rows`.
+
+        Raises:
+            Fault: The engine did not give a whole answer.
+        """
+        transport = self._transport
+        if self.is_remote or not isinstance(transport, WithTexts):
+            raise TypeError("only an engine in this process gives answers of any length")
+        asked = self._asked(template.load(name), {**parameters, "rows": sys.maxsize}, sys.maxsize, call)
+        with call.tally.query_timer(name, asked.shown) as timer:
+
+            async def send() -> list[TextRow]:
+                with timer.sending():
+                    rows = await transport.select_texts(asked.query, call.deadline)
+                    timer.received(0)
+                    timer.decoded(len(rows))
+                    return rows
+
+            rows = await self.flow.run(call, send, partial(self._probe, call))
+        call.spend_rows(len(rows))
+        return rows
 
     async def _below_row_cap(
         self,

@@ -133,6 +133,10 @@ class WaysInUse:
         known = self._found if self._named is None else self._named
         return known is None or way in known
 
+    def never_uses(self, way: EvidenceWay) -> bool:
+        """Return whether the graph does not use a way, and will not: one in this process stays what it is."""
+        return not self._client.is_remote and self._found is not None and way not in self._found
+
     @property
     def may_have_nodes(self) -> bool:
         """Whether the graph may have evidence nodes: where they were not looked for, or are there, and can be seen."""

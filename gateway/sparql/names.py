@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Final
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault
 from gateway.graph.call import Call, Deadline
@@ -20,6 +19,7 @@ from gateway.sparql.name_finder import NamePredicateFinder
 from gateway.sparql.nodes import NamePredicates, NodeReader, name_parameters
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import counts_in
+from gateway.sparql.sorted_rows import SortedRows
 from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
@@ -27,12 +27,10 @@ from gateway.terms.local_names import local_part, readable
 from gateway.terms.name_predicates import pairs_among
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import one_line
+from gateway.transport.base import TextRow
 
 _Text = tuple[str, str]
 """A name and its language."""
-
-_PAGES: Final = 4
-"""Pages that are one in this process: the engine sorts all names anew for each."""
 
 _ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
 
@@ -53,13 +51,13 @@ class SparqlNameReader:
         self._nodes = nodes
         self._name_predicates = name_predicates
         self._finder = finder
-        self._all_named = False
+        self._named, self._nameless = SortedRows(), SortedRows()
 
     @property
     def predicates(self) -> Sequence[Iri]:
         """The predicates of names, synonyms and codes; in this process also what stands for local names."""
         names = self._name_predicates
-        return (*names.all, *names.codes, *([] if self._client.is_remote else [LOCAL_NAME]))
+        return (*names.all, *names.codes, *([LOCAL_NAME] if self._client.gives_texts else []))
 
     async def find_predicates(self, call: Call) -> None:
         """Detect which predicates name nodes."""
@@ -78,17 +76,21 @@ class SparqlNameReader:
     async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""
         if predicate == LOCAL_NAME:
-            count = await self._counted("nameless_count", await self._nameless(call), call)
-            self._all_named = not count
-            return count
+            return await self._read_nameless(call)
         return await self._counted("names_count", name_parameters([predicate]), call)
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
         if predicate == LOCAL_NAME:
             return await self._local_names(after, call)
+        if self._client.gives_texts:
+            names = name_parameters([predicate])
+            await self._named.ask((predicate,), partial(self._client.texts, "names_all", call, names), call)
+            part, are_more = self._named.page(after)
+            named = [(entity, (text, language)) for entity, text, language in part]
+            return NamesPage(await self._names(predicate, named, call), part[-1][0] if are_more else None)
         given: dict[str, Parameter] = {**name_parameters([predicate]), "after": [after] * bool(after)}
-        rows, more = (await self._client.rows("names_page", call, given, pages=_PAGES)).part()
+        rows, more = (await self._client.rows("names_page", call, given)).part()
         found = await in_thread(call, partial(_found, rows), unless=len(rows) <= FEW_FOR_A_THREAD)
         if any(entity == after for entity, _ in found):
             raise EndpointFault("The endpoint's pages of names do not go on where they should.")
@@ -102,24 +104,28 @@ class SparqlNameReader:
         texts, missing = await self._of_one(last, predicate, call)
         return NamesPage(await self._names(predicate, [(last, text) for text in texts], call), last, missing)
 
-    async def _nameless(self, call: Call) -> dict[str, Parameter]:
-        """Return the parameters of queries about the nodes without a name."""
+    async def _read_nameless(self, call: Call) -> int:
+        """Read the nodes without a name, and return how many there are."""
         await self._rule.refresh(call)
         names = self._name_predicates.all
-        given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "own": OWN}
-        return {**given, "no_edges": self._rule.excepted, **self._rule.evidence_of_nodes}
+        evidence = self._rule.evidence_of_nodes
+        given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "no_edges": self._rule.excepted}
+
+        async def read() -> Sequence[TextRow]:
+            nodes = await self._client.texts("nameless_all", call, {**given, **evidence})
+            return [(node,) for (node,) in nodes if not node.startswith(OWN)]
+
+        return await self._nameless.ask((*names, *evidence.values()), read, call)
 
     async def _local_names(self, after: Iri, call: Call) -> NamesPage:
         """Return the local names of nodes without a name."""
-        if self._all_named and not after:
-            return NamesPage((), None)
-        given = {**await self._nameless(call), "after": [after] * bool(after)}
-        rows, more = (await self._client.rows("nameless_page", call, given, pages=_PAGES)).part()
-        nodes = _ENTITY(rows)
+        await self._read_nameless(call)
+        part, are_more = self._nameless.page(after)
+        nodes = [node for (node,) in part]
 
         joined: Mapping[Iri, str] = {}
         if self._name_predicates.parts and nodes:
-            facts = await self._nodes.facts(list(nodes), call, names=True)
+            facts = await self._nodes.facts(nodes, call, names=True)
             if unread := next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None):
                 raise unread
             joined = {node: fact.name for node, fact in facts.items() if fact.name}
@@ -130,8 +136,8 @@ class SparqlNameReader:
                 for node in deadline.checking(nodes)
             )
 
-        found = await in_thread(call, names, unless=len(rows) <= FEW_FOR_A_THREAD)
-        return NamesPage(found, found[-1].iri if more else None)
+        found = await in_thread(call, names, unless=len(nodes) <= FEW_FOR_A_THREAD)
+        return NamesPage(found, nodes[-1] if are_more else None)
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""

@@ -30,6 +30,8 @@ from gateway.terms.iri import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, S
 
 _ASSOCIATIONS: Mapping[EvidenceWay, Iri] = {"oban": OBAN_SUBJECT, "biolink": BIOLINK_SUBJECT}
 
+_MARKERS: Mapping[Iri, EvidenceWay] = dict(zip(EVIDENCE_MARKERS, ("annotations", "statements"), strict=True))
+
 WAYS_WITH_NODES: tuple[EvidenceWay, ...] = ("annotations", "statements", "singleton_properties", *_ASSOCIATIONS)
 """Ways of stating evidence by nodes of their own."""
 
@@ -39,6 +41,10 @@ class Uses(Protocol):
 
     def may_use(self, way: EvidenceWay) -> bool:
         """Return whether the graph may use a way."""
+        ...
+
+    def never_uses(self, way: EvidenceWay) -> bool:
+        """Return whether the graph does not use a way, and will not: no triple of it is there, and none can come."""
         ...
 
     @property
@@ -65,6 +71,10 @@ class StatedWays:
     def may_use(self, way: EvidenceWay) -> bool:
         """Return whether the graph may use a way."""
         return self.ways is None or way in self.ways
+
+    def never_uses(self, _way: EvidenceWay) -> bool:
+        """Return False: a profile names the ways that are read, not all that there are."""
+        return False
 
     @property
     def may_have_nodes(self) -> bool:
@@ -118,10 +128,9 @@ class EdgeRule:
     def evidence(self) -> dict[str, Parameter]:
         """What makes nodes and predicates evidence, as template parameters."""
         singletons = self.evidence_nodes and self.uses.may_use("singleton_properties")
+        markers = tuple(marker for marker, way in _MARKERS.items() if not self.uses.never_uses(way))
         return {
-            "markers": (*EVIDENCE_MARKERS, *((SINGLETON_PROPERTY_OF,) if singletons else ()))
-            if self.evidence_nodes
-            else (),
+            "markers": (*markers, *((SINGLETON_PROPERTY_OF,) if singletons else ())) if self.evidence_nodes else (),
             "associations": tuple(
                 predicate for way, predicate in _ASSOCIATIONS.items() if self.evidence_nodes and self.uses.may_use(way)
             ),

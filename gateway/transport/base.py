@@ -97,6 +97,25 @@ class Transport(Protocol):
         ...
 
 
+TextRow = tuple[str, ...]
+"""The text of each term of a row, and behind that of a literal its language, or nothing."""
+
+
+@runtime_checkable
+class WithTexts(Transport, Protocol):
+    """A way to an engine that can give an answer of any length as texts, which take less memory than its terms."""
+
+    async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
+        """Run a SELECT query and return its rows; without those in which a term is neither an IRI nor a literal.
+
+        Raises:
+            QueryRefused: The engine will not run this query.
+            EndpointFault: The engine failed.
+            DeadlinePassed: The time is up.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ProbeResponse:
     """The response to a request that is no query; a model never reads it.

@@ -13,16 +13,18 @@ import asyncio
 import io
 import logging
 import queue
+import sys
 import threading
 from collections.abc import Callable
-from typing import IO, cast
+from functools import partial
+from typing import IO, TypeVar, cast
 
 import pyoxigraph
 from typing_extensions import Buffer
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
 from gateway.graph.call import Deadline, Spend, deadline_passed, unpaid
-from gateway.transport.base import IN_PROCESS_AT_ONCE
+from gateway.transport.base import IN_PROCESS_AT_ONCE, TextRow
 
 IDLE_SECONDS = 10.0
 """How long a thread waits for more work. Starting one takes twice as long as a short query."""
@@ -90,6 +92,12 @@ _log = logging.getLogger(__name__)
 _THREADS = DaemonThreads("sparql")
 
 
+_ROWS = 1_000
+"""Rows between two looks at whether anybody waits for them."""
+
+_Answer = TypeVar("_Answer")
+
+
 class _StoppedError(Exception):
     """The output takes no more bytes."""
 
@@ -111,9 +119,13 @@ class _Output(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Buffer, /) -> int:
+    def check(self) -> None:
+        """Raise `_StoppedError` if nobody waits for more."""
         if self._stopped.is_set() or self._deadline.seconds_left <= 0:
             raise _StoppedError
+
+    def write(self, data: Buffer, /) -> int:
+        self.check()
         view = memoryview(data)
         if len(self._chunks) + view.nbytes > self._max_bytes:
             self.too_long = True
@@ -151,6 +163,13 @@ class InProcess:
 
     async def select(self, query: str, deadline: Deadline, _spend: Spend = unpaid, /) -> bytes:
         """Run a query; see `Transport.select`."""
+        return await self._in_thread(partial(self._written, query), deadline)
+
+    async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
+        """Run a query; see `WithTexts.select_texts`."""
+        return await self._in_thread(partial(self._texts, query), deadline)
+
+    async def _in_thread(self, run: Callable[[_Output], _Answer], deadline: Deadline) -> _Answer:
         deadline.check()
         try:
             async with asyncio.timeout(deadline.seconds_left):
@@ -162,9 +181,9 @@ class InProcess:
             ) from error
         output = _Output(deadline, self._max_bytes)
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[bytes] = loop.create_future()
+        done: asyncio.Future[_Answer] = loop.create_future()
 
-        def settle(result: bytes | BaseException) -> None:
+        def settle(result: _Answer | BaseException) -> None:
             self._slots.release()
             if done.done():
                 return
@@ -174,7 +193,7 @@ class InProcess:
                 done.set_result(result)
 
         def work() -> None:
-            result = self._run(query, output)
+            result = self._run(run, output)
             try:
                 loop.call_soon_threadsafe(settle, result)
             except RuntimeError:
@@ -193,14 +212,26 @@ class InProcess:
         finally:
             output.stop()
 
-    def _run(self, query: str, output: _Output) -> bytes | BaseException:
+    def _written(self, query: str, output: _Output) -> bytes:
+        # No name holds the results: they must end in this thread, and a logged traceback would keep them.
+        cast("pyoxigraph.QuerySolutions", self._engine.query(query)).serialize(
+            cast("IO[bytes]", output), pyoxigraph.QueryResultsFormat.JSON
+        )
+        return output.body
+
+    def _texts(self, query: str, output: _Output) -> list[TextRow]:
+        rows: list[TextRow] = []
+        for number, solution in enumerate(cast("pyoxigraph.QuerySolutions", self._engine.query(query))):
+            if not number % _ROWS:
+                output.check()
+            if (texts := _texts_of(solution)) is not None:
+                rows.append(texts)
+        return rows
+
+    def _run(self, run: Callable[[_Output], _Answer], output: _Output) -> _Answer | BaseException:
         """Run the query in this thread and return its answer, or the error that the waiting task shall see."""
         try:
-            # No name holds the results: they must end in this thread, and a logged traceback would keep them.
-            cast("pyoxigraph.QuerySolutions", self._engine.query(query)).serialize(
-                cast("IO[bytes]", output), pyoxigraph.QueryResultsFormat.JSON
-            )
-            body = output.body
+            return run(output)
         except _StoppedError:
             if output.too_long:
                 return EndpointFault("One answer is larger than this gateway reads.")
@@ -211,7 +242,19 @@ class InProcess:
         except BaseException:  # noqa: BLE001 - a panic in the engine is no Exception, and its slot must come free
             _log.exception("query failed in the embedded engine")
             return EndpointFault("The embedded engine failed to answer a query.")
-        return body
 
     async def close(self) -> None:
         """Nothing to let go of: a query that still runs ends in its own thread."""
+
+
+def _texts_of(solution: pyoxigraph.QuerySolution) -> TextRow | None:
+    texts: list[str] = []
+    for term in solution:
+        if isinstance(term, pyoxigraph.NamedNode):
+            texts.append(term.value)
+        elif isinstance(term, pyoxigraph.Literal):
+            # Of thousands of texts, many are in one language.
+            texts += term.value, sys.intern((term.language or "").lower())
+        else:
+            return None
+    return tuple(texts)

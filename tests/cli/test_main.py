@@ -262,7 +262,7 @@ def test_an_error_is_not_mixed_with_the_warnings_before_it(run: Run) -> None:
 def test_two_vs_log_the_queries_and_leave_the_answer_alone(run: Run, argv: list[str]) -> None:
     ran = run(*argv)
     assert ran.out == run("search", "insulin").out
-    assert "debug: template=names_page " in ran.err
+    assert "debug: template=names_all " in ran.err
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ ENGINES_OWN = (
     *("check/in_", "check/named_graphs", "check/rdf_1_2", "check/rows", "check/text_", "schema/random_"),
     *("evidence/graphs", "evidence/nanopublications", "policy/terms", "walks/first", "walks/untyped", "figures/"),
     "nameless_",
+    "names_all",
     "blank_nodes/",
     "check/imports",
     *(index.template for index in INDEXES.values()),

@@ -16,10 +16,12 @@ from gateway.settings.limits import LimitSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, RoleSettings
 from gateway.sparql.nodes import NamePredicates
+from gateway.sparql.sorted_rows import SortedRows
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.table import UnexpectedRows
 from gateway.terms.iri import LOCAL_NAME, NAME_PREDICATES, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.tools.gateway import Gateway
+from gateway.transport.base import TextRow
 from gateway.transport.inprocess import InProcess
 from tests.columns import Asked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
@@ -66,12 +68,50 @@ async def test_other_names_are_in_force_from_the_next_question_on() -> None:
     await store.close()
 
 
-async def test_a_page_of_all_names_of_a_loaded_graph_is_larger_than_a_query_elsewhere() -> None:
+async def test_all_names_of_a_loaded_graph_are_read_by_one_query_of_any_length() -> None:
     graph = "\n".join(f"x:n{number:02} rdfs:label 'Node {number}' ." for number in range(50))
     profile = Profile(limits=LimitSettings(query_rows=10))
-    names = SparqlStore(InProcess(engine(graph), max_bytes=1 << 24), profile).name_reader()
-    page = await names.page(f"{RDFS}label", "", call())
-    assert (len(page.names), page.after) == (39, f"{X}n38")
+    names = SparqlStore(InProcess(engine(graph), max_bytes=1 << 10), profile).name_reader()
+    asking = call()
+    page = await names.page(f"{RDFS}label", "", asking)
+    assert [name.iri for name in page.names] == [f"{X}n{number:02}" for number in range(50)]
+    assert (page.after, asking.sent) == (None, 1)
+
+
+async def test_reading_goes_on_behind_an_entity_and_with_all_names_of_each() -> None:
+    asked: list[str] = []
+
+    async def rows() -> list[TextRow]:
+        asked.append("names")
+        return [(entity, f"{entity} {number}") for entity in ("c", "a", "b") for number in range(3)]
+
+    sorted_rows = SortedRows(page=2)
+    pages, after, goes_on = list[str](), "", True
+    while goes_on:
+        await sorted_rows.ask("names", rows, call())
+        page, goes_on = sorted_rows.page(after)
+        pages.append(" ".join(text for _, text in page))
+        after = page[-1][0]
+    assert pages == ["a 0 a 1 a 2", "b 0 b 1 b 2", "c 0 c 1 c 2"]
+    assert asked == ["names"]
+    # What was read to its end is not kept, and another run goes on where this one would have.
+    assert (await sorted_rows.ask("names", rows, call()), len(asked)) == (9, 2)
+    assert sorted_rows.page("a") == ([("b", f"b {number}") for number in range(3)], True)
+    assert sorted_rows.page("ab")[0][0] == ("b", "b 0")
+
+
+async def test_no_evidence_is_looked_for_in_a_loaded_graph_that_has_none() -> None:
+    for statement, conditions in (("", 0), ("x:s rdf:subject x:a ; rdf:predicate x:p ; rdf:object x:b .", 1)):
+        queries: list[str] = []
+
+        async def hook(query: str, asked: list[str] = queries) -> None:
+            asked.append(query)
+
+        store = SparqlStore(Watched(engine(f"x:a x:p x:b . {statement}"), hook), Profile())
+        await store.schema(call())
+        edges = next(query for query in queries if '"blank", "node") AS ?kind' in query)
+        assert edges.count("NOT EXISTS") == conditions
+        await store.close()
 
 
 async def test_nodes_without_a_name_are_not_listed_where_none_was_counted() -> None:
