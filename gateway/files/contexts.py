@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 
 import msgspec
 
+from gateway.files.carried_contexts import installing
 from gateway.files.parser_streams import MEGABYTE, RefusedError
 
 _KEY = "@context"
@@ -46,6 +47,7 @@ def with_contexts(document: bytes, files: Mapping[str, str], base_iri: str) -> b
 
 class _Contexts:
     def __init__(self, files: Mapping[str, str]) -> None:
+        # Those that are given come last, and count most.
         self._files = {_NAME.sub("", url): file for url, file in files.items()}
         self._read: dict[str, msgspec.Raw] = {}
         self._size = 0
@@ -140,7 +142,8 @@ def missing(url: str) -> RefusedError:
     shown = url[:200]
     return RefusedError(
         f"its @context is at {shown}, and nothing is fetched",
-        next_step=f"Put it into the file in the place of the URL, or fetch it and give it: --context {shown}=FILE.",
+        next_step=f"Put it into the file in the place of the URL, or fetch it and give it: --context {shown}=FILE."
+        + installing(url),
     )
 
 

@@ -16,7 +16,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from gateway.errors import ConfigurationError, counted, quoted
 from gateway.files import recognition
 from gateway.files.bases import GraphFiles, without_paths
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
+from gateway.files.carried_contexts import carried_contexts
 from gateway.files.expression_edges import Expressions
 from gateway.files.hiding import copy_visible
 from gateway.files.other_formats import refuse_other_text
@@ -373,8 +374,13 @@ def request_for(path: Path, base_iri: str, settings: FileSettings, hidden_graphs
         hidden_graphs,
         settings.encoding,
         settings.lenient,
-        settings.contexts,
+        contexts_of(settings),
     )
+
+
+def contexts_of(settings: FileSettings) -> Mapping[str, str]:
+    """Return the files of contexts by URL: those that installed packages carry, and then those that are given."""
+    return {**carried_contexts(), **settings.contexts}
 
 
 def with_blank_nodes(whole: pyoxigraph.Store, types: Sequence[str], *, is_part: bool) -> pyoxigraph.Store:

@@ -37,7 +37,7 @@ from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
 from gateway.files.bases import GraphFiles
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
-from gateway.files.loading import LoadedGraph, check_files, fill, log_skips
+from gateway.files.loading import LoadedGraph, check_files, contexts_of, fill, log_skips
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import (
     GRAPH,
@@ -242,7 +242,7 @@ class _Stores:
         files = [
             (path.name, base, file.sha256) for path, base, file in zip(self._paths, bases, fingerprints, strict=True)
         ]
-        contexts = {url: Fingerprint.read(Path(file)).sha256 for url, file in sorted(limits.contexts.items())}
+        contexts = {url: Fingerprint.read(Path(file)).sha256 for url, file in sorted(contexts_of(limits).items())}
         settings = (limits.encoding, limits.lenient, contexts)
         content = msgspec.json.encode((_FORMAT, self._blank_types, version("pyoxigraph"), settings, files))
         return hashlib.sha256(content).hexdigest()[:_DIGITS]

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from gateway.cli.graph_source import with_reading
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError
+from gateway.files.carried_contexts import CARRIED, carried_contexts
 from gateway.files.loading import load_files
 from gateway.files.stored_graph import open_stored
 from gateway.settings.files import FileSettings
@@ -124,3 +125,32 @@ def test_contexts_are_given_on_the_command_line(tmp_path: Path) -> None:
             with_reading(FileSettings(), CommonOptions(context=[wrong]))
     with pytest.raises(ValidationError):
         FileSettings(contexts={URL: "none.json"})
+
+
+def test_contexts_of_installed_packages_need_not_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"name": "D"}
+    paths = {url: written(tmp_path / f"{place}.jsonld", {"@context": url, **body}) for place, url in enumerate(CARRIED)}
+    for url, path in paths.items():
+        with pytest.raises(ConfigurationError, match="bfsql-gateway\\[contexts]"):
+            statements(path)
+        package, name = CARRIED[url]
+        file = tmp_path / package / name
+        file.parent.mkdir(parents=True)
+        (tmp_path / package / "__init__.py").write_text("raise AssertionError", "utf-8")
+        written(file, {"@context": {"name": f"{E}{package}"}})
+    monkeypatch.syspath_prepend(tmp_path)
+    carried_contexts.cache_clear()
+    try:
+        for url, path in paths.items():
+            assert statements(path) == {(f"{E}{CARRIED[url][0]}", '"D"')}
+            given = written(tmp_path / "given.jsonld", {"@context": {"name": f"{E}given"}})
+            assert statements(path, {url.replace("https", "http"): given}) == {(f"{E}given", '"D"')}
+        # Another version of a context is not used for this one.
+        crate = "https://w3id.org/ro/crate/1.3/context"
+        other = {"@id": crate.replace("1.3", "1.4"), "@context": {"name": f"{E}name"}}
+        written(tmp_path / Path(*CARRIED[crate]), other)
+        carried_contexts.cache_clear()
+        with pytest.raises(ConfigurationError, match="nothing is fetched"):
+            statements(paths[crate])
+    finally:
+        carried_contexts.cache_clear()
