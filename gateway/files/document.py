@@ -23,6 +23,7 @@ import pyoxigraph
 from gateway.files import encodings, other_formats, prologue, recognition
 from gateway.files.parser_streams import MEGABYTE, ContentReader, ParseRequest, RefusedError, TripleWriter
 from gateway.files.skips import Lines, Skips, ValidLines, problem_of
+from gateway.files.xml_places import Mistake, find_mistake
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     "Turtle": pyoxigraph.RdfFormat.TURTLE,
@@ -324,8 +325,10 @@ class Document:
         line, column = error.lineno, error.offset
         if line is None and self.format == "RDF/XML" and (malformed := self._xml_error()):
             line, column = malformed.lineno, malformed.offset + 1
-        place = f":{line}:{column}" if line is not None else ""
         reason = str(error.msg).removesuffix(f" (line {line})").rstrip(".")
+        if line is None and (mistake := self._mistake(reason)):
+            line, column, reason = mistake.line, mistake.column, mistake.reason or reason
+        place = f":{line}:{column}" if line is not None else ""
         # It repeats what stands in the file, however long that is.
         reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
         repair = "Repair the file, or give it the suffix of its real format; --lenient leaves out what is not valid."
@@ -348,6 +351,10 @@ class Document:
             place=f":{error.lineno}:{error.offset + 1}",
             next_step="Fetch it again.",
         )
+
+    def _mistake(self, reason: str) -> Mistake | None:
+        stream = self._again() if self.format == "RDF/XML" else None
+        return None if stream is None else find_mistake(stream, reason)
 
     def _xml_error(self) -> expat.ExpatError | None:
         """Find where XML is malformed, which the RDF/XML parser does not say."""

@@ -291,7 +291,7 @@ def test_a_mistake_is_reported_with_its_line_and_column(write: Write, name: str,
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("bad.rdf", f'<rdf:RDF xmlns:rdf="{RDF}"><rdf:Description rdf:ID="1 2"/></rdf:RDF>'),
+        ("bad.rdf", f'<rdf:RDF xmlns:rdf="{RDF}"><rdf:Description rdf:aboutEach="1"/></rdf:RDF>'),
         ("bad.jsonld", '{"@type": 5}'),
     ],
 )
@@ -628,3 +628,24 @@ def test_json_that_is_no_rdf_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError, match="JSON"):
         load_files([path])
+
+
+@pytest.mark.parametrize(
+    ("element", "wrong"),
+    [
+        ('<rdf:Description rdf:ID="1"/>', ":3:1: not valid RDF/XML: 1 is not a valid rdf:ID value"),
+        (
+            '<rdf:Description rdf:about="http://e/a b"/>',
+            ":3:1: not valid RDF/XML: error while parsing IRI 'http://e/a b'",
+        ),
+        ('<rdf:Description source="me"/>', ":3:1: not valid RDF/XML: the attribute source has no namespace"),
+        ("<Alignment/>", ":3:1: not valid RDF/XML: the element Alignment has no namespace"),
+    ],
+)
+def test_mistakes_in_xml_of_which_its_parser_says_no_place_have_one(tmp_path: Path, element: str, wrong: str) -> None:
+    path = tmp_path / "x.rdf"
+    good = '<rdf:Description rdf:about="http://e/a" rdf:type="http://e/T"/>'
+    path.write_text(f'<rdf:RDF xmlns:rdf="{RDF}">\n{good}\n{element}\n</rdf:RDF>', "utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        load_files([path])
+    assert wrong in str(caught.value)
