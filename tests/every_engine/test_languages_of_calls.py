@@ -68,7 +68,7 @@ def _as_set(value: object) -> set[str]:
     return {str(one) for one in listed if one is not None}
 
 
-async def _ask(gateway: Gateway, questions: int) -> int:
+async def ask_in_languages(gateway: Gateway, questions: int) -> int:
     """Ask drawn questions, compare each answer, and return how many were compared."""
     await gateway.describe_schema()
     oracle, drawn, asked = Oracle(), random.Random(1), 0  # noqa: S311 - drawn questions
@@ -133,7 +133,7 @@ async def test_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "graph.ttl"
     file.write_text(GRAPH, encoding="utf-8")
     async with open_gateway(str(file)) as gateway:
-        assert await _ask(gateway, QUESTIONS) == QUESTIONS
+        assert await ask_in_languages(gateway, QUESTIONS) == QUESTIONS
 
 
 @pytest.fixture(scope="module", params=BEHIND_HTTP)
@@ -155,4 +155,4 @@ def asked(
 async def test_at_an_endpoint(asked: Mapping[str, Asked]) -> None:
     there = asked["languages"]
     async with open_gateway(endpoint=there.endpoint, profile=there.settle(Profile())) as gateway:
-        assert await _ask(gateway, QUESTIONS) == QUESTIONS
+        assert await ask_in_languages(gateway, QUESTIONS) == QUESTIONS

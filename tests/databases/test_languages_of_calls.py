@@ -1,0 +1,43 @@
+"""Names and texts in the language of a call: the drawn questions of every engine, of both databases."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.every_engine.test_languages_of_calls import GRAPH, QUESTIONS, ask_in_languages
+from tests.neo4j.database import Neo4jColumn, address_at, own_database
+from tests.postgres.database import Database, PostgresColumn
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The graph of the drawn questions."""
+    path = tmp_path / "languages.ttl"
+    path.write_text(GRAPH, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def neo4j(file: Path, tmp_path: Path) -> Iterator[Neo4jColumn]:
+    """Neo4j, with that graph."""
+    files = {"languages": [file]}
+    try:
+        with own_database(tmp_path, files) as server:
+            yield Neo4jColumn("in-process", files, address=address_at(server.port))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+async def test_in_postgresql(database: Database, file: Path) -> None:
+    engine = PostgresColumn("in-process", {"languages": [file]}, database=database)
+    async with engine.open("languages") as gateway:
+        assert await ask_in_languages(gateway, QUESTIONS) == QUESTIONS
+
+
+async def test_in_neo4j(neo4j: Neo4jColumn) -> None:
+    async with neo4j.open("languages") as gateway:
+        assert await ask_in_languages(gateway, QUESTIONS) == QUESTIONS
