@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from gateway.check.databases import BEGINNINGS_OF, Beginnings, DatabaseReport
@@ -15,7 +15,8 @@ from gateway.errors import Fault, quoted
 from gateway.graph.call import Deadline
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled, identifier, identifiers
-from gateway.neo4j.store import MOST_INDEXES, MOST_LABELS, FullTextIndex, GraphModel, best_index, name_properties
+from gateway.neo4j.names import SAMPLED_NODES, SAMPLED_TEXTS, are_found, found_among, not_names
+from gateway.neo4j.store import MOST_INDEXES, MOST_LABELS, FullTextIndex, GraphModel, best_index
 from gateway.settings.databases import Neo4jSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK
 
@@ -65,18 +66,19 @@ class Neo4jCheck:
         try:
             server = await self._server()
             labels = self._settings.nodes.labels or await self._labels()
-            model = GraphModel(self._settings, labels)
+            model = await self._model(labels)
             nodes = await self._nodes(model)
             beginnings = await self._beginnings(model)
             edges = await self._edges(model)
             lacking = await self._without_index(labels)
-            names = await self._index_of_names(labels)
+            names = await self._index_of_names(model)
         finally:
             await self._pool.close()
         claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id)}
         claims["ids_read_as"] = beginnings if isinstance(beginnings, Claim) else beginnings.claim()
         claims["blank_nodes"] = blank_nodes = _blank_nodes(beginnings)
         claims["edges_rows"] = edges
+        claims["names"] = _names_claim(model)
         claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
         claims["index_names"] = names.claim()
         warnings = [*_label_warnings(labels), *nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
@@ -87,7 +89,7 @@ class Neo4jCheck:
             warnings.append("No relationship between nodes that are read: the graph has no edges.")
         statements = [self._statement(label, is_unique=nodes.are_unique) for label in lacking]
         if names.is_missing:
-            statements.append(self._full_text_statement(labels))
+            statements.append(self._full_text_statement(model))
         return DatabaseReport(
             "Neo4j", "nodes and relationships", self._place, claims, tuple(warnings), tuple(statements)
         )
@@ -110,6 +112,17 @@ class Neo4jCheck:
     async def _labels(self) -> list[str]:
         rows = await self._rows(filled("labels"), MOST_LABELS + 1)
         return sorted(str(label) for (label,) in rows)
+
+    async def _model(self, labels: Sequence[str]) -> GraphModel:
+        """Return what the graph is made of, with the properties that are called names."""
+        model, nodes = GraphModel(self._settings, labels), self._settings.nodes
+        if not are_found(nodes):
+            return model
+        try:
+            rows = await self._rows(model.query("sampled_texts"), not_names(nodes), SAMPLED_NODES, SAMPLED_TEXTS)
+        except Fault:
+            return model
+        return replace(model, found=found_among(nodes, rows))
 
     async def _nodes(self, model: GraphModel) -> _Nodes:
         try:
@@ -144,18 +157,16 @@ class Neo4jCheck:
         }
         return [label for label in labels if label not in served]
 
-    async def _index_of_names(self, labels: Sequence[str]) -> _IndexOfNames:
+    async def _index_of_names(self, model: GraphModel) -> _IndexOfNames:
         ((nodes,),) = await self._rows(filled("node_count"), 1)
         rows = await self._rows(filled("full_text_indexes"), MOST_INDEXES)
         # A graph without names has nothing to index.
-        is_large = bool(name_properties(self._settings.nodes)) and (
-            cast("int", nodes) > self._settings.nodes.full_text_above
-        )
-        return _IndexOfNames(best_index(rows, labels, self._settings.nodes), is_large=is_large)
+        is_large = bool(model.names.all) and (cast("int", nodes) > self._settings.nodes.full_text_above)
+        return _IndexOfNames(best_index(rows, model.labels, model.names.all), is_large=is_large)
 
-    def _full_text_statement(self, labels: Sequence[str]) -> str:
-        properties = ", ".join(f"n.{identifier(name)}" for name in name_properties(self._settings.nodes))
-        return filled("check/missing_full_text_index", labels=identifiers(labels, "|"), properties=properties)
+    def _full_text_statement(self, model: GraphModel) -> str:
+        properties = ", ".join(f"n.{identifier(name)}" for name in model.names.all)
+        return filled("check/missing_full_text_index", labels=identifiers(model.labels, "|"), properties=properties)
 
     def _statement(self, label: str, *, is_unique: bool) -> str:
         """Return the statement that makes a missing index; the IDs of a constraint must be unique."""
@@ -271,6 +282,13 @@ def _blank_nodes(beginnings: Beginnings | Claim) -> Claim:
 def _named(labels: Sequence[str]) -> Claim:
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     return Claim(len(labels), f"{', '.join(labels[:_SHOWN])}{more}", at_least=len(labels) > MOST_LABELS)
+
+
+def _names_claim(model: GraphModel) -> Claim:
+    """Return which properties are taken for names."""
+    further = f"; further names: {', '.join(model.names.synonyms)}" if model.names.synonyms else ""
+    how = "of a sample of nodes; neo4j.nodes.names sets them" if model.found else "as the profile says"
+    return Claim(", ".join(model.names.names) or "none", f"the properties of display names, {how}{further}")
 
 
 def _label_warnings(labels: Sequence[str]) -> Iterator[str]:

@@ -88,6 +88,7 @@ _TITLES: Mapping[str, str] = {
     "index_incoming": "Index of incoming edges",
     "index_nodes": "Index of nodes",
     "index_types": "Index of types",
+    "names": "Properties of names",
     "index_names": "Index of names",
     "index_parts": "Index of parts of names",
     "index_evidence": "Index of evidence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import cast
 
@@ -17,7 +17,8 @@ from gateway.errors import ConfigurationError, EndpointFault, quoted
 from gateway.graph.call import Call
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled, identifier, identifiers
-from gateway.settings.databases import Neo4jSettings, NodesInNeo4j
+from gateway.neo4j.names import SAMPLED_NODES, SAMPLED_TEXTS, NameProperties, are_found, found_among, not_names
+from gateway.settings.databases import Neo4jSettings
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 from gateway.terms.names import is_word
@@ -39,15 +40,14 @@ class FullTextIndex:
     has_all: bool
 
 
-def best_index(rows: Iterable[Row], labels: Sequence[str], nodes: NodesInNeo4j) -> FullTextIndex | None:
+def best_index(rows: Iterable[Row], labels: Sequence[str], properties: Sequence[str]) -> FullTextIndex | None:
     """Return the index that has the most of the names; None if no index has any of them.
 
     Args:
         rows: The indexes, as `full_text_indexes.cypher` gives them.
         labels: The labels that are read.
-        nodes: Says which properties are names.
+        properties: The properties that are names.
     """
-    properties = name_properties(nodes)
     found: list[tuple[int, int, str]] = []
     for name, of, on in rows:
         known_labels = len({*labels} & {*cast("Sequence[str]", of)})
@@ -58,11 +58,6 @@ def best_index(rows: Iterable[Row], labels: Sequence[str], nodes: NodesInNeo4j) 
         return None
     less_labels, less_properties, name = min(found)
     return FullTextIndex(name, has_all=(-less_labels, -less_properties) == (len({*labels}), len(properties)))
-
-
-def name_properties(nodes: NodesInNeo4j) -> list[str]:
-    """Return the properties with names and synonyms."""
-    return list(dict.fromkeys(filter(None, (*nodes.names, nodes.synonyms))))
 
 
 def lucene_query(words: Sequence[str], *, every: bool, whole: bool = False) -> str:
@@ -92,6 +87,7 @@ class GraphModel:
     Args:
         settings: The section of the profile.
         labels: The labels of its nodes.
+        found: The properties that are names; those of the settings where they are not given.
 
     Raises:
         ConfigurationError: There are no labels, or a name cannot stand in a query.
@@ -99,6 +95,7 @@ class GraphModel:
 
     settings: Neo4jSettings
     labels: Sequence[str]
+    found: NameProperties | None = None
 
     def __post_init__(self) -> None:
         """Check that a node can be asked for."""
@@ -110,6 +107,11 @@ class GraphModel:
             )
         self._texts()
 
+    @property
+    def names(self) -> NameProperties:
+        """The properties that are names."""
+        return self.found or NameProperties.of_profile(self.settings.nodes)
+
     def query(self, name: str) -> str:
         """Return a query over this graph."""
         return _query(name, *self._texts().items())
@@ -117,7 +119,7 @@ class GraphModel:
     def _texts(self) -> dict[str, str]:
         nodes, edges = self.settings.nodes, self.settings.edges
         node_id, types = identifier(nodes.id), filled("parts/types", no_types=_no_types(nodes.no_types))
-        names, synonyms = _texts_of(nodes.names), _texts_of(filter(None, [nodes.synonyms]))
+        names, synonyms = _texts_of(self.names.names), _texts_of(self.names.synonyms)
         return {
             "labels": identifiers(self.labels, "|"),
             "id": node_id,
@@ -125,12 +127,15 @@ class GraphModel:
             "synonyms": synonyms,
             "types": types,
             "matching": filled("parts/matching", id=node_id, names=names, synonyms=synonyms, types=types),
+            "some_nodes": " UNION ALL ".join(
+                filled("parts/some_nodes", label=identifier(label), id=node_id) for label in self.labels
+            ),
             "rule": filled("parts/rule", id=node_id),
             "size_of_n": filled("parts/size", of="n"),
             "size_of_r": filled("parts/size", of="r"),
             "json_of_n": _property("n", nodes.properties),
             "json_of_r": _property("r", edges.properties),
-            "without_of_n": _without([nodes.id, nodes.properties, *nodes.left_out], name_properties(nodes)),
+            "without_of_n": _without(not_names(nodes), self.names.all),
             "without_of_r": _without([edges.properties, *edges.left_out]),
         }
 
@@ -209,10 +214,18 @@ class Neo4jClient(DatabaseClient):
     async def _looked_up(self, call: Call) -> GraphModel:
         try:
             model = GraphModel(self._settings, self._settings.nodes.labels or await self._labels(call))
+            if are_found(self._settings.nodes):
+                model = await self._with_names(model, call)
         except ConfigurationError as error:
             raise EndpointFault(error.wrong, valid=error.valid, next_step=error.next_step) from error
         await self._check_ids(model, call)
         return model
+
+    async def _with_names(self, model: GraphModel, call: Call) -> GraphModel:
+        """Return a model with the properties that are called names."""
+        given = [not_names(self._settings.nodes), SAMPLED_NODES]
+        rows = await self._fetched("sampled_texts", model.query("sampled_texts"), given, SAMPLED_TEXTS, call)
+        return replace(model, found=found_among(self._settings.nodes, rows))
 
     async def _labels(self, call: Call) -> list[str]:
         rows = await self._fetched("labels", filled("labels"), [], MOST_LABELS + 1, call)
@@ -256,7 +269,7 @@ class Neo4jClient(DatabaseClient):
             return None
         model = await self.model(call)
         rows = await self._fetched("full_text_indexes", filled("full_text_indexes"), [], MOST_INDEXES, call)
-        return best_index(rows, model.labels, self._settings.nodes)
+        return best_index(rows, model.labels, model.names.all)
 
     def forget(self) -> None:
         """Look up the labels and the indexes again with the next question."""

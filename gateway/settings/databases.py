@@ -164,7 +164,10 @@ class NodesInNeo4j(Section):
     names: tuple[Needed, ...] = Field(
         default=("name", "title"),
         max_length=10,
-        description="The display name: the first text or number in these, which may be lists. Others are synonyms.",
+        description=(
+            "The display name: the first text or number in these, which may be lists. Others are synonyms. Not given: "
+            "after these two, the properties that are called names."
+        ),
     )
     synonyms: Name = Field(default="synonyms", description="Further names: a text or number, or a list of these.")
     full_text_above: int = Field(

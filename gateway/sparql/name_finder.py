@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from statistics import median_low
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
@@ -25,16 +24,8 @@ from gateway.sparql.table import binding, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.literals import Literal
-from gateway.terms.name_predicates import (
-    has_numbered_name,
-    is_code,
-    is_never_a_name,
-    is_short,
-    may_be_name,
-    name_rank,
-    parts_among,
-    role_of,
-)
+from gateway.terms.name_choice import Text, likely_name_predicate, named_predicates
+from gateway.terms.name_predicates import has_numbered_name, is_code, parts_among, role_of
 from gateway.terms.name_walks import DESCRIPTION_WALKS, NAME_WALKS, SYNONYM_WALKS, last_predicates, possible
 
 _NEIGHBOURING_TRIPLES = 2_000
@@ -58,24 +49,6 @@ _LANGUAGES = 20
 _CANDIDATES = 40
 _VALUES = 50
 """Predicates outside of the sample that are called as those of names are, and values of each, that are read."""
-
-_NAMED = 0.2
-"""Share of the nodes that must have a name; below it, values alone decide."""
-
-_DISTINCT = 0.5
-"""Share of the values that must differ for values alone to decide; a status is the same for many nodes."""
-
-_FEW = 5
-"""Nodes from which on a predicate with one and the same value for all of them names none."""
-
-_LIKELY = 0.5
-"""Share of the values that must read as names."""
-
-_HINT = 2.0
-"""How much more a predicate counts that is called as those of names are, where values alone decide."""
-
-Text = tuple[Iri, Iri, Literal]
-"""A node, a predicate and a literal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +123,9 @@ class NamePredicateFinder:
         except Fault:
             return None
         # What names the nodes between is no name of theirs: they are no hits.
-        found = named_predicates(values, labels, self._usual | last_predicates(used))
-        names = (*found.names, *(one for one in walks if one in used))
-        synonyms = (*found.synonyms, *(one for one in further if one in used))
+        called, alternative = named_predicates(values, labels, self._usual | last_predicates(used))
+        names = (*called, *(one for one in walks if one in used))
+        synonyms = (*alternative, *(one for one in further if one in used))
         parts = parts_among({*values, *predicates})
         if not names:
             names = likely_name_predicate(texts, usual, (*excepted, *synonyms, *parts))
@@ -241,72 +214,3 @@ def languages_among(texts: Iterable[Text]) -> tuple[str, ...]:
 def codes_among(predicates: Iterable[Iri]) -> tuple[Iri, ...]:
     """Return the predicates whose values are codes by what they are called."""
     return tuple(sorted(one for one in predicates if is_sendable(one) and is_code(local_name(one)))[:_CANDIDATES])
-
-
-def named_predicates(
-    values: Mapping[Iri, Sequence[Literal]], labels: Mapping[Iri, str], excepted: Collection[Iri]
-) -> FoundNames:
-    """Return the predicates that are called as those of names are, and have such values.
-
-    Args:
-        values: Some values by predicate.
-        labels: The own labels of predicates whose local names say nothing.
-        excepted: Predicates that mean something else, or are names by themselves.
-    """
-    names: list[tuple[tuple[bool, int], Iri]] = []
-    synonyms: list[Iri] = []
-    for predicate, literals in values.items():
-        called = labels.get(predicate) or local_name(predicate)
-        role = role_of(called)
-        if role is None or predicate in excepted or not _are_names(literals):
-            continue
-        if role == "name":
-            names.append((name_rank(called), predicate))
-        else:
-            synonyms.append(predicate)
-    return FoundNames(tuple(predicate for _, predicate in sorted(names)), tuple(sorted(synonyms)))
-
-
-def _are_names(literals: Sequence[Literal]) -> bool:
-    """Return whether values read as names: short texts, not the same one for every node."""
-    texts = [literal.value for literal in literals]
-    likely = sum(map(may_be_name, literals))
-    differ = len(texts) < _FEW or len(set(texts)) > 1
-    return likely >= _LIKELY * len(texts) and differ and is_short(median_low(map(len, texts)))
-
-
-def likely_name_predicate(texts: Sequence[Text], usual: Iterable[Iri], excepted: Iterable[Iri]) -> tuple[Iri, ...]:
-    """Return the predicate that names the nodes of a graph whose usual ones name hardly any; else nothing.
-
-    Args:
-        texts: Literals of some nodes, all that each of them has.
-        usual: Predicates that carry names in most graphs.
-        excepted: Predicates that mean something else: descriptions, synonyms.
-    """
-    nodes = {node for node, _, _ in texts}
-    usual = set(usual)
-    named = {node for node, predicate, _ in texts if predicate in usual}
-    if not nodes or len(named) >= _NAMED * len(nodes):
-        return ()
-    left_out = usual | set(excepted)
-    values: dict[Iri, dict[Iri, Literal]] = defaultdict(dict)
-    # Of several values the same one counts in whatever order the engine sends them.
-    for node, predicate, name in sorted(texts, key=lambda text: (text[0], text[1], text[2].value, text[2].language)):
-        if predicate not in left_out and not is_never_a_name(local_name(predicate)):
-            values[predicate].setdefault(node, name)
-    scores = {predicate: _score(predicate, by_node, len(nodes)) for predicate, by_node in values.items()}
-    best = sorted((-score, predicate) for predicate, score in scores.items() if score)
-    return (best[0][1],) if best else ()
-
-
-def _score(predicate: Iri, by_node: Mapping[Iri, Literal], nodes: int) -> float:
-    """Return how well the values of a predicate name nodes; 0 if they do not."""
-    named = len(by_node) / nodes
-    likely = [literal for literal in by_node.values() if may_be_name(literal)]
-    distinct = len({literal.value for literal in likely})
-    is_called_so = role_of(local_name(predicate)) is not None
-    is_long = not is_short(median_low(len(literal.value) for literal in by_node.values()))
-    few = 1 if is_called_so else 3
-    if named < _NAMED or distinct < _DISTINCT * len(by_node) or len(by_node) < few or is_long:
-        return 0.0
-    return named * distinct / len(by_node) * (_HINT if is_called_so else 1.0)

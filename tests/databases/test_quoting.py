@@ -17,7 +17,7 @@ from gateway.settings.databases import EdgesInNeo4j, Neo4jSettings, NodesInNeo4j
 
 FOLDER = resources.folder("queries") / "neo4j"
 QUERIES = sorted(path.stem for path in FOLDER.glob("*.cypher"))
-_OF_A_PART = {"{rule}": {"1", "2", "3", "4"}, "{matching}": {"1", "2", "3"}}
+_OF_A_PART = {"{rule}": {"1", "2", "3", "4"}, "{matching}": {"1", "2", "3"}, "{some_nodes}": {"2"}}
 
 _QUOTED = re.compile(r"`(?:[^`]|``)*`")
 NAMES = st.text(

@@ -242,3 +242,50 @@ async def test_a_graph_without_ids_is_an_error_and_not_empty(
         with pytest.raises(EndpointFault, match=wrong) as caught:
             await gateway.bfs_query(["RxNorm:3251"], 1)
     assert "neo4j.nodes" in caught.value.valid
+
+
+SITES: list[dict[str, Any]] = [
+    {"id": "urn:s:1", "skos__prefLabel": "Old mill", "skos__altLabel": ["The mill"], "comment": "It grinds flour."},
+    {"id": "urn:s:2", "name": "Bridge", "skos__prefLabel": "Stone bridge", "comment": "It crosses the river."},
+    {"id": "urn:s:3", "fileName": "mill.pdf", "label_of": "kept"},
+]
+
+
+async def test_properties_that_are_called_names_are_names_where_the_profile_names_none(
+    own_address: Address, tmp_path: Path
+) -> None:
+    own_port = urlsplit(own_address.url).port or 0
+    with neo4j.GraphDatabase.driver(own_address.url, auth=(USER, PASSWORD)) as driver:
+        driver.execute_query("UNWIND $nodes AS node CREATE (n:Site) SET n = node", nodes=SITES)
+        try:
+            async with opened(own_port, access(tmp_path), NodesInNeo4j(labels=("Site",))) as gateway:
+                said = [(await gateway.describe_entity(site["id"])).model_extra or {} for site in SITES]
+                found = [(await gateway.search_entities(text)).result for text in ("the mill", "stone bridge")]
+            pinned = NodesInNeo4j(labels=("Site",), names=("comment",))
+            async with opened(own_port, access(tmp_path), pinned) as gateway:
+                comment = (await gateway.describe_entity("urn:s:1")).model_extra or {}
+        finally:
+            driver.execute_query("MATCH (n:Site) DETACH DELETE n")
+    assert [one.get("name") for one in said] == ["Old mill", "Bridge", None]
+    assert [one.get("synonyms") for one in said] == [["The mill"], ["Stone bridge"], None]
+    assert said[2]["term:fileName"] == "mill.pdf"
+    assert [[hit.id for hit in hits] for hits in found] == [["urn:s:1"], ["urn:s:2"]]
+    assert comment["name"] == "It grinds flour."
+
+
+async def test_values_decide_which_property_names_nodes_where_none_is_called_so(
+    own_address: Address, tmp_path: Path
+) -> None:
+    own_port = urlsplit(own_address.url).port or 0
+    nodes = [
+        {"id": f"urn:s:{number}", "maker": f"Maker {number}", "status": "open", "comment": f"No {number}"}
+        for number in range(6)
+    ]
+    with neo4j.GraphDatabase.driver(own_address.url, auth=(USER, PASSWORD)) as driver:
+        driver.execute_query("UNWIND $nodes AS node CREATE (n:Site) SET n = node", nodes=nodes)
+        try:
+            async with opened(own_port, access(tmp_path), NodesInNeo4j(labels=("Site",))) as gateway:
+                found = (await gateway.search_entities("maker 4")).result
+        finally:
+            driver.execute_query("MATCH (n:Site) DETACH DELETE n")
+    assert [(hit.id, hit.name) for hit in found] == [("urn:s:4", "Maker 4")]

@@ -102,15 +102,15 @@ def test_what_is_no_word_is_refused(word: str) -> None:
 
 
 def test_the_index_with_most_labels_then_most_properties_is_asked() -> None:
-    nodes = NodesInNeo4j(names=("name",), synonyms="synonyms")
+    properties = ["name", "synonyms"]
     rows = [
         ["other", ["Paper"], ["name"]],
         ["texts", ["Drug", "Disease"], ["abstract"]],
         ["one", ["Drug"], ["name", "synonyms"]],
         ["names", ["Drug", "Disease"], ["name"]],
     ]
-    assert best_index(rows, LABELS, nodes) == FullTextIndex("names", has_all=False)
-    assert best_index([*rows, ["all", [*LABELS, "More"], ["synonyms", "name"]]], LABELS, nodes) == FullTextIndex(
+    assert best_index(rows, LABELS, properties) == FullTextIndex("names", has_all=False)
+    assert best_index([*rows, ["all", [*LABELS, "More"], ["synonyms", "name"]]], LABELS, properties) == FullTextIndex(
         "all", has_all=True
     )
-    assert best_index(rows[:2], LABELS, nodes) is None
+    assert best_index(rows[:2], LABELS, properties) is None
