@@ -11,7 +11,17 @@ from statistics import median_low
 
 from gateway.terms.iri import local_name
 from gateway.terms.literals import Literal
-from gateway.terms.name_predicates import is_never_a_name, is_short, may_be_name, name_rank, role_of
+from gateway.terms.name_predicates import (
+    FORMS_OF_ADDRESS,
+    is_never_a_name,
+    is_short,
+    may_be_name,
+    name_rank,
+    pairs_among,
+    reads_as_key,
+    role_of,
+)
+from gateway.terms.names import one_line
 
 _NAMED = 0.2
 """Share of the nodes that must have a name; below it, values alone decide."""
@@ -42,12 +52,12 @@ def named_predicates(
         labels: The own labels of predicates whose local names say nothing.
         excepted: Predicates that mean something else, or are names by themselves.
     """
-    names: list[tuple[tuple[bool, int], str]] = []
+    names: list[tuple[tuple[bool, int, bool], str]] = []
     synonyms: list[str] = []
     for predicate, literals in values.items():
         called = labels.get(predicate) or local_name(predicate)
         role = role_of(called)
-        if role is None or predicate in excepted or not _are_names(literals):
+        if role is None or predicate in excepted or predicate in FORMS_OF_ADDRESS or not _are_names(literals):
             continue
         if role == "name":
             names.append((name_rank(called), predicate))
@@ -72,10 +82,12 @@ def likely_name_predicate(texts: Sequence[Text], usual: Iterable[str], excepted:
         usual: Predicates that carry names in most graphs.
         excepted: Predicates that mean something else: descriptions, synonyms.
     """
-    nodes = {node for node, _, _ in texts}
+    said: dict[str, set[str]] = defaultdict(set)
+    for node, predicate, _ in texts:
+        said[node].add(predicate)
     usual = set(usual)
-    named = {node for node, predicate, _ in texts if predicate in usual}
-    if not nodes or len(named) >= _NAMED * len(nodes):
+    named = {node for node, predicates in said.items() if predicates & usual or pairs_among(predicates)}
+    if not said or len(named) >= _NAMED * len(said):
         return ()
     left_out = usual | set(excepted)
     values: dict[str, dict[str, Literal]] = defaultdict(dict)
@@ -83,7 +95,7 @@ def likely_name_predicate(texts: Sequence[Text], usual: Iterable[str], excepted:
     for node, predicate, name in sorted(texts, key=lambda text: (text[0], text[1], text[2].value, text[2].language)):
         if predicate not in left_out and not is_never_a_name(local_name(predicate)):
             values[predicate].setdefault(node, name)
-    scores = {predicate: _score(predicate, by_node, len(nodes)) for predicate, by_node in values.items()}
+    scores = {predicate: _score(predicate, by_node, len(said)) for predicate, by_node in values.items()}
     best = sorted((-score, predicate) for predicate, score in scores.items() if score)
     return (best[0][1],) if best else ()
 
@@ -91,7 +103,9 @@ def likely_name_predicate(texts: Sequence[Text], usual: Iterable[str], excepted:
 def _score(predicate: str, by_node: Mapping[str, Literal], nodes: int) -> float:
     """Return how well the values of a predicate name nodes; 0 if they do not."""
     named = len(by_node) / nodes
-    likely = [literal for literal in by_node.values() if may_be_name(literal)]
+    likely = [
+        literal for literal in by_node.values() if may_be_name(literal) and not reads_as_key(one_line(literal.value))
+    ]
     distinct = len({literal.value for literal in likely})
     is_called_so = role_of(local_name(predicate)) is not None
     is_long = not is_short(median_low(len(literal.value) for literal in by_node.values()))

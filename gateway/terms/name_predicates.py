@@ -24,8 +24,10 @@ _FIRST = ("pref", "display")
 """What the name of a predicate has in it whose values are shown before those of others."""
 
 _SUFFIX = re.compile(r"(?:string|text|value)$")
-_SYNONYM = re.compile(r"alt|hidden|short|synonym")
-_OF_ANOTHER = re.compile(r"file|class|family|given|attribution|template|first|last|surname|user")
+_SYNONYM = re.compile(r"alt|hidden|short|synonym|colloquial|historical")
+_OF_ANOTHER = re.compile(
+    r"file|class|family|given|attribution|template|first|last|surname|user|additional|middle|honorific|job"
+)
 """What is called a name and names something else, or a part of a name only."""
 
 _NEVER = re.compile(
@@ -33,12 +35,17 @@ _NEVER = re.compile(
 )
 """What comments, messages and identifiers are called, which differ more from node to node than names do."""
 
+FORMS_OF_ADDRESS = frozenset({f"{FOAF}title", f"{VCARD}title"})
+"""Predicates that are called a title and mean a form of address, or a position."""
+
 _NUMBERED = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 """A local name that says nothing, such as `IAO_0000118` and `P1476`."""
 
 _LONGEST = 160
 _NOT_A_NAME = re.compile(r"\w+://\S+|\S+@\S+|[\d\W_]+|[0-9a-fA-F-]{16,}")
 """An address, a number, a date or a hash."""
+
+_KEY = re.compile(r"\S*\w_\w\S*|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])\S{16,}")
 
 _SHORTEST = 2
 
@@ -96,11 +103,11 @@ def is_code(called: str) -> bool:
     return len(called) in ends or called.lower().endswith(("notation", "code", "symbol", "identifier"))
 
 
-def name_rank(called: str) -> tuple[bool, int]:
-    """Return the sort key of a predicate whose values are names, by what it is called."""
+def name_rank(called: str) -> tuple[bool, int, bool]:
+    """Return the sort key of a predicate whose values are names, by what it is called: `name` before `brandName`."""
     compact = _compact(called)
     place = next((place for place, ending in enumerate(_ENDINGS) if compact.endswith(ending)), len(_ENDINGS))
-    return (not any(word in compact for word in _FIRST), place)
+    return (not any(word in compact for word in _FIRST), place, compact not in _ENDINGS)
 
 
 def has_numbered_name(predicate: str) -> bool:
@@ -122,6 +129,15 @@ def may_be_name(literal: Literal) -> bool:
         and _NOT_A_NAME.fullmatch(text) is None
         and any(map(str.isalpha, text))
     )
+
+
+def reads_as_key(text: str) -> bool:
+    """Return whether a text reads as a key of a program or a column, and not as what people call something.
+
+    >>> reads_as_key("arrival_time"), reads_as_key("1IedFN$LrDXxWafTVrdUfI"), reads_as_key("Bauteil 3_a")
+    (True, True, False)
+    """
+    return _KEY.fullmatch(text) is not None
 
 
 def is_short(length: int) -> bool:

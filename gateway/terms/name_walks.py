@@ -15,6 +15,15 @@ _ONTOLEX = "http://www.w3.org/ns/lemon/ontolex#"
 _BIBFRAME = "http://id.loc.gov/ontologies/bibframe/"
 _CIDOC_CRM = ("http://www.cidoc-crm.org/cidoc-crm/", "http://erlangen-crm.org/current/")
 
+_EXPRESS, _EXPRESS_BEFORE = "https://w3id.org/express#", "http://purl.org/voc/express#"
+_IFC = (
+    ("https://standards.buildingsmart.org/IFC/DEV/IFC4/ADD2/OWL#", _EXPRESS),
+    ("https://standards.buildingsmart.org/IFC/DEV/IFC2x3/TC1/OWL#", _EXPRESS),
+    ("http://www.buildingsmart-tech.org/ifcOWL/IFC4_ADD1#", _EXPRESS_BEFORE),
+    ("http://www.buildingsmart-tech.org/ifcOWL/IFC2X3_TC1#", _EXPRESS_BEFORE),
+)
+"""The versions of ifcOWL, each with the namespace of its texts."""
+
 NO_CLASS = "urn:bfs-ql:none"
 """A class that no node has."""
 
@@ -63,6 +72,7 @@ NAME_WALKS = (
         for first in ("P102_has_title", "P1_is_identified_by")
         for last in (f"{crm}P190_has_symbolic_content", f"{RDFS}label", f"{crm}P3_has_note")
     ),
+    *(NameWalk(f"{ifc}name_IfcRoot", f"{express}hasString") for ifc, express in _IFC),
 )
 """The walks to display names, the strongest first."""
 

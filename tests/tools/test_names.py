@@ -110,6 +110,9 @@ async def test_synonyms_and_definitions_as_ontologies_of_obo_have_them() -> None
         ("fileName", None),
         ("className", None),
         ("givenName", None),
+        ("additionalName", None),
+        ("jobTitle", None),
+        ("colloquialName", "synonym"),
         ("subtitleOf", None),
         ("determined", None),
     ],
@@ -119,8 +122,8 @@ def test_what_a_predicate_is_called_says_whether_it_names(called: str, role: str
 
 
 def test_what_is_for_display_comes_first_then_names_before_titles() -> None:
-    called = ["title", "label", "name", "displayTitle", "prefLabel"]
-    assert sorted(called, key=name_rank) == ["prefLabel", "displayTitle", "name", "label", "title"]
+    called = ["title", "brandName", "label", "name", "displayTitle", "prefLabel"]
+    assert sorted(called, key=name_rank) == ["prefLabel", "displayTitle", "name", "brandName", "label", "title"]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +148,47 @@ def test_comments_messages_and_identifiers_are_never_names_by_their_values_alone
 
 def test_one_line_keeps_blanks_within_a_line() -> None:
     assert one_line(" a  b\n\t c ") == "a  b c"
+
+
+async def test_a_title_that_is_a_form_of_address_or_a_job_is_no_name() -> None:
+    people = "\n".join(
+        f'x:p{number} foaf:givenName "Given {number}" ; foaf:familyName "Family {number}" ; foaf:title "{title}" ; '
+        f'x:jobTitle "job of {number}" ; x:knows x:q .'
+        for number, title in enumerate(("Dr", "Mr", "Ms"))
+    )
+    turtle = f'@prefix foaf: <http://xmlns.com/foaf/0.1/> . {people} x:q foaf:givenName "Only" ; x:jobTitle "cook" .'
+    async with over(turtle) as gateway:
+        page = await gateway.describe_entities(["x:p0", "x:p1", "x:q"])
+    assert [(entity.metadata or {}).get("name") for entity in page.result] == [
+        "Given 0 Family 0",
+        "Given 1 Family 1",
+        None,
+    ]
+
+
+async def test_values_that_read_as_keys_of_a_program_name_nothing_by_themselves() -> None:
+    columns = "\n".join(f'x:m{number} x:reference "{key}_time" ; x:p x:m0 .' for number, key in enumerate("abcdef"))
+    words = "\n".join(f'x:m{number} x:reference "{key} time" ; x:p x:m0 .' for number, key in enumerate("abcdef"))
+    found = []
+    for turtle in (columns, words):
+        async with over(turtle) as gateway:
+            found.append(((await gateway.describe_entity("x:m1")).model_extra or {}).get("name"))
+    assert found == [None, "b time"]
+
+
+async def test_an_element_of_a_building_is_named_by_the_text_of_its_label() -> None:
+    turtle = """
+    @prefix ifc: <http://www.buildingsmart-tech.org/ifcOWL/IFC4_ADD1#> .
+    @prefix express: <http://purl.org/voc/express#> .
+    x:wall ifc:name_IfcRoot x:label ; ifc:globalId_IfcRoot x:id .
+    x:label a ifc:IfcLabel ; express:hasString "Wall 3" .
+    x:id a ifc:IfcGloballyUniqueId ; express:hasString "1IedFN$LrDXxWafTVrdUfI" .
+    """
+    async with over(turtle) as gateway:
+        page = await gateway.describe_entities(["x:wall", "x:label", "x:id"])
+        found = (await gateway.search_entities("wall 3")).result
+    assert [(entity.metadata or {}).get("name") for entity in page.result] == ["Wall 3", None, None]
+    assert [hit.id for hit in found] == ["x:wall"]
 
 
 BUILDING = """
