@@ -11,9 +11,16 @@ _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _LETTERS = re.compile(r"[^\W\d_]{3}")
 _DIGITS = re.compile(r"\d{5}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}")
-_HASH = re.compile(
-    r"(?=[^\W_]*\d)(?=[^\W_]*[A-Za-z])[0-9a-fA-F]{12,}|(?=\w*\d)(?=\w*[A-Z])(?=\w*[a-z])[A-Za-z0-9]{20,}"
+_HEX = re.compile(
+    r"(?=[^\W_]*\d)(?=[^\W_]*[A-Za-z])[0-9a-fA-F]{12,}|(?<![^\W_])(?=[0-9a-f]*[a-f]\d+[a-f])[0-9a-f]{8,}(?![^\W_])"
 )
+_LONG = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{14,}")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+"""A word or a number of a local name that is written in camel case."""
+
+_SHORT_PARTS = 2.5
+"""Characters of a part on average, below which letters and digits are those of a hash and no words."""
+
 _BETWEEN = re.compile(r"[_\-.\s]+|(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 """Between two words of a local name."""
 
@@ -44,7 +51,13 @@ def readable(local: str) -> str:
 
     >>> readable("room_C180"), readable("hasSubSystem"), readable("Q42"), readable("GO_0005737")
     ('room C180', 'has Sub System', '', '')
+    >>> readable("physicalEntityParticipant122"), readable("form_dde0679b"), readable("RA5twh0DiuwjJH3FOFis")
+    ('physical Entity Participant122', '', '')
     """
-    if _LETTERS.search(local) is None or any(one.search(local) for one in (_DIGITS, _UUID, _HASH)):
+    if _LETTERS.search(local) is None or any(one.search(local) for one in (_DIGITS, _UUID, _HEX)) or _has_hash(local):
         return ""
     return " ".join(_BETWEEN.sub(" ", local).split())
+
+
+def _has_hash(local: str) -> bool:
+    return any(len(run) < _SHORT_PARTS * len(_PART.findall(run)) for run in _LONG.findall(local))
