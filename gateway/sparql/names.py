@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from gateway.errors import DeadlinePassed, EndpointFault, Fault
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, QueryTooLong
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import EntityTypes, Name, NamesPage
@@ -24,7 +24,6 @@ from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
 from gateway.terms.local_names import local_part, readable
-from gateway.terms.name_predicates import pairs_among
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import one_line
 from gateway.transport.base import TextRow
@@ -253,7 +252,8 @@ class NamelessCounter:
         if self._client.flow.quota.is_limited:
             return None
         async with self._counting:
-            wanted = (schema.version, schema.exact, *self._name_predicates.all)
+            names = self._name_predicates
+            wanted = (schema.version, schema.exact, *names.all, *names.pairs_compared)
             if self._counted_for != wanted:
                 self._counted_for, self._counted, self._failed = wanted, None, 0
             if self._counted is None and self._failed < _ATTEMPTS:
@@ -315,15 +315,20 @@ class NamelessCounter:
             "predicates": predicates,
             "names": plain(self._name_predicates.all),
             "walks": rows_of(self._name_predicates.all),
-            # No search at an endpoint compares them.
-            "pairs": [] if self._client.is_remote else pairs_among(self._name_predicates.parts),
+            "pairs": self._name_predicates.pairs_compared,
             "most": self._most,
             "blank_nodes": [True] * blank_nodes,
             "excepted": self._rule.excepted,
             **self._rule.evidence,
             **self._rule.ends,
         }
-        rows = (await self._client.rows("schema/nameless", call, given)).whole()
+        try:
+            rows = (await self._client.rows("schema/nameless", call, given)).whole()
+        except QueryTooLong:
+            if not given["pairs"]:
+                raise
+            self._name_predicates.join_none()
+            rows = (await self._client.rows("schema/nameless", call, {**given, "pairs": []})).whole()
         # Nothing to count is an empty group on some engines, and no row on others.
         counts = dict(read(binding(rows, "named"), integer("named"), integer("count")))
         return NamelessNodes(counts.get(0, 0), sum(counts.values()), exact=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gateway.graph.call import Call
 from gateway.graph.reading import checked_descriptions, checked_facts
@@ -43,7 +44,7 @@ from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import DEPRECATED, OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text, language_order
-from gateway.terms.name_predicates import joined_name
+from gateway.terms.name_predicates import joined_name, pairs_among
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import compact, one_line
 
@@ -71,12 +72,22 @@ class NamePredicates:
         self.languages: tuple[str, ...] = ()
         self.descriptions: tuple[Iri, ...] = ()
         self.parts: tuple[Iri, ...] = ()
+        self._are_joined = True
         self._set(roles.name, ())
 
     @property
     def all(self) -> tuple[Iri, ...]:
         """Both, the names first."""
         return (*self.names, *self.synonyms)
+
+    @property
+    def pairs_compared(self) -> list[tuple[Iri, Iri]]:
+        """The predicates of given and family names, pair by pair, that a comparison of all names joins."""
+        return pairs_among(self.parts) if self._are_joined else []
+
+    def join_none(self) -> None:
+        """Compare no joined names any more: they make queries too long, as at Virtuoso."""
+        self._are_joined = False
 
     @property
     def configured(self) -> tuple[Iri, ...]:
@@ -235,9 +246,9 @@ class NodeReader:
     async def have_names(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, bool]:
         """Return which nodes a search finds by a name, without those about which the graph could not be asked."""
         names = self._name_predicates.all
-        # No search at an endpoint compares given and family names.
-        asked = names if self._client.is_remote else (*names, *self._name_predicates.parts)
-        facts = await self._query("facts", self._facts_by((), names), **name_parameters(asked)).run(ids, call)
+        pairs = self._name_predicates.pairs_compared
+        asked = name_parameters((*names, *chain.from_iterable(pairs)))
+        facts = await self._query("facts", self._facts_by((), names), **asked).run(ids, call)
         return {node: bool(fact.name) for node, fact in facts.items() if fact.mark.whole}
 
     async def narrower(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, DirectSubclasses]:

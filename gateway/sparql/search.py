@@ -12,6 +12,7 @@ import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused
 from gateway.graph.call import Call
@@ -190,11 +191,13 @@ class NameCount:
         """Return whether there are at most so many names; False where they cannot be counted."""
         if not self._client.is_remote:
             return True
-        if self._counted_for != self._name_predicates.all:
-            self._counted_for, self._known = self._name_predicates.all, {}
+        names = self._name_predicates
+        compared = (*names.all, *chain.from_iterable(names.pairs_compared))
+        if self._counted_for != compared:
+            self._counted_for, self._known = compared, {}
         if bound not in self._known:
             try:
-                given: dict[str, Parameter] = {**name_parameters(self._name_predicates.all), "most": bound + 1}
+                given: dict[str, Parameter] = {**name_parameters(compared), "most": bound + 1}
                 answer = await self._client.rows("search/name_count", call, given)
                 self._known[bound] = sum(integer("count")(answer.whole())) <= bound
             except Fault as fault:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from gateway.errors import Fault, InputError, QueryRefused, quoted
+from gateway.errors import Fault, InputError, QueryRefused, QueryTooLong, quoted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Hit, Hits, Iri
@@ -182,7 +182,13 @@ class HitReader:
             "type_predicates": self._type_predicates,
             "types": [scope.types] if scope.types else [],
         }
-        rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
+        try:
+            rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
+        except QueryTooLong:
+            if not among.get("pairs"):
+                raise
+            self._name_predicates.join_none()
+            rows, truncated = await self._rows(template, {**among, "pairs": [], **parameters}, _CANDIDATES, call)
         synonyms, codes = set(self._name_predicates.synonyms), set(self._name_predicates.codes)
 
         def found(_: Deadline) -> tuple[Hit, ...]:
@@ -202,7 +208,8 @@ class HitReader:
         if template == _LOOKUP:
             return given
         if template in _SCANS:
-            return {**given, "codes": self._name_predicates.codes, "typed": typed.strip().lower()}
+            names = self._name_predicates
+            return {**given, "pairs": names.pairs_compared, "codes": names.codes, "typed": typed.strip().lower()}
         return {"predicates": given["predicates"]}
 
     async def sample(self, most: int, call: Call) -> Mapping[Iri, Sequence[tuple[Iri, str]]]:

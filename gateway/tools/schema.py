@@ -422,10 +422,10 @@ def names_compared(predicates: str) -> str:
 
 
 def joined_names(predicates: str) -> str:
-    """Return advice: which nodes have a name that is made of two, and where it is compared."""
+    """Return advice: which nodes have a name that is made of two."""
     return (
-        f"Where a node has no other name, its given and family name ({predicates}) make one: a search of files "
-        "compares it, one at an endpoint does not."
+        f"Where a node has no other name, its given and family name ({predicates}) make one, which search_entities "
+        "compares where it compares all names."
     )
 
 

@@ -79,15 +79,33 @@ async def test_where_all_names_are_joined_the_schema_does_not_say_that_there_are
 
 
 @pytest.mark.parametrize("enumeration", [None, 0.0], ids=["counted", "sampled"])
-async def test_at_an_endpoint_a_search_that_compares_no_joined_names_is_not_complete(enumeration: float | None) -> None:
+async def test_at_an_endpoint_a_search_compares_joined_names_in_the_query_that_compares_the_others(
+    enumeration: float | None,
+) -> None:
     orientation = OrientationSettings(
         enumeration_seconds=enumeration, glance_triples=10_000 if enumeration is None else 1
     )
     profile = Profile(size=ROOM, orientation=orientation)
-    async with over(WatchedElsewhere(engine(WITH_A_LABEL), unhooked), profile) as gateway:
-        answer = await gateway.search_entities("Ada Lovelace")
-    assert (answer.result, answer.complete) == ([], False)
-    assert "1 of" in (answer.next_steps or "")
+    asked: list[str] = []
+
+    async def hook(query: str) -> None:
+        asked.append(query)
+
+    async with over(WatchedElsewhere(engine(WITH_A_LABEL), hook), profile) as gateway:
+        await gateway.describe_schema()
+        asked.clear()
+        found = [(await gateway.search_entities(text)).result for text in ("Ada Lovelace", "lovelace ada", "babbage")]
+        scans = [query for query in asked if "CONCAT" in query]
+        asked.clear()
+        missed = await gateway.search_entities("Grace Hopper")
+    assert [[(hit.id, hit.name) for hit in hits] for hits in found] == [
+        [("x:p1", "Ada Lovelace")],
+        [("x:p1", "Ada Lovelace")],
+        [("x:p2", "Charles")],
+    ]
+    assert len(scans) == len(found)
+    assert missed.result == []
+    assert missed.complete == (enumeration is None)
 
 
 async def test_joined_names_that_could_not_be_read_are_not_replaced_by_local_names() -> None:
