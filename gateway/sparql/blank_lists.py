@@ -45,8 +45,11 @@ _ROUNDS: Final = 6
 _FRESH_SECONDS: Final = 300.0
 """How long it is believed that a graph has no lists."""
 
-_NUMBERED: Final = tuple(f"{RDF}_{number}" for number in range(1, 11))
+NUMBERED: Final = tuple(f"{RDF}_{number}" for number in range(1, 11))
 """By one of these a graph shows that it has containers."""
+
+LIST_TYPES: Final = tuple(f"{RDF}{name}" for name in ("List", "Seq", "Bag", "Alt"))
+"""Types of lists and containers, which say nothing of them."""
 
 _MEMBER: Final = node(RDFS_MEMBER)
 
@@ -162,7 +165,7 @@ class ListReader:
             if now < self._none_until:
                 known.are_there = False
                 return False
-            known.are_there = await self._has((RDF_REST, RDF_FIRST, *_NUMBERED), [RDF_NIL], call)
+            known.are_there = await self._has((RDF_REST, RDF_FIRST, *NUMBERED), [RDF_NIL], call)
             if known.are_there is None:
                 return True
             if not known.are_there:
@@ -173,7 +176,7 @@ class ListReader:
         """Return whether the graph may have containers."""
         known = self._of(call)
         if known.are_containers is None:
-            known.are_containers = await self.are_there(call) and await self._has(_NUMBERED, [], call) is not False
+            known.are_containers = await self.are_there(call) and await self._has(NUMBERED, [], call) is not False
         return known.are_containers
 
     async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool | None:

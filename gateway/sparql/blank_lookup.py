@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -234,6 +234,20 @@ class BlankLookup:
         others = [key for key in keys if key not in known]
         unread = [key for key in others if await lists.is_unread(key, call)]
         return {key: known[key] for key in keys if key in known}, not unread
+
+    async def members(self, keys: Sequence[Iri], predicates: Collection[Iri], call: Call) -> tuple[Sequence[Iri], bool]:
+        """Return the keys of the members of those of some blank nodes that are lists, and whether these are all.
+
+        Args:
+            keys: The blank nodes.
+            predicates: The predicates that lead to the lists.
+            call: The call that asks.
+        """
+        known = await self.known(keys, call)
+        read = {id(lists): lists for key in keys if (lists := known.lists.get(key)) is not None}
+        edges = chain.from_iterable(chain.from_iterable(lists.edges.values()) for lists in read.values())
+        members = dict.fromkeys(edge.object for edge in edges if edge.predicate in predicates and is_key(edge.object))
+        return list(members), all(known.lists.get(key) is not None for key in keys if key not in known.ids)
 
     async def have_lists(self, call: Call) -> bool:
         """Return whether the graph may have lists that are folded, so that its triples are not its edges."""

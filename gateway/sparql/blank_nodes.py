@@ -8,7 +8,7 @@ edges are only counted and it is not known that the graph has none.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -48,13 +48,14 @@ from gateway.settings.profile import Profile
 from gateway.sparql.blank_edges import capped, degree_of, is_to_empty_list
 from gateway.sparql.blank_lookup import BlankLookup, apart
 from gateway.sparql.blank_values import said_by
+from gateway.sparql.blank_walks import BlankWalks
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
 from gateway.sparql.evidence import EvidenceReader, WaysInUse
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.walks import WalkReader
+from gateway.sparql.walks import WalkReader, literals_of
 from gateway.terms.iri import NEGATED, ONE_OF, OWN, RDF_NIL, RDFS_MEMBER, RESTRICTED, STATED, XSD, is_blank_node
 from gateway.terms.literals import Literal
 
@@ -84,6 +85,7 @@ class BlankNodes:
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, readers: Readers) -> None:
         self._named = readers
         self._lookup = BlankLookup(client, rule, profile)
+        self._walks = BlankWalks(client, rule, self._lookup, readers.walks, profile)
         self.existing = partial(self._existing, readers.nodes.existing)
         self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
 
@@ -112,6 +114,10 @@ class BlankNodes:
     async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
         """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
         return await self._lookup.ids(keys, call)
+
+    async def members(self, keys: Sequence[Iri], predicates: Collection[Iri], call: Call) -> tuple[Sequence[Iri], bool]:
+        """Return the keys of the members of those of some blank nodes that are lists, and whether these are all."""
+        return await self._lookup.members(keys, predicates, call)
 
     async def edges(
         self,
@@ -332,20 +338,27 @@ class BlankNodes:
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
-        named, blank = await self._split(ids, call)
-        found = await self._named.walks.ends(named, walk, call, ways=ways) if named else {}
+        if not await self._lookup.read_lists(call):
+            return await self._named.walks.ends(ids, walk, call, ways=ways)
+        if walk[0].predicates == "any":
+            described = await self.node_metadata(ids, call, blank_nodes=False, precise=False)
+            return {node: literals_of(one) for node, one in described.items()}
+        found = dict(await self._walks.ends(ids, walk, call, ways=ways))
         if any(map(_is_about_lists, walk)) and await self.has_lists(call):
             unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
             found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
         predicates = {one for step in walk if isinstance(step.predicates, tuple) for one in step.predicates}
-        if await self._lookup.read_lists(call) and await self._lookup.may_say(sorted(predicates), call):
+        if await self._lookup.may_say(sorted(predicates), call):
             fault = EndpointFault("Walks through class expressions are not read at an endpoint.")
             found = {
                 node: replace(one, mark=Mark(fault, at_least=len(one.ends))) if one.mark.whole else one
                 for node, one in found.items()
             }
-        unread = Mark(EndpointFault("Walks that begin at a blank node are not read at an endpoint."))
-        return {**found, **{node: Ends(mark=unread) for node in blank}}
+        return found
+
+    async def lists_behind(self, walk: Walk, call: Call) -> bool:
+        """Return whether a predicate of a walk may lead to lists, which no query of the whole walk follows."""
+        return await self._walks.lists_behind(walk, call)
 
     async def _existing(
         self,

@@ -10,13 +10,16 @@ from weakref import WeakSet
 
 from gateway.errors import Fault
 from gateway.files.lists import is_list_part
+from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated
 from gateway.graph.call import Call, Requester
 from gateway.graph.counts import by_frequency
 from gateway.graph.reading import compare_names
 from gateway.graph.values import BlankShare, Hit, Hits, Iri, SearchTerms
-from gateway.graph.walks import Selected, Selection
+from gateway.graph.walks import Alternatives, Nodes, Operand, Selected, Selection
 from gateway.settings.profile import Profile
+from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank_keys import by_key
+from gateway.sparql.blank_lists import LIST_TYPES
 from gateway.sparql.blank_nodes import BlankNodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, name_parameters
@@ -31,8 +34,10 @@ from gateway.terms.iri import (
     INTO_EXPRESSIONS,
     OWL,
     RDF_NIL,
+    RDFS_MEMBER,
     REACHED_BY,
     RESTRICTION,
+    is_blank_node,
     is_reached_by,
 )
 from gateway.terms.names import Sought, fold, one_line
@@ -67,12 +72,14 @@ class Finders:
         lister: Lists those of some types.
         blank: Finds out whether there are blank nodes.
         selection: Selects by conditions.
+        aggregates: Asks the engine for what it computes.
     """
 
     search: SearchReader
     lister: EntityLister
     blank: BlankNodeFinder
     selection: SelectionReader
+    aggregates: AggregateReader
 
 
 class BlankSearch:
@@ -150,13 +157,32 @@ class BlankSearch:
         return await self._others.blank.has(self._with_iri(types), call, named=named)
 
     async def select(self, selection: Selection, call: Call) -> Selected:
-        """Return the nodes that may fulfil conditions; blank nodes may, and are not among them."""
+        """Return the nodes that may fulfil conditions, blank ones too; see `GraphStore.select`."""
         named = self._with_iri(selection.types)
-        if len(named) == len(selection.types):
-            return await self._others.selection.select(selection, call)
-        if not named:
-            return Selected((), blank=True)
-        return replace(await self._others.selection.select(replace(selection, types=tuple(named)), call), blank=True)
+        # A query follows no list, and knows no blank node that a condition names.
+        conditions = [one for one in selection.conditions if not _names_blank_node(one.operand)]
+        conditions = [one for one in conditions if not await self._blank.lists_behind(one.walk, call)]
+        order = selection.order
+        # The first of an order are asked for where no condition is.
+        if len(conditions) < len(selection.conditions) or (order and await self._blank.lists_behind(order.walk, call)):
+            order = None
+        asked = replace(selection, types=tuple(named), conditions=tuple(conditions), order=order)
+        found = Selected(())
+        if named or not selection.types:
+            found = await self._others.selection.select(asked, call)
+        if not selection.types or not await self._blank.are_followed(call):
+            return found if len(named) == len(selection.types) else replace(found, blank=True)
+        more = await self._of_types(selection.types, call, _MOST)
+        nodes = dict.fromkeys((*found.nodes, *(hit.iri for hit in more.hits)))
+        return replace(found, nodes=tuple(nodes), blank=not more.exhaustive or more.fault is not None)
+
+    async def aggregates(self, asked: Sequence[Aggregate], call: Call) -> Mapping[Aggregate, Aggregated]:
+        """Return what the engine computes, where it knows all that is asked for; see `GraphStore.aggregates`."""
+        walks = {walk for one in asked for walk in (one.walk, None if one.by is None else (one.by,)) if walk}
+        for walk in walks:
+            if await self._blank.lists_behind(walk, call):
+                return dict.fromkeys(asked, UNPROVEN)
+        return await self._others.aggregates.aggregates(asked, call)
 
     async def with_blank(self, counts: Counts, call: Call) -> tuple[BlankShare | None, str]:
         """Add to counts of a graph those of its blank nodes; return how much these are, and why that is not exact."""
@@ -246,15 +272,20 @@ class BlankSearch:
             "wanted": self._with_iri(types) or [RDF_NIL],
             "reached_by": [reached] if reached else [],
             "in_lists": [reached] if has_lists else [],
+            "list_types": LIST_TYPES,
         }
         try:
             rows, is_cut = (await self._client.rows("blank_nodes/of_types", call, given, at_most=at_most)).part()
         except Fault as fault:
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
-        known = await self._nodes(_keys(rows), types, call)
+        keys, are_members_known = list(_keys(rows)), True
+        if has_lists:
+            members, are_members_known = await self._blank.members(keys, reached, call)
+            keys += members
+        known = await self._nodes(keys, types, call)
         hits = tuple(Hit(node, "", is_synonym=False) for node in dict.fromkeys(known.ids.values()))
-        # Members of a list in a list, and of one that is a node, are not looked for by the predicate that leads to it.
-        is_whole = known.is_whole and not is_cut and not has_lists
+        # Lists that are nodes are not looked for by what leads to their members.
+        is_whole = known.is_whole and are_members_known and not is_cut and not (has_lists and RDFS_MEMBER in reached)
         return Hits(hits, is_cut, how, exhaustive=is_whole)
 
     async def _nodes(self, keys: Sequence[Iri], types: Collection[Iri], call: Call) -> _Found:
@@ -265,6 +296,16 @@ class BlankSearch:
             is_whole = is_whole and all(one.mark.whole for one in facts.values())
             ids = {key: node for key, node in ids.items() if not frozenset(types).isdisjoint(facts[node].types)}
         return _Found(ids, is_whole)
+
+
+def _names_blank_node(operand: Operand | None) -> bool:
+    match operand:
+        case Nodes(iris=iris):
+            return any(map(is_blank_node, iris))
+        case Alternatives(members=members):
+            return any(map(_names_blank_node, members))
+        case _:
+            return False
 
 
 def _keys(rows: Table) -> Sequence[Iri]:

@@ -101,11 +101,12 @@ class SparqlStore:
                 lister,
                 BlankNodeFinder(self._client, rule, profile, self.name_predicates),
                 SelectionReader(self._client, rule, walks, lister, profile.edges.types),
+                AggregateReader(self._client, rule, walks, profile.edges.types),
             ),
         )
         schema.with_blank = found.with_blank
         self.select = found.select
-        self.aggregates = AggregateReader(self._client, rule, walks, profile.edges.types).aggregates
+        self.aggregates = found.aggregates
         self._schema, self._blank = schema, blank
         self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates
         self.search = found.find

@@ -9,7 +9,7 @@ from itertools import chain, pairwise, product
 
 from gateway.errors import QueryRefused
 from gateway.graph.call import Call, together
-from gateway.graph.values import WHOLE, Iri, Mark
+from gateway.graph.values import WHOLE, Description, Iri, Mark
 from gateway.graph.walks import End, Ends, Role, Walk, expressions_in, in_lists, several
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
@@ -66,7 +66,7 @@ class WalkReader:
         async with together() as tasks:
             readings = [tasks.create_task(self._along(ids, steps, call, ways=ways)) for steps in combinations]
         found = [reading.result() for reading in readings]
-        ends = found[0] if len(found) == 1 else {node: _joined([one[node] for one in found]) for node in ids}
+        ends = found[0] if len(found) == 1 else {node: joined([one[node] for one in found]) for node in ids}
         if walk[-1].predicates != "name":
             return ends
         return {node: replace(one, ends=tuple(_literals_of(one.ends)), blank=0) for node, one in ends.items()}
@@ -109,15 +109,13 @@ class WalkReader:
 
     async def _literals(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Ends]:
         described = await self._nodes.metadata(ids, call, blank_nodes=False, precise=False)
-        return {
-            node: Ends(
-                tuple(
-                    dict.fromkeys(one for some in each.properties.values() for one in some if isinstance(one, Literal))
-                ),
-                mark=each.mark,
-            )
-            for node, each in described.items()
-        }
+        return {node: literals_of(each) for node, each in described.items()}
+
+
+def literals_of(described: Description) -> Ends:
+    """Return the literals of a description, as the ends of a walk to all of them."""
+    values = chain.from_iterable(described.properties.values())
+    return Ends(tuple(dict.fromkeys(one for one in values if isinstance(one, Literal))), mark=described.mark)
 
 
 def patterns_of(steps: SinglePredicates) -> list[tuple[str, Iri, str]]:
@@ -174,7 +172,8 @@ def _end_of(bound: Term) -> End | None:
             return None
 
 
-def _joined(found: Sequence[Ends]) -> Ends:
+def joined(found: Sequence[Ends]) -> Ends:
+    """Return the ends of several walks as one."""
     ends = dict.fromkeys(end for one in found for end in one.ends)
     marks = [one.mark for one in found if not one.mark.whole]
     return Ends(tuple(ends), sum(one.blank for one in found), marks[0] if marks else WHOLE)

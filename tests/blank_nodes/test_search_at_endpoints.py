@@ -125,13 +125,6 @@ async def test_a_search_whose_blank_nodes_could_not_be_read_is_not_complete() ->
     assert not answer.complete
 
 
-async def test_a_question_about_the_values_of_blank_nodes_is_not_complete() -> None:
-    async with served(GRAPH) as (gateway, _):
-        await gateway.wait_until_ready()
-        answer = await gateway.search_entities(node_types=["(x:interaction)"], where=["rdfs:label = 'major'"])
-    assert not answer.complete
-
-
 async def test_an_engine_that_is_taken_for_another_is_not_asked_for_blank_nodes() -> None:
     async with served(GRAPH, engine="fuseki") as (gateway, _):
         await gateway.wait_until_ready()

@@ -1,0 +1,354 @@
+"""Walks that begin at blank nodes of an endpoint, lead through lists, or end at either: read step by step.
+
+A query that has the whole walk knows no list, and cannot begin at a key. So where blank nodes or lists may be on a
+walk, each step is read for all nodes at once, and what leads on is put together here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Final
+
+from gateway.errors import EndpointFault, Fault
+from gateway.files.lists import is_list_part
+from gateway.graph.call import Call
+from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
+from gateway.graph.walks import End, Ends, Walk, in_lists, several
+from gateway.settings.profile import Profile
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_contents import is_evidence
+from gateway.sparql.blank_edges import Known, as_edge
+from gateway.sparql.blank_keys import NodeId, by_key
+from gateway.sparql.blank_lists import NUMBERED, Lists
+from gateway.sparql.blank_lookup import Asked, BlankLookup, apart
+from gateway.sparql.blank_values import said_by
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, iri, literal_of, read
+from gateway.sparql.table import term as any_term
+from gateway.sparql.walks import SinglePredicates, WalkReader, joined
+from gateway.terms.iri import ARRAY, RDF_FIRST, RDF_NIL, RDF_REST, is_blank_node, is_reached_by, is_sendable
+from gateway.terms.literals import Literal
+
+_FRESH_SECONDS: Final = 300.0
+"""How long it is believed that no list is behind a predicate."""
+
+_EMPTY: Final = Literal("[]", ARRAY, "")
+_UNREAD: Final = Mark(EndpointFault("A blank node on a walk could not be read."), at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one step says of a node.
+
+    Attributes:
+        owner: The node, as lists have it: of a blank node its key.
+        terms: The terms to which the step leads, with keys for blank nodes.
+        mark: Whether these are all.
+        cells: The cells of lists in which the node is, where their owners are wanted.
+    """
+
+    owner: Iri
+    terms: tuple[Term, ...] = ()
+    mark: Mark = WHOLE
+    cells: tuple[Iri, ...] = ()
+
+
+@dataclass(slots=True)
+class _Led:
+    """Where one step leads from a node.
+
+    Attributes:
+        ends: The ends.
+        blank: How many further ends are blank nodes that are no nodes.
+        mark: Whether these are all.
+    """
+
+    ends: dict[End, None] = field(default_factory=dict)
+    blank: int = 0
+    mark: Mark = WHOLE
+
+    def doubt(self) -> None:
+        """Note that some may be missing."""
+        if self.mark.whole:
+            self.mark = _UNREAD
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One step of a walk.
+
+    Attributes:
+        predicate: Its predicate.
+        is_inverse: Whether it is followed against its direction.
+        is_first: Whether it begins at the nodes that were asked for.
+        is_last: Whether it leads to the ends.
+    """
+
+    predicate: Iri
+    is_inverse: bool
+    is_first: bool
+    is_last: bool
+
+
+class BlankWalks:
+    """Reads where walks end that blank nodes or lists may be on.
+
+    Args:
+        client: Sends the queries.
+        rule: Says what is an edge.
+        lookup: Looks blank nodes up.
+        walks: Reads the other walks.
+        profile: The profile.
+    """
+
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, lookup: BlankLookup, walks: WalkReader, profile: Profile
+    ) -> None:
+        self._client = client
+        self._types = profile.edges.types
+        self._rule = rule
+        self._lookup = lookup
+        self._walks = walks
+        self._batch = profile.limits.facts_batch
+        self._none_until: dict[Iri, float] = {}
+
+    async def lists_behind(self, walk: Walk, call: Call) -> bool:
+        """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""
+        if not await self._lookup.read_lists(call) or not await self._lookup.have_lists(call):
+            return False
+        now = self._client.flow.clock()
+        predicates = {predicate for steps in self._walks.combinations(walk) for predicate, _ in steps}
+        unknown = sorted(one for one in predicates if self._none_until.get(one, -inf) <= now)
+        if not unknown:
+            return False
+        given = {"predicates": unknown, "parts": (RDF_FIRST, RDF_REST, *NUMBERED)}
+        try:
+            rows, _ = (await self._client.rows("blank_nodes/lists_behind", call, given, at_most=1)).part()
+        except Fault:
+            return True
+        if not len(rows):
+            self._none_until |= dict.fromkeys(unknown, now + _FRESH_SECONDS)
+        return bool(len(rows))
+
+    async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
+        """Return where a walk ends that begins at each node, which is no walk to every literal."""
+        named, blank = apart(ids)
+        has_lists = await self.lists_behind(walk, call)
+        found: dict[Iri, Ends] = {}
+        if named and not has_lists:
+            found |= await self._walks.ends(named, walk, call, ways=ways)
+        again = [*(node for node in named if has_lists or found[node].blank), *blank]
+        if not again:
+            return found
+        if not await self._lookup.lead_back(call):
+            if has_lists:
+                found |= await self._walks.ends(named, walk, call, ways=ways)
+            unread = {node: found.get(node, Ends()) for node in again if has_lists or is_blank_node(node)}
+            return {**found, **{node: _marked(one, _UNREAD) for node, one in unread.items()}}
+        await self._rule.refresh(call)
+        combinations = self._walks.combinations(walk)
+        read = [await self._along(again, steps, call, ways=ways) for steps in combinations]
+        for node in again:
+            one = read[0][node] if len(read) == 1 else joined([each[node] for each in read])
+            if walk[-1].predicates == "name":
+                one = replace(one, ends=tuple(end for end in one.ends if isinstance(end, Literal)), blank=0)
+            found[node] = one
+        return found
+
+    async def _along(
+        self, ids: Sequence[Iri], steps: SinglePredicates, call: Call, *, ways: bool
+    ) -> Mapping[Iri, Ends]:
+        """Return where a walk of single predicates ends, step by step."""
+        counts: dict[Iri, Counter[End]] = {node: Counter([node]) for node in ids}
+        blank: Counter[Iri] = Counter()
+        marks: dict[Iri, Mark] = {}
+        for place, (predicate, is_inverse) in enumerate(steps):
+            step = _Step(predicate, is_inverse, place == 0, place == len(steps) - 1)
+            frontier = list(dict.fromkeys(end for some in counts.values() for end in some if isinstance(end, str)))
+            led = await self._led(frontier, step, call) if frontier else {}
+            following: dict[Iri, Counter[End]] = {}
+            for start, some in counts.items():
+                further: Counter[End] = Counter()
+                for end, count in some.items():
+                    if not isinstance(end, str):
+                        continue
+                    one = led[end]
+                    ends = in_lists(one.ends) if not step.is_last or (ways and len(steps) > 1) else one.ends
+                    for other in ends:
+                        further[other] += count
+                    blank[start] += one.blank if step.is_last else 0
+                    if not one.mark.whole:
+                        marks.setdefault(start, one.mark)
+                following[start] = further
+            counts = following
+        return {
+            node: Ends(
+                tuple(counts[node]),
+                blank[node],
+                _at_least(marks.get(node, WHOLE), len(counts[node])),
+                several(counts[node]) if ways and len(steps) > 1 else {},
+            )
+            for node in ids
+        }
+
+    async def _led(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Led]:
+        """Return where one step leads from each node."""
+        named, blank = apart(nodes)
+        said = {
+            **(await self._said_of_named(named, step, call) if named else {}),
+            **(await self._said_of_blank(blank, step, call) if blank else {}),
+        }
+        keys = {end.value: None for one in said.values() for end in one.terms if isinstance(end, BlankTerm)}
+        keys |= {cell: None for one in said.values() for cell in one.cells}
+        known = await self._lookup.known(keys, call)
+        led = {node: _resolved(said[node], step, known) for node in nodes}
+        if not await self._lookup.have_lists(call):
+            return led
+        if step.is_inverse:
+            for node in blank:
+                _add_owners(led[node], said[node], step, known)
+            await self._add_owners_of_named(named, led, step, call)
+        elif step.predicate != RDF_REST:
+            for one in led.values():
+                if RDF_NIL in one.ends:
+                    del one.ends[RDF_NIL]
+                    one.ends[_EMPTY] = None
+        return led
+
+    async def _said_of_blank(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Said]:
+        asked = await self._lookup.asked(nodes, call)
+        types = await self._types_of(asked, step, call)
+        is_edge = step.is_last and self._is_edge(step.predicate)
+        found: dict[Iri, _Said] = {}
+        for one in asked:
+            found[one.node] = _Said(one.node, mark=one.mark)
+            part, content = NodeId.of(one.node), one.content
+            if content is None or part is None:
+                continue
+            triples, edges = content.says, content.outgoing
+            if step.is_inverse:
+                triples, edges = content.said, content.incoming
+            terms = [
+                triple[1]
+                for triple in triples
+                if triple[0] == step.predicate
+                # What is no edge leads to a node that states evidence.
+                and not (is_edge and isinstance(triple[1], IriTerm) and triple not in edges)
+            ]
+            cells = [end.value for p, end in content.said if is_list_part(p) and isinstance(end, BlankTerm)]
+            found[one.node] = _Said(
+                part.key, (*terms, *types.get(one.node, ())), one.mark, tuple(cells) if step.is_inverse else ()
+            )
+        return found
+
+    async def _types_of(self, asked: Sequence[Asked], step: _Step, call: Call) -> Mapping[Iri, Sequence[Term]]:
+        """Return the types of blank nodes without one, where a step leads to types."""
+        if step.is_inverse or step.predicate != next(iter(self._types), None):
+            return {}
+        contents = {one.node: one.content for one in asked if one.content is not None}
+        rows = said_by(contents, self._types, await self._lookup.lists_beside(contents, call))
+        found: defaultdict[Iri, list[Term]] = defaultdict(list)
+        for node, end in read(rows, iri("n"), any_term("v")):
+            if isinstance(end, IriTerm) and is_reached_by(end.value):
+                found[node].append(end)
+        return found
+
+    def _is_edge(self, predicate: Iri) -> bool:
+        return self._rule.allows(predicate) and predicate not in self._rule.excepted
+
+    async def _said_of_named(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Said]:
+        pattern = ("v", step.predicate, "n") if step.is_inverse else ("n", step.predicate, "v")
+        is_edge = step.is_last and self._is_edge(step.predicate)
+        checked = self._rule.evidence_at([*([] if step.is_first else ["n"]), *(["v"] if is_edge else [])])
+        query = BatchedQuery[Iri, _Said](
+            self._client,
+            "blank_nodes/step",
+            self._batch,
+            lambda batch: {"nodes": batch, "steps": [pattern], **checked},
+            _read_step,
+        )
+        return await query.run(nodes, call)
+
+    async def _add_owners_of_named(
+        self, nodes: Sequence[Iri], led: Mapping[Iri, _Led], step: _Step, call: Call
+    ) -> None:
+        """Add the owners of the lists in which some nodes are, by the predicate of a step."""
+        selection = EdgeSelection((), (step.predicate,))
+        for node, around in (await self._lookup.of_lists(nodes, {}, selection, call)).items():
+            led[node].ends |= dict.fromkeys(edge.subject for edge in around.edges)
+            if led[node].mark.whole and not around.mark.whole:
+                led[node].mark = around.mark
+
+
+def _resolved(said: _Said, step: _Step, known: Known) -> _Led:
+    """Return the ends that some terms are: with IDs in the place of keys, and members in that of lists."""
+    led = _Led(mark=said.mark)
+    added: set[int] = set()
+    for end in said.terms:
+        if isinstance(end, LiteralTerm):
+            led.ends[literal_of(end)] = None
+        elif isinstance(end, IriTerm) and is_sendable(end.value):
+            led.ends[end.value] = None
+        elif not isinstance(end, BlankTerm):
+            led.blank += 1
+        elif end.value in known.ids:
+            led.ends[known.ids[end.value]] = None
+        elif not step.is_inverse and (lists := known.lists.get(end.value)) and not lists.are_expressions:
+            if id(lists) not in added:
+                added.add(id(lists))
+                _add_members(led, said.owner, lists, step, known)
+        else:
+            led.blank += 1
+            content = known.contents.get(end.value)
+            if content is None or not is_evidence(content):
+                led.doubt()
+    return led
+
+
+def _add_members(led: _Led, owner: Iri, lists: Lists, step: _Step, known: Known) -> None:
+    """Add what lists are for a node and the predicate of a step."""
+    edges = [one for one in lists.edges.get(owner, ()) if (one.subject, one.predicate) == (owner, step.predicate)]
+    values = lists.values.get((owner, step.predicate), ())
+    made = [as_edge(one, known.ids) for one in edges]
+    led.ends |= dict.fromkeys(edge.object for edge in made if edge is not None)
+    led.ends |= dict.fromkeys(value.literal(known.ids) for value in values)
+    if None in made or not (made or values):
+        led.doubt()
+
+
+def _add_owners(led: _Led, said: _Said, step: _Step, known: Known) -> None:
+    """Add the owners of the lists in which a blank node is, by the predicate of a step."""
+    for cell in said.cells:
+        lists = known.lists.get(cell)
+        if lists is None:
+            led.doubt()
+            continue
+        for one in lists.edges.get(said.owner, ()):
+            if one.object == said.owner and one.predicate == step.predicate:
+                edge = as_edge(one, known.ids)
+                if edge is None:
+                    led.doubt()
+                else:
+                    led.ends[edge.subject] = None
+
+
+def _marked(one: Ends, mark: Mark) -> Ends:
+    return replace(one, mark=_at_least(mark, len(one.ends))) if one.mark.whole else one
+
+
+def _at_least(mark: Mark, count: int) -> Mark:
+    """Return a mark with how much there is at least, unless nothing is known at all."""
+    return mark if mark.at_least is None else replace(mark, at_least=count)
+
+
+def _read_step(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said]:
+    found: defaultdict[Iri, dict[Term, None]] = defaultdict(dict)
+    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
+    nodes = iri("n")(rows)
+    for node, end in zip(nodes, any_term("v", "text")(table), strict=True):
+        found[node][end] = None
+    return {node: _Said(node, tuple(found.get(node, ())), mark) for node in batch}
