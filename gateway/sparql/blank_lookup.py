@@ -235,6 +235,13 @@ class BlankLookup:
         unread = [key for key in others if await lists.is_unread(key, call)]
         return {key: known[key] for key in keys if key in known}, not unread
 
+    async def contents(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Content]:
+        """Return what some blank nodes say."""
+        if not keys or self._reader is None:
+            return {}
+        known = await self._reader.read(keys, call)
+        return {key: known[key] for key in keys}
+
     async def members(self, keys: Sequence[Iri], predicates: Collection[Iri], call: Call) -> tuple[Sequence[Iri], bool]:
         """Return the keys of the members of those of some blank nodes that are lists, and whether these are all.
 

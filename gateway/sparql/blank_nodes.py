@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCounts
@@ -46,6 +46,7 @@ from gateway.graph.values import (
 from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
 from gateway.sparql.blank_edges import capped, degree_of, is_to_empty_list
+from gateway.sparql.blank_evidence import BlankEvidence
 from gateway.sparql.blank_lookup import BlankLookup, apart
 from gateway.sparql.blank_values import said_by
 from gateway.sparql.blank_walks import BlankWalks
@@ -85,6 +86,7 @@ class BlankNodes:
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, readers: Readers) -> None:
         self._named = readers
         self._lookup = BlankLookup(client, rule, profile)
+        self._evidence = BlankEvidence(client, self._lookup, readers.in_use, profile.limits.facts_batch)
         self._walks = BlankWalks(client, rule, self._lookup, readers.walks, profile)
         self.existing = partial(self._existing, readers.nodes.existing)
         self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
@@ -297,13 +299,7 @@ class BlankNodes:
         named = [edge for edge in edges if edge not in of_blank]
         found = dict(await self._named.evidence.about(named, call))
         if blank:
-            unread = EndpointFault("What is stated about edges of blank nodes is not read at an endpoint.")
-            mark = WHOLE
-            try:
-                mark = Mark(unread) if await self._named.in_use.ways(call) else WHOLE
-            except Fault as fault:
-                mark = Mark(fault)
-            found |= dict.fromkeys(blank, Evidence(mark=mark))
+            found |= await self._evidence.about(blank, call)
         says, unread_owners = await self._lookup.positions(edges, call)
         stated, unread_subjects = await self._stated(says, call)
         unread_owners = {**unread_owners, **unread_subjects}

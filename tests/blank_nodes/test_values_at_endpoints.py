@@ -141,7 +141,7 @@ async def test_a_condition_that_names_a_blank_node_is_compared_with_it() -> None
         doses = await gateway.search_entities("dose a")
         answer = await gateway.search_entities(node_types=["x:Thing"], where=[f"x:dose = {doses.result[0].id}"])
     assert answer.complete
-    assert [row[0] for row in answer.rows] == ["x:a a"]
+    assert [row[0] for row in answer.rows or ()] == ["x:a a"]
 
 
 async def test_a_walk_is_not_complete_where_a_list_on_it_could_not_be_read() -> None:
@@ -174,3 +174,32 @@ def test_every_engine_with_keys_gives_the_values_of_a_file(engine: KeyedEngine, 
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert_are(found, expected, all_complete=True)
+
+
+_SURE: Final = "[ a rdf:Statement ; rdf:subject {} ; rdf:predicate x:near ; rdf:object {} ; x:sure 0.5 ; x:by x:a ] ."
+
+STATED: Final = (
+    "x:a x:near _:n . _:n rdfs:label 'n' ; x:near x:b ; x:near _:m . _:m x:near _:m ; rdfs:label 'm' .",
+    "x:statement a rdf:Statement ; rdf:subject _:n ; rdf:predicate x:near ; rdf:object _:m ; x:sure 1 ; x:by x:b .",
+    *(_SURE.format(*ends) for ends in (("x:a", "_:n"), ("_:n", "x:b"), ("_:m", "_:m"), ("_:n", "x:c"))),
+)
+
+
+async def test_what_is_stated_about_edges_of_blank_nodes_is_as_in_a_file(tmp_path: Path) -> None:
+    turtle, file = " ".join(STATED), tmp_path / "graph.ttl"
+    file.write_text(PREFIXES + turtle, encoding="utf-8")
+    questions = [("bfs_query", {"seeds": [seed], "max_hops": 2}) for seed in ("x:a", "x:b")]
+    async with open_gateway(file, profile=profile_for()) as gateway:
+        expected = await answers(gateway, questions)
+    async with served(turtle) as (gateway, _):
+        found = await answers(gateway, questions)
+    assert list(map(without_ids, found)) == list(map(without_ids, expected))
+    assert json.dumps(expected[0]).count("x:sure") == 3
+    assert found[0]["complete"]
+
+
+async def test_what_singleton_properties_state_about_edges_of_blank_nodes_is_not_read_and_told() -> None:
+    turtle = " ".join(STATED) + " x:a x:near1 x:b . x:near1 rdf:singletonPropertyOf x:near ."
+    async with served(turtle) as (gateway, _):
+        answer = await gateway.bfs_query(["x:a"], 1)
+    assert answer.degraded == {"metadata_failed": 1}

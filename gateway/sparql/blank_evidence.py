@@ -1,0 +1,169 @@
+"""What nodes state about edges of blank nodes of an endpoint, found from the side of these: no query can state one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.errors import EndpointFault, Fault
+from gateway.graph.call import Call
+from gateway.graph.reading import checked_evidence
+from gateway.graph.values import WHOLE, Edge, Evidence, Iri, Mark, Resource
+from gateway.settings.vocabulary import EvidenceWay
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_contents import Content, Triple
+from gateway.sparql.blank_keys import NodeId, by_key
+from gateway.sparql.blank_lookup import BlankLookup
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.evidence import SAYING_NOTHING, WAYS, EdgeStatements, Statement, WaysInUse, merged
+from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, iri, value
+from gateway.sparql.table import term as any_term
+from gateway.terms.iri import RDF_TYPE, is_blank_node
+
+_UNREAD: Final = Mark(EndpointFault("What is stated about edges of blank nodes is not read in every way."))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How the nodes of one way name the triple about which they state something.
+
+    Attributes:
+        subject: The predicate to its subject.
+        predicates: Those to its predicate.
+        object: That to its object.
+        unsaid: Predicates of such a node that state nothing.
+    """
+
+    subject: Iri
+    predicates: frozenset[Iri]
+    object: Iri
+    unsaid: frozenset[Iri]
+
+
+def _form_of(way: EvidenceWay) -> _Form | None:
+    given = WAYS[way].parameters
+    match given:
+        case {"subject": str(subject), "predicates": tuple(predicates), "object": str(end), "unsaid": tuple(unsaid)}:
+            named = frozenset(one for one in predicates if isinstance(one, str))
+            return _Form(subject, named, end, frozenset(one for one in unsaid if isinstance(one, str)))
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a node says, with keys for blank nodes, as far as the mark says."""
+
+    says: tuple[Triple, ...] = ()
+    mark: Mark = WHOLE
+
+
+@dataclass(slots=True)
+class _Stated:
+    """An edge as an engine has it, and the nodes that may state something about it, for each way."""
+
+    subject: Term
+    object: Term
+    nodes: list[tuple[_Form, Term]] = field(default_factory=list)
+    mark: Mark = WHOLE
+
+
+class BlankEvidence:
+    """Reads what is stated about edges that have a blank node at an end.
+
+    Args:
+        client: Sends the queries.
+        lookup: Looks blank nodes up.
+        in_use: The ways in which the graph states evidence.
+        batch: Nodes in one query.
+    """
+
+    def __init__(self, client: SparqlClient, lookup: BlankLookup, in_use: WaysInUse, batch: int) -> None:
+        self._client = client
+        self._lookup = lookup
+        self._in_use = in_use
+        self._batch = batch
+
+    async def about(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge."""
+        try:
+            ways = await self._in_use.ways(call)
+        except Fault as fault:
+            return dict.fromkeys(edges, Evidence(mark=Mark(fault)))
+        forms = [form for way in ways if (form := _form_of(way)) is not None]
+        mark = WHOLE if len(forms) == len(ways) else _UNREAD
+        if not forms:
+            return dict.fromkeys(edges, Evidence(mark=mark))
+        ends = {end for edge in edges for end in (edge.subject, edge.object) if is_blank_node(end)}
+        asked = {one.node: one for one in await self._lookup.asked(sorted(ends), call)}
+        stated: dict[Edge, _Stated] = {}
+        for edge in edges:
+            at = edge.subject if is_blank_node(edge.subject) else edge.object
+            one = asked.get(at)
+            found = stated[edge] = _Stated(_term_of(edge.subject), _term_of(edge.object))
+            if one is None or one.content is None:
+                found.mark = mark if one is None or one.mark.whole else one.mark
+                continue
+            found.mark = mark
+            is_subject = at == edge.subject
+            found.nodes = [
+                (form, end)
+                for form in forms
+                for predicate, end in one.content.said
+                if predicate == (form.subject if is_subject else form.object)
+            ]
+        said = await self._said((end for one in stated.values() for _, end in one.nodes), call)
+        return await checked_evidence({edge: _evidence(edge, one, said) for edge, one in stated.items()}, call)
+
+    async def _said(self, nodes: Iterable[Term], call: Call) -> Mapping[Term, _Said]:
+        """Return what some nodes say."""
+        wanted = dict.fromkeys(nodes)
+        keys = [one.value for one in wanted if isinstance(one, BlankTerm)]
+        found: dict[Term, _Said] = {}
+        for key, content in (await self._lookup.contents(keys, call)).items():
+            found[BlankTerm(key)] = _of_content(content)
+        query = BatchedQuery[Iri, _Said](
+            self._client, "blank_nodes/said", self._batch, lambda batch: {"nodes": batch}, _read_said
+        )
+        named = [one.value for one in wanted if isinstance(one, IriTerm)]
+        for node, one in (await query.run(named, call)).items() if named else ():
+            found[IriTerm(node)] = one
+        return found
+
+
+def _of_content(content: Content) -> _Said:
+    return _Said(content.says, content.mark)
+
+
+def _term_of(end: Iri) -> Term:
+    part = NodeId.of(end) if is_blank_node(end) else None
+    return IriTerm(end) if part is None else BlankTerm(part.key)
+
+
+def _evidence(edge: Edge, stated: _Stated, said: Mapping[Term, _Said]) -> Evidence:
+    statements = EdgeStatements(mark=stated.mark)
+    for form, node in stated.nodes:
+        one = said.get(node, _Said(mark=_UNREAD))
+        if not one.mark.whole:
+            statements.mark = one.mark
+        triples = frozenset(one.says)
+        names_predicate = any((predicate, IriTerm(edge.predicate)) in triples for predicate in form.predicates)
+        if not names_predicate or not triples >= {(form.subject, stated.subject), (form.object, stated.object)}:
+            continue
+        statement = statements.statements.setdefault(node, Statement())
+        for predicate, end in one.says:
+            item = None if predicate in form.unsaid else value(end)
+            if item is None or (predicate == RDF_TYPE and isinstance(item, Resource) and item.iri in SAYING_NOTHING):
+                continue
+            statement.properties.setdefault(predicate, {})[item] = item
+    return merged([statements])
+
+
+def _read_said(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said]:
+    found: defaultdict[Iri, dict[Triple, None]] = defaultdict(dict)
+    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
+    for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True):
+        found[node][predicate, end] = None
+    return {node: _Said(tuple(found.get(node, ())), mark) for node in batch}
