@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import inf
 from typing import Final
@@ -22,6 +22,7 @@ from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_keys import NodeId, Way, bindings_of, by_key, can_state, parameters_of, template_of
+from gateway.sparql.blank_rule import BlankRule, Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri, literal
@@ -49,9 +50,6 @@ _DEEPEST: Final = 100
 """Blank nodes in each other of which it is found out whether they belong to an expression."""
 
 _EVIDENCE = frozenset((*EVIDENCE_MARKERS, f"{OWL}annotatedSource", f"{OWL}annotatedProperty", f"{OWL}annotatedTarget"))
-
-Triple = tuple[Iri, Term]
-"""A predicate, and what is at the other end; of a blank node its key."""
 
 
 class Kind(Enum):
@@ -118,6 +116,7 @@ class _Read:
     contents: dict[Iri, Content] = field(default_factory=dict)
     kinds: dict[Iri, Kind] = field(default_factory=dict)
     ids: dict[Iri, Iri] = field(default_factory=dict)
+    evidence: dict[Iri, bool] = field(default_factory=dict)
     has_expressions: bool | None = None
 
 
@@ -158,6 +157,7 @@ class ContentReader:
     ) -> None:
         self._client = client
         self._rule = rule
+        self._edges = BlankRule(client, rule)
         self._way: Way = way
         self._levels = levels
         self._expressions = expressions
@@ -184,8 +184,25 @@ class ContentReader:
         )
         statable = [key for key in keys if can_state(self._way, key)]
         found = await query.run(statable, call)
+        if not self._edges.is_of_engine:
+            found = await self._with_edges(found, call)
         refused = Content(mark=Mark(EndpointFault("The endpoint knows a blank node by what no query can state.")))
         return found | dict.fromkeys(set(keys).difference(statable), refused)
+
+    async def _with_edges(self, contents: Mapping[Iri, Content], call: Call) -> dict[Iri, Content]:
+        """Return contents with what of them are edges, where the engine did not say it."""
+        triples = {key: (content.says, content.said) for key, content in contents.items()}
+        edges = await self._edges.edges(triples, self._of(call).evidence, call)
+        found: dict[Iri, Content] = {}
+        for key, content in contents.items():
+            (outgoing, incoming), mark = edges[key]
+            mark = mark if content.mark.whole else content.mark
+            found[key] = replace(content, outgoing=outgoing, incoming=incoming, mark=mark)
+        return found
+
+    def note_nodes(self, nodes: Iterable[Iri], call: Call) -> None:
+        """Note that some nodes with an IRI have edges, and so state no evidence."""
+        self._of(call).evidence |= dict.fromkeys(nodes, False)
 
     async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
         """Return the IDs of those blank nodes that are nodes and could be read, with others of the call."""

@@ -12,7 +12,7 @@ from gateway.sparql.blank_contents import BlankEnd, Content
 from gateway.sparql.blank_keys import is_key
 from gateway.sparql.blank_lists import ListEdge, Lists
 from gateway.sparql.table import BlankTerm, IriTerm
-from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
+from gateway.terms.iri import EVIDENCE_MARKERS, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _UNREAD = Content()
 
@@ -32,6 +32,11 @@ class Known:
     contents: Mapping[Iri, Content]
     lists: Mapping[Iri, Lists | None]
     parts: Collection[Iri] = frozenset()
+
+    def is_evidence(self, end: Iri) -> bool:
+        """Return whether an end is a blank node that states evidence about a triple, and so no end of an edge."""
+        content = self.contents.get(end)
+        return content is not None and any(predicate in EVIDENCE_MARKERS for predicate, _ in content.says)
 
 
 class _Edges:
@@ -63,6 +68,8 @@ class _Edges:
         if lists is not None:
             self.add_lists(lists)
             return
+        if self._known.is_evidence(other):
+            return
         node = self._known.ids.get(other, "") if is_key(other) else other
         shown = node or other
         edge = Edge(shown, predicate, self._node) if is_incoming else Edge(self._node, predicate, shown)
@@ -83,6 +90,8 @@ class _Edges:
                 self.add_lists(other)
                 continue
             made = as_edge(one, self._known.ids)
+            if self._known.is_evidence(one.subject) or self._known.is_evidence(one.object):
+                continue
             if made is None:
                 edge = Edge(one.subject, one.predicate, one.object)
                 self.unread[edge] = None
@@ -151,6 +160,8 @@ def of_node(
     doubted = 0
     count = 0
     for end in ends:
+        if known.is_evidence(end.key):
+            continue
         count += 1
         content = known.contents.get(end.key, _UNREAD)
         if (end.predicate, IriTerm(node)) in (content.says if end.is_incoming else content.said):

@@ -13,9 +13,10 @@ from gateway.graph.reading import checked_evidence
 from gateway.graph.values import WHOLE, Edge, Evidence, Iri, Mark, Resource
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, Triple
+from gateway.sparql.blank_contents import Content
 from gateway.sparql.blank_keys import NodeId, by_key
 from gateway.sparql.blank_lookup import BlankLookup
+from gateway.sparql.blank_rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence import SAYING_NOTHING, WAYS, EdgeStatements, Statement, WaysInUse, merged
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, iri, value

@@ -21,8 +21,9 @@ from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind, Triple, groups_of
+from gateway.sparql.blank_contents import Content, ContentReader, Kind, groups_of
 from gateway.sparql.blank_keys import bindings_of, by_key, can_state, is_key, parameters_of
+from gateway.sparql.blank_rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri

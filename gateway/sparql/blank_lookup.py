@@ -399,6 +399,7 @@ class BlankLookup:
         ends: dict[Iri, Sequence[BlankEnd]] = {node: () for node, some in cells.items() if some}
         if beside and await self.have_keys(call):
             self.are_there = True
+            reader.note_nodes(beside, call)
             anchor = min(beside, key=lambda node: found[node].blank_edges)
             if await self._proof.doubt(reader, anchor, call) is None:
                 # Of too many for one answer some are read, and all others stay counted.
@@ -436,6 +437,9 @@ class BlankLookup:
     async def _blank_ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
         """Return the blank ends of edges of nodes with an IRI."""
         given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
+        if not self._rule.may_have_evidence:
+            # What a blank node says is read anyway, and shows whether it states evidence.
+            given |= dict.fromkeys(self._rule.evidence, ())
         query = BatchedQuery[Iri, BlankEnds](
             self._client,
             "blank_nodes/beside",

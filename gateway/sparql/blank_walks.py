@@ -86,12 +86,14 @@ class _Step:
         is_inverse: Whether it is followed against its direction.
         is_first: Whether it begins at the nodes that were asked for.
         is_last: Whether it leads to the ends.
+        is_edge: Whether it leads to the ends of edges.
     """
 
     predicate: Iri
     is_inverse: bool
     is_first: bool
     is_last: bool
+    is_edge: bool
 
 
 class BlankWalks:
@@ -167,7 +169,8 @@ class BlankWalks:
         blank: Counter[Iri] = Counter()
         marks: dict[Iri, Mark] = {}
         for place, (predicate, is_inverse) in enumerate(steps):
-            step = _Step(predicate, is_inverse, place == 0, place == len(steps) - 1)
+            is_last = place == len(steps) - 1
+            step = _Step(predicate, is_inverse, place == 0, is_last, is_last and self._is_edge(predicate))
             frontier = list(dict.fromkeys(end for some in counts.values() for end in some if isinstance(end, str)))
             led = await self._led(frontier, step, call) if frontier else {}
             following: dict[Iri, Counter[End]] = {}
@@ -222,7 +225,6 @@ class BlankWalks:
     async def _said_of_blank(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Said]:
         asked = await self._lookup.asked(nodes, call)
         types = await self._types_of(asked, step, call)
-        is_edge = step.is_last and self._is_edge(step.predicate)
         found: dict[Iri, _Said] = {}
         for one in asked:
             found[one.node] = _Said(one.node, mark=one.mark)
@@ -237,7 +239,7 @@ class BlankWalks:
                 for triple in triples
                 if triple[0] == step.predicate
                 # What is no edge leads to a node that states evidence.
-                and not (is_edge and isinstance(triple[1], IriTerm) and triple not in edges)
+                and not (step.is_edge and isinstance(triple[1], IriTerm) and triple not in edges)
             ]
             cells = [end.value for p, end in content.said if is_list_part(p) and isinstance(end, BlankTerm)]
             found[one.node] = _Said(
@@ -262,8 +264,7 @@ class BlankWalks:
 
     async def _said_of_named(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Said]:
         pattern = ("v", step.predicate, "n") if step.is_inverse else ("n", step.predicate, "v")
-        is_edge = step.is_last and self._is_edge(step.predicate)
-        checked = self._rule.evidence_at([*([] if step.is_first else ["n"]), *(["v"] if is_edge else [])])
+        checked = self._rule.evidence_at([*([] if step.is_first else ["n"]), *(["v"] if step.is_edge else [])])
         query = BatchedQuery[Iri, _Said](
             self._client,
             "blank_nodes/step",
@@ -301,7 +302,7 @@ def _resolved(said: _Said, step: _Step, known: Known) -> _Led:
             if id(lists) not in added:
                 added.add(id(lists))
                 _add_members(led, said.owner, lists, step, known)
-        else:
+        elif not (step.is_edge and known.is_evidence(end.value)):
             led.blank += 1
             content = known.contents.get(end.value)
             if content is None or not is_evidence(content):
