@@ -37,8 +37,8 @@ from gateway.terms.iri import (
     RESTRICTION,
 )
 
-_BATCH: Final = 200
-"""Nodes in one query: RDF4J is sent a field for each, and takes some hundreds."""
+_BATCHES: Final[Mapping[Way, int]] = {"iris": 200, "labels": 200, "fields": 100}
+"""Nodes in one query: RDF4J is sent a field for each, and takes more time for the second hundred than for the first."""
 
 _ROUNDS: Final = 12
 """How far blank nodes are followed upwards to find out whether one belongs to an expression."""
@@ -177,7 +177,7 @@ class ContentReader:
         query = BatchedQuery[Iri, Content](
             self._client,
             template_of(self._way),
-            _BATCH,
+            _BATCHES[self._way],
             lambda batch: {**parameters_of(self._way, batch), **rule},
             _read_contents,
             bindings=lambda batch: bindings_of(self._way, batch),

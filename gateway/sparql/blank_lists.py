@@ -11,11 +11,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import EndpointFault
 from gateway.files.lists import ArrayValue, fold_lists, is_list_part
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
@@ -23,13 +22,14 @@ from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import Content, ContentReader, Kind, groups_of
 from gateway.sparql.blank_keys import bindings_of, by_key, can_state, is_key, parameters_of
+from gateway.sparql.blank_list_probe import ListProbe
 from gateway.sparql.blank_rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri
 from gateway.sparql.table import literal as literal_of
 from gateway.sparql.table import term as any_term
-from gateway.terms.iri import POSITION, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDFS_MEMBER, XSD
+from gateway.terms.iri import POSITION, RDF_NIL, RDF_REST, RDFS_MEMBER, XSD
 from gateway.terms.literals import Literal
 
 _log = logging.getLogger(__name__)
@@ -42,15 +42,6 @@ _MOST: Final = 5_000
 
 _ROUNDS: Final = 6
 """Lists in each other that are followed."""
-
-_FRESH_SECONDS: Final = 300.0
-"""How long it is believed that a graph has no lists."""
-
-NUMBERED: Final = tuple(f"{RDF}_{number}" for number in range(1, 11))
-"""By one of these a graph shows that it has containers."""
-
-LIST_TYPES: Final = tuple(f"{RDF}{name}" for name in ("List", "Seq", "Bag", "Alt"))
-"""Types of lists and containers, which say nothing of them."""
 
 _MEMBER: Final = node(RDFS_MEMBER)
 
@@ -130,8 +121,6 @@ class _Read:
     """What one call has read: the lists of each cell; None where they are unread."""
 
     lists: dict[Iri, Lists | None] = field(default_factory=dict)
-    are_there: bool | None = None
-    are_containers: bool | None = None
 
 
 class ListReader:
@@ -153,47 +142,28 @@ class ListReader:
         self._may_ask_for_keys = may_ask_for_keys
         # A rule that names predicates may allow one to a list and not those to its members.
         self._may_fold = not (rule.allowed or rule.namespaces or rule.objects)
-        self._none_until = -inf
+        self._probe = ListProbe(client)
         self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
+
+    def note(self, predicates: Iterable[Iri]) -> None:
+        """Note predicates of the graph, some of which may show that it has containers."""
+        self._probe.note(predicates)
 
     async def are_there(self, call: Call) -> bool:
         """Return whether the graph may have lists that are folded."""
-        if not self._may_fold:
-            return False
-        known = self._of(call)
-        if known.are_there is None:
-            now = self._client.flow.clock()
-            if now < self._none_until:
-                known.are_there = False
-                return False
-            known.are_there = await self._has((RDF_REST, RDF_FIRST, *NUMBERED), [RDF_NIL], call)
-            if known.are_there is None:
-                return True
-            if not known.are_there:
-                self._none_until = now + _FRESH_SECONDS
-        return known.are_there
+        return self._may_fold and await self._probe.are_there(call)
 
     async def are_containers(self, call: Call) -> bool:
-        """Return whether the graph may have containers."""
-        known = self._of(call)
-        if known.are_containers is None:
-            known.are_containers = await self.are_there(call) and await self._has(NUMBERED, [], call) is not False
-        return known.are_containers
-
-    async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool | None:
-        """Return whether the graph has a triple with some predicate or object; None where it did not say."""
-        given = {"predicates": predicates, "empty": [ends] if ends else []}
-        try:
-            rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
-        except Fault:
-            return None
-        return bool(len(rows))
+        """Return whether the graph may have containers that are folded."""
+        return self._may_fold and await self._probe.are_containers(call)
 
     async def of(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Lists | None]:
         """Return the lists of some cells, with those of others that the call has read."""
         known = self._of(call).lists
         wanted = [key for key in dict.fromkeys(keys) if key not in known]
         if wanted and self._may_fold:
+            contents = self._contents.contents(call)
+            self.note(p for key in wanted if key in contents for p, _ in contents[key].says)
             for lists, cells in await self._read(wanted, call):
                 known |= dict.fromkeys(cells, lists)
         known |= {key: None for key in wanted if key not in known}

@@ -14,15 +14,13 @@ from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
 from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.settings.profile import Profile, has_blank_nodes
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_beside import BesideReader
 from gateway.sparql.blank_contents import (
     BlankEnd,
-    BlankEnds,
     Content,
     ContentReader,
     ExpressionProbe,
     Kind,
-    read_beside,
 )
 from gateway.sparql.blank_edges import (
     Known,
@@ -39,8 +37,8 @@ from gateway.sparql.blank_proof import KeyProof
 from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values, is_to_member
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
-from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
-from gateway.sparql.table import BlankTerm, IriTerm, Table, integer, iri, read
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.table import BlankTerm, IriTerm
 from gateway.terms.iri import RDF_TYPE, RDFS_MEMBER, is_blank_node
 
 _LEVELS: Final = 2
@@ -51,9 +49,6 @@ _SOME: Final = 5_000
 
 _LISTS_BEHIND: Final = 3
 """How far lists are read that hang on the nodes in and around lists: a list that is a node may own one that is none."""
-
-_SCAN: Final = 20_000
-"""Edges with a blank node that are counted in one query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +90,7 @@ class BlankLookup:
         self._folded: FoldedReader | None = None
         self._expressions = ExpressionProbe(client)
         self._proof = KeyProof(client)
+        self._beside = BesideReader(client, rule, profile.limits.batch)
         self._values = BlankValues(client, profile.limits.facts_batch)
         self.are_there: bool | None = None
 
@@ -232,8 +228,13 @@ class BlankLookup:
             return {}, True
         known = await lists.ids(keys, call)
         others = [key for key in keys if key not in known]
-        unread = [key for key in others if await lists.is_unread(key, call)]
-        return {key: known[key] for key in keys if key in known}, not unread
+        contents = reader.contents(call)
+        for key in others:
+            # What is in an expression by no content of its own may be a node that the expression is about.
+            is_in_expression = key in contents and contents[key].own_kind is Kind.NODE
+            if is_in_expression or await lists.is_unread(key, call):
+                return {key: known[key] for key in keys if key in known}, False
+        return {key: known[key] for key in keys if key in known}, True
 
     async def contents(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Content]:
         """Return what some blank nodes say."""
@@ -256,6 +257,11 @@ class BlankLookup:
         members = dict.fromkeys(edge.object for edge in edges if edge.predicate in predicates and is_key(edge.object))
         return list(members), all(known.lists.get(key) is not None for key in keys if key not in known.ids)
 
+    def note_predicates(self, predicates: Iterable[Iri]) -> None:
+        """Note predicates of the graph, some of which may show that it has containers."""
+        if self._lists is not None:
+            self._lists.note(predicates)
+
     async def have_lists(self, call: Call) -> bool:
         """Return whether the graph may have lists that are folded, so that its triples are not its edges."""
         return self._lists is not None and await self._lists.are_there(call)
@@ -268,7 +274,7 @@ class BlankLookup:
             return found
         if not await self._expressions.are_there(call):
             return found
-        counted = await self._beside(list(found), beside_expressions(selection), call)
+        counted = await self._beside.counts(list(found), beside_expressions(selection), call)
         return {node: _with_unread(one, counted[node]) if one.mark.whole else one for node, one in found.items()}
 
     async def have_expressions(self, call: Call) -> bool:
@@ -302,7 +308,7 @@ class BlankLookup:
         if not nodes or self._folded is None or not (has_expressions or await self._folded.are_there(call)):
             return {}
         wide = await self.with_cells(selection, call)
-        ends = await self._blank_ends(nodes, wide, call)
+        ends = await self._beside.ends(nodes, wide, call)
         if any(one.ends for one in ends.values()) and await self.have_keys(call) and self._reader is not None:
             await self._proof.doubt(self._reader, None, call)
         cells = [cell for node in nodes for cell in cells_with_iri(node, shown.get(node, ()), ends[node].ends)]
@@ -390,6 +396,7 @@ class BlankLookup:
             selection: Which of them are wanted.
             call: The call that asks.
         """
+        self.note_predicates(edge.predicate for one in found.values() for edge in one.edges)
         rest = {} if wide == selection else {node: _selected(node, one, selection) for node, one in found.items()}
         beside = [node for node, one in found.items() if one.blank_edges and one.mark.whole]
         cells = {node: cells_with_iri(node, one.edges, ()) for node, one in found.items()}
@@ -405,7 +412,7 @@ class BlankLookup:
                 # Of too many for one answer some are read, and all others stay counted.
                 ends |= {
                     node: one.ends if one.mark.whole else one.ends[:_SOME]
-                    for node, one in (await self._blank_ends(beside, wide, call)).items()
+                    for node, one in (await self._beside.ends(beside, wide, call)).items()
                     if one.mark.answered
                 }
         named = dict.fromkeys(chain.from_iterable(cells.values()))
@@ -433,22 +440,6 @@ class BlankLookup:
             return {}
         counted = await expressions_as_types(nodes, self._client, self._batch, call)
         return {node: one for node, one in counted.items() if one.count or not one.mark.whole}
-
-    async def _blank_ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
-        """Return the blank ends of edges of nodes with an IRI."""
-        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
-        if not self._rule.may_have_evidence:
-            # What a blank node says is read anyway, and shows whether it states evidence.
-            given |= dict.fromkeys(self._rule.evidence, ())
-        query = BatchedQuery[Iri, BlankEnds](
-            self._client,
-            "blank_nodes/beside",
-            self._batch,
-            lambda batch: {"nodes": batch, **given},
-            read_beside,
-            beside=selected_predicates(selection),
-        )
-        return await query.run(nodes, call)
 
     async def without_nodes(
         self, described: Mapping[Iri, Description], call: Call, *, contents: bool
@@ -491,32 +482,11 @@ class BlankLookup:
 
     async def beside_blank_nodes(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Sequence[Iri]:
         """Return those of some nodes that have edges with blank nodes, or may have."""
-        counted = await self._beside(ids, selection, call)
+        counted = await self._beside.counts(ids, selection, call)
         typed = await self.typed_by_expressions(ids, selection, call)
         return [
             node for node, one in counted.items() if one.count or not one.exact or not one.mark.whole or node in typed
         ]
-
-    async def _beside(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
-        """Return how many edges with blank nodes some nodes have."""
-
-        def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
-            counts = dict.fromkeys(batch, 0)
-            for node, count in read(rows, iri("n"), integer("degree")):
-                counts[node] += count
-            whole = sum(counts.values()) < _SCAN
-            return {node: Degree(count, whole, mark) for node, count in counts.items()}
-
-        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
-        query = BatchedQuery[Iri, Degree](
-            self._client,
-            "blank_nodes/count",
-            self._batch,
-            lambda batch: {"nodes": batch, "scan": _SCAN, **given},
-            read_counts,
-            beside=selected_predicates(selection),
-        )
-        return await query.run(ids, call)
 
 
 def apart(ids: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:

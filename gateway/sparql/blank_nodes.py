@@ -8,7 +8,7 @@ edges are only counted and it is not known that the graph has none.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -48,8 +48,8 @@ from gateway.settings.profile import Profile
 from gateway.sparql.blank_edges import capped, degree_of, is_to_empty_list
 from gateway.sparql.blank_evidence import BlankEvidence
 from gateway.sparql.blank_lookup import BlankLookup, apart
+from gateway.sparql.blank_steps import StepReader
 from gateway.sparql.blank_values import said_by
-from gateway.sparql.blank_walks import BlankWalks
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
@@ -87,7 +87,7 @@ class BlankNodes:
         self._named = readers
         self._lookup = BlankLookup(client, rule, profile)
         self._evidence = BlankEvidence(client, self._lookup, readers.in_use, profile.limits.facts_batch)
-        self._walks = BlankWalks(client, rule, self._lookup, readers.walks, profile)
+        self._steps = StepReader(client, rule, self._lookup, readers.walks, profile)
         self.existing = partial(self._existing, readers.nodes.existing)
         self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
 
@@ -108,6 +108,10 @@ class BlankNodes:
     async def fold_lists(self, call: Call) -> bool:
         """Return whether lists are edges to their members, and not the triples that they are made of."""
         return await self._lookup.read_lists(call)
+
+    def note_predicates(self, predicates: Iterable[Iri]) -> None:
+        """Note predicates of the graph, some of which may show that it has containers."""
+        self._lookup.note_predicates(predicates)
 
     async def has_lists(self, call: Call) -> bool:
         """Return whether the graph may have such lists."""
@@ -339,7 +343,7 @@ class BlankNodes:
         if walk[0].predicates == "any":
             described = await self.node_metadata(ids, call, blank_nodes=False, precise=False)
             return {node: literals_of(one) for node, one in described.items()}
-        found = dict(await self._walks.ends(ids, walk, call, ways=ways))
+        found = dict(await self._steps.ends(ids, walk, call, ways=ways))
         if any(map(_is_about_lists, walk)) and await self.has_lists(call):
             unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
             found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
@@ -354,7 +358,7 @@ class BlankNodes:
 
     async def lists_behind(self, walk: Walk, call: Call) -> bool:
         """Return whether a predicate of a walk may lead to lists, which no query of the whole walk follows."""
-        return await self._walks.lists_behind(walk, call)
+        return await self._steps.lists_behind(walk, call)
 
     async def _existing(
         self,

@@ -19,7 +19,7 @@ from gateway.graph.walks import Alternatives, Nodes, Operand, Selected, Selectio
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank_keys import by_key
-from gateway.sparql.blank_lists import LIST_TYPES
+from gateway.sparql.blank_list_probe import LIST_TYPES
 from gateway.sparql.blank_nodes import BlankNodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, name_parameters
@@ -189,6 +189,7 @@ class BlankSearch:
         predicates = counts.blank_predicates
         of_lists = [one for one in (*counts.predicates, *predicates) if is_list_part(one)]
         if of_lists and await self._blank.fold_lists(call):
+            self._blank.note_predicates(of_lists)
             for one in of_lists:
                 counts.predicates.pop(one, None)
         else:

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.anyio
 
 GRAPHS: Final = {
     "container": "x:bag a rdf:Bag ; rdf:_1 x:a ; rdf:_2 'two' ; rdf:_10 x:b ; rdf:_3 x:a . x:o x:p x:bag .",
+    "late container": "x:o x:p [ a rdf:Bag ; rdf:_12 x:a ; rdf:_13 x:b ] .",
     "list": "x:l rdf:first x:a ; rdf:rest ( x:b 'c' x:a ) . x:o x:p x:l .",
     "list of one": "x:l rdf:first x:a ; rdf:rest () . x:o x:p x:l .",
     "list of one literal": "x:l a rdf:List ; rdf:first 'a' ; rdf:rest () ; x:says 'more' . x:o x:p x:l .",

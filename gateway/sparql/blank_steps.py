@@ -22,7 +22,8 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import is_evidence
 from gateway.sparql.blank_edges import Known, as_edge
 from gateway.sparql.blank_keys import NodeId, by_key
-from gateway.sparql.blank_lists import NUMBERED, Lists
+from gateway.sparql.blank_list_probe import NUMBERED
+from gateway.sparql.blank_lists import Lists
 from gateway.sparql.blank_lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank_values import said_by
 from gateway.sparql.client import SparqlClient
@@ -96,7 +97,7 @@ class _Step:
     is_edge: bool
 
 
-class BlankWalks:
+class StepReader:
     """Reads where walks end that blank nodes or lists may be on.
 
     Args:

@@ -1,0 +1,69 @@
+"""The blank nodes beside nodes with an IRI of an endpoint: their keys, and how many edges lead to and from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gateway.graph.call import Call
+from gateway.graph.values import Degree, EdgeSelection, Iri, Mark
+from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank_contents import BlankEnds, read_beside
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
+from gateway.sparql.table import Table, integer, iri, read
+
+_SCAN: Final = 20_000
+"""Edges with a blank node that are counted in one query."""
+
+
+class BesideReader:
+    """Reads the blank ends of the edges of nodes with an IRI.
+
+    Args:
+        client: Sends the queries.
+        rule: Says what is an edge.
+        batch: Nodes in one query.
+    """
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, batch: int) -> None:
+        self._client = client
+        self._rule = rule
+        self._batch = batch
+
+    async def ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
+        """Return the blank ends of edges of nodes with an IRI."""
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
+        if not self._rule.may_have_evidence:
+            # What a blank node says is read anyway, and shows whether it states evidence.
+            given |= dict.fromkeys(self._rule.evidence, ())
+        query = BatchedQuery[Iri, BlankEnds](
+            self._client,
+            "blank_nodes/beside",
+            self._batch,
+            lambda batch: {"nodes": batch, **given},
+            read_beside,
+            beside=selected_predicates(selection),
+        )
+        return await query.run(nodes, call)
+
+    async def counts(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
+        """Return how many edges with blank nodes some nodes have."""
+
+        def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
+            counts = dict.fromkeys(batch, 0)
+            for node, count in read(rows, iri("n"), integer("degree")):
+                counts[node] += count
+            whole = sum(counts.values()) < _SCAN
+            return {node: Degree(count, whole, mark) for node, count in counts.items()}
+
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
+        query = BatchedQuery[Iri, Degree](
+            self._client,
+            "blank_nodes/count",
+            self._batch,
+            lambda batch: {"nodes": batch, "scan": _SCAN, **given},
+            read_counts,
+            beside=selected_predicates(selection),
+        )
+        return await query.run(ids, call)
