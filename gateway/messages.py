@@ -399,7 +399,7 @@ def without_names(found: NamelessNodes) -> str:
     """Return how many of the nodes that were looked at have no name."""
     among = "of the" if found.exact else "of"
     where = "" if found.exact else " in a sample"
-    return f"{found.count:,} {among} {counted(found.of, 'node')}{where} {_has(found.count)} no name"
+    return f"{found.count:,} {among} {counted(found.of, 'node')} with edges{where} {_has(found.count)} no name"
 
 
 def nameless_nodes(found: NamelessNodes | None) -> str:

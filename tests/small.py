@@ -16,7 +16,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
-from gateway.transport.base import ProbeResponse, TimeoutPolicy, Transport
+from gateway.transport.base import ProbeResponse, TextRow, TimeoutPolicy, Transport
 from gateway.transport.inprocess import InProcess
 
 X = "https://example.org/x/"
@@ -67,6 +67,11 @@ class Watched:
         """Run a query."""
         await self.hook(query)
         return await self._inner.select(query, deadline, spend)
+
+    async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
+        """Run a query whose rows are texts."""
+        await self.hook(query)
+        return await self._inner.select_texts(query, deadline)
 
     async def close(self) -> None:
         """Let go of nothing."""

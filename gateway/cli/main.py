@@ -91,6 +91,9 @@ def _run(arguments: list[str], log: StderrLog) -> int:
     options = request.options
     _configure_log(log, request)
     is_demo = request.is_about_a_graph and not (options.graph or options.endpoint or options.profile)
+    if request.is_about_a_graph and _misplaced(arguments):
+        # Beside an ID it would be left out, and another graph be asked about the other.
+        raise ConfigurationError("A file stands where a name or an ID is expected.")
     try:
         status = request.run() or 0
     except GatewayError as error:

@@ -52,7 +52,7 @@ async def test_it_is_shown_and_found(graph: str) -> None:
 async def test_who_has_both_is_not_counted_as_without_a_name_and_who_has_one_is(graph: str) -> None:
     async with open_gateway(graph) as gateway:
         advice = (await gateway.describe_schema()).next_steps
-    assert "1 of the 4 nodes has no name." in advice
+    assert "1 of the 4 nodes with edges has no name." in advice
     assert "given and family name (foaf:givenName, foaf:familyName, schema:givenName, schema:familyName) make" in advice
 
 

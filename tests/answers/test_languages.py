@@ -222,7 +222,7 @@ async def test_rows_are_in_the_order_of_the_texts_that_they_show() -> None:
 
 async def test_a_schema_says_how_many_nodes_have_no_name() -> None:
     async with over('x:a x:p x:b , x:c . x:b rdfs:label "one" .') as gateway:
-        assert "2 of the 3 nodes have no name." in (await gateway.describe_schema()).next_steps
+        assert "2 of the 3 nodes with edges have no name." in (await gateway.describe_schema()).next_steps
 
 
 async def test_a_search_says_in_which_language_it_found_a_name() -> None:

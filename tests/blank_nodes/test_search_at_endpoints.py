@@ -158,5 +158,5 @@ def test_every_engine_with_keys_counts_blank_nodes_without_a_name(engine: KeyedE
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert not unnamed.complete
-    assert "1 of the 3 nodes has no name" in (unnamed.next_steps or "")
+    assert "1 of the 3 nodes with edges has no name" in (unnamed.next_steps or "")
     assert named.complete

@@ -1,5 +1,6 @@
 """Whether the pages of an answer are right, and whether they say so where they are not whole."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -38,6 +39,9 @@ from tests.searches import wrong_in
 
 Expand = Callable[[str], str]
 """Return the whole IRI of an ID."""
+
+_MOST_LINKED = "by far the most linked of this name"
+_NOT_COMPARED = "not every name could be compared"
 
 Declared = Callable[[str], str]
 """Return the ID of a whole IRI by declared prefixes, which is what nodes are ordered by."""
@@ -110,10 +114,7 @@ def judge(
     if (early := _of_names(question, truth, pages)) is not None:
         return early
     if any(question.names):
-        # A name may be that of another entity, which is more linked.
-        taken = [truth.standing_out(name) if name else None for name in question.names]
-        ids = tuple(one or given for one, given in zip(taken, question.ids, strict=True))
-        question = replace(question, ids=ids)
+        question = replace(question, ids=_taken(question, truth, pages))
     if isinstance(pages, GatewayError):
         return _of_error(question, truth, pages)
     match pages[0]:
@@ -128,19 +129,51 @@ def judge(
             raise TypeError(f"{type(other).__name__} is no answer to {question.tool}")
 
 
+def _taken(question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError) -> tuple[str, ...]:
+    """Return the entities that are meant: a name may be that of another one, and is left out if none stands out."""
+    left_out = _left_out(pages)
+    named = enumerate(zip(question.names, question.ids, strict=True))
+    taken = [truth.standing_out(name) if name else one for at, (name, one) in named if at not in left_out]
+    return tuple(one for one in taken if one is not None)
+
+
+def _left_out(pages: Sequence[Answer] | GatewayError) -> Mapping[int, str]:
+    """Return why names were left out, by their position."""
+    told = [] if isinstance(pages, GatewayError) else pages[0].as_json().get("warnings", [])
+    found = {re.match(r"(?:seeds|ids)\[(\d+)\]: ", text): text for text in told if text.endswith("It was left out.")}
+    return {int(match[1]): text for match, text in found.items() if match is not None}
+
+
 def _of_names(question: Question, truth: Truth, pages: Sequence[Answer] | GatewayError) -> Judgement | None:
     """Judge what came of names in the place of IDs; None if they mean one entity each, or could not be looked up."""
     meant = [truth.of_the_name(name) for name in question.names if name]
-    if isinstance(pages, InputError) and "not every name could be compared" in pages.wrong:
+    if isinstance(pages, InputError) and _NOT_COMPARED in pages.wrong:
         return Verdict.MARKED, "names"
     if all(len(entities) == 1 for entities in meant):
         return None
-    if not isinstance(pages, GatewayError) and all(truth.standing_out(name) for name in question.names if name):
-        told = " ".join(pages[0].as_json().get("warnings", ()))
-        return None if "by far the most linked of this name" in told else (Verdict.WRONG, "others of a name not told")
+    unclear = {at for at, name in enumerate(question.names) if name and truth.standing_out(name) is None}
+    leaves_out = question.tool in {"bfs_query", "describe_entities"} and len(unclear) < len(question.names)
+    if not isinstance(pages, GatewayError) and (leaves_out or not unclear):
+        return _of_names_left_out(question, truth, pages, unclear)
     if isinstance(pages, GatewayError):
         return (Verdict.RIGHT, "") if isinstance(pages, InputError) else None
     return Verdict.WRONG, f"a name was taken for one of {[sorted(entities)[:3] for entities in meant]}"
+
+
+def _of_names_left_out(
+    question: Question, truth: Truth, pages: Sequence[Answer], unclear: AbstractSet[int]
+) -> Judgement | None:
+    """Judge whether an answer says which names are left out, and which were taken for one entity of several."""
+    told = " ".join(pages[0].as_json().get("warnings", ()))
+    if "more names like these" in told:
+        return Verdict.MARKED, "names"
+    left_out = _left_out(pages)
+    kept = [name for at, name in enumerate(question.names) if at not in left_out]
+    has_others = any(len(truth.of_the_name(name)) > 1 for name in kept)
+    is_right = all(at in unclear or _NOT_COMPARED in text for at, text in left_out.items())
+    if is_right and unclear <= left_out.keys() and has_others == (_MOST_LINKED in told):
+        return None
+    return Verdict.WRONG, "others of a name not told"
 
 
 def _of_error(question: Question, truth: Truth, error: GatewayError) -> Judgement:

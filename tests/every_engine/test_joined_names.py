@@ -27,7 +27,7 @@ ex:p3 a ex:P ; rdfs:label "Mary S." ; foaf:knows ex:p1 .
 
 
 async def _are_found(gateway: Gateway) -> None:
-    assert "nodes have no name" not in (await gateway.describe_schema()).next_steps
+    assert "have no name" not in (await gateway.describe_schema()).next_steps
     for query, node, name in [
         ("Ada Lovelace", "p1", "Ada Lovelace"),
         ("lovelace, ada", "p1", "Ada Lovelace"),

@@ -48,7 +48,7 @@ async def test_an_empty_answer_says_how_many_nodes_have_no_name_and_is_not_compl
     assert answer.as_json() == {
         "result": [],
         "complete": False,
-        "next_steps": f"{TRY} 1 of the 3 nodes has no name: {DO}",
+        "next_steps": f"{TRY} 1 of the 3 nodes with edges has no name: {DO}",
     }
 
 
@@ -58,7 +58,7 @@ async def test_guesses_do_not_hide_that_nodes_have_no_name() -> None:
     assert not answer.complete
     assert answer.next_steps is not None
     assert answer.next_steps.startswith("No name has the word 'unheard'. No name fits; guesses")
-    assert answer.next_steps.endswith(f"1 of the 3 nodes has no name: {DO}")
+    assert answer.next_steps.endswith(f"1 of the 3 nodes with edges has no name: {DO}")
 
 
 async def test_a_hit_says_nothing_of_other_nodes() -> None:
@@ -99,7 +99,7 @@ async def test_the_nodes_are_counted_once_and_again_after_everything_was_forgott
 async def test_a_graph_in_this_process_is_counted_although_its_schema_was_not_read() -> None:
     profile = Profile(size=ROOM, orientation=SAMPLED)
     answer = await searched(GRAPH, profile=profile)
-    assert "1 of 3 nodes in a sample has no name" in (answer.next_steps or "")
+    assert "1 of 3 nodes with edges in a sample has no name" in (answer.next_steps or "")
     assert (await searched(GRAPH.replace("x:note", "rdfs:label"), profile=profile)).complete
 
 
@@ -115,9 +115,9 @@ def circle(nodes: int, rest: str = "") -> str:
 @pytest.mark.parametrize(
     ("rest", "is_counted", "said"),
     [
-        ("x:n1 x:q x:unnamed .", False, "1 of 13 nodes in a sample has no name"),
+        ("x:n1 x:q x:unnamed .", False, "1 of 13 nodes with edges in a sample has no name"),
         ("", True, None),
-        ("x:n9000 x:p x:unnamed .", True, "1 of the 11,001 nodes has no name"),
+        ("x:n9000 x:p x:unnamed .", True, "1 of the 11,001 nodes with edges has no name"),
         # The statement has no name, and is no node.
         ("[] x:q 1 . x:statement rdf:subject x:n1 ; x:p x:n2 ; x:q x:n3 . x:n4 x:q x:n5 .", True, None),
     ],
@@ -146,7 +146,7 @@ async def test_of_a_large_graph_elsewhere_some_nodes_are_looked_at() -> None:
     profile = Profile(size=ROOM, orientation=SAMPLED)
     async with over(WatchedElsewhere(engine(turtle), nothing), profile) as gateway:
         answer = await gateway.search_entities(UNHEARD)
-    assert "10 of 20 nodes in a sample have no name" in (answer.next_steps or "")
+    assert "10 of 20 nodes with edges in a sample have no name" in (answer.next_steps or "")
     assert not answer.complete
 
 
@@ -224,7 +224,7 @@ async def test_every_engine_counts_the_nodes_without_a_name(engine: Column, grap
     if nodes <= named:
         assert (answer.complete, answer.next_steps) == (True, TRY)
         return
-    match = re.search(r"([\d,]+) of the ([\d,]+) nodes (?:has|have) no name", answer.next_steps or "")
+    match = re.search(r"([\d,]+) of the ([\d,]+) nodes with edges (?:has|have) no name", answer.next_steps or "")
     assert match is not None
     assert [int(number.replace(",", "")) for number in match.groups()] == [len(nodes - named), len(nodes)]
     assert not answer.complete

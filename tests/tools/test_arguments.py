@@ -107,8 +107,8 @@ def test_one_of_a_kind_is_no_plural_where_values_are_counted() -> None:
         str(IndexInfo("", 1, 1, whole=True, typed=True, long=False)),
     ]
     assert [text for text in texts if ONE_OF_MANY.search(text)] == []
-    assert "1 of the 1 node has no name" in texts[0]
-    assert "1 of 3 nodes in a sample has no name" in texts[1]
+    assert "1 of the 1 node with edges has no name" in texts[0]
+    assert "1 of 3 nodes with edges in a sample has no name" in texts[1]
     assert texts[3] == "the local label index: 1 name of 1 entity"
 
 
