@@ -69,7 +69,7 @@ class Watched:
         return await self._inner.select(query, deadline, spend)
 
     async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
-        """Run a query whose rows are texts."""
+        """Run a query whose answer may have any length."""
         await self.hook(query)
         return await self._inner.select_texts(query, deadline)
 

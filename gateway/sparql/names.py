@@ -107,7 +107,7 @@ class SparqlNameReader:
         """Read the nodes without a name, and return how many there are."""
         await self._rule.refresh(call)
         names = self._name_predicates.all
-        evidence = self._rule.evidence_of_nodes
+        evidence = self._rule.scanned_evidence_of_nodes
         given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "no_edges": self._rule.excepted}
 
         async def read() -> Sequence[TextRow]:
@@ -319,7 +319,7 @@ class NamelessCounter:
             "most": self._most,
             "blank_nodes": [True] * blank_nodes,
             "excepted": self._rule.excepted,
-            **self._rule.evidence,
+            **self._rule.scanned_evidence,
             **self._rule.ends,
         }
         try:

@@ -187,7 +187,7 @@ class TermCounter:
 
     async def _count_types(self, counts: Counts, totals: Scan, call: Call) -> None:
         limit = totals.limit
-        given: dict[str, Parameter] = {"types": self._types, **self._rule.evidence_of_nodes}
+        given: dict[str, Parameter] = {"types": self._types, **self._rule.scanned_evidence_of_nodes}
         if sum(totals.counts.get(iri, 0) for iri in self._types) <= _TRIPLES:
             scan = await self._scan("schema/types", "t", limit, call, given)
             are_few = len(scan.counts) <= FEW_FOR_A_THREAD
@@ -206,7 +206,11 @@ class TermCounter:
     async def _count_predicates(self, counts: Counts, totals: Scan, call: Call) -> None:
         excepted = set(self._rule.excepted)
         wanted = {iri: total for iri, total in totals.counts.items() if iri not in excepted and self._rule.allows(iri)}
-        given: dict[str, Parameter] = {"excepted": self._rule.excepted, **self._rule.evidence, **self._rule.ends}
+        given: dict[str, Parameter] = {
+            "excepted": self._rule.excepted,
+            **self._rule.scanned_evidence,
+            **self._rule.ends,
+        }
         for predicates in await self._batches(counts, wanted, call):
             scan = await self._scan("schema/edges", "p", totals.limit, call, {**given, "predicates": predicates})
             counts.predicates |= scan.counts
