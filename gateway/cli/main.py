@@ -90,10 +90,8 @@ def _run(arguments: list[str], log: StderrLog) -> int:
         return int(request or 0)
     options = request.options
     _configure_log(log, request)
+    _refuse_misplaced(arguments, request)
     is_demo = request.is_about_a_graph and not (options.graph or options.endpoint or options.profile)
-    if request.is_about_a_graph and _misplaced(arguments):
-        # Beside an ID it would be left out, and another graph be asked about the other.
-        raise ConfigurationError("A file stands where a name or an ID is expected.")
     try:
         status = request.run() or 0
     except GatewayError as error:
@@ -162,6 +160,12 @@ def _configured_endpoint(options: CommonOptions) -> str:
 def _command() -> Any:
     """Build the commands; that takes longer than most of what a program that calls `main` again and again asks."""
     return get_command(app)
+
+
+def _refuse_misplaced(arguments: Sequence[str], request: CommandLine) -> None:
+    # Beside an ID a file would be left out as an unknown name, and another graph be asked about the ID.
+    if request.is_about_a_graph and _misplaced(arguments):
+        raise ConfigurationError("A file stands where a name or an ID is expected.")
 
 
 def _misplaced(arguments: Sequence[str]) -> list[str]:
