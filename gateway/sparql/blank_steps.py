@@ -35,7 +35,10 @@ from gateway.terms.iri import ARRAY, RDF_FIRST, RDF_NIL, RDF_REST, is_blank_node
 from gateway.terms.literals import Literal
 
 _FRESH_SECONDS: Final = 300.0
-"""How long it is believed that no list is behind a predicate."""
+"""How long it is believed whether a list is behind a predicate."""
+
+_MOST_KNOWN: Final = 1_000
+"""Predicates, and sets of them, of which it is remembered: clients name them."""
 
 _EMPTY: Final = Literal("[]", ARRAY, "")
 _UNREAD: Final = Mark(EndpointFault("A blank node on a walk could not be read."), at_least=0)
@@ -118,6 +121,7 @@ class StepReader:
         self._walks = walks
         self._batch = profile.limits.facts_batch
         self._none_until: dict[Iri, float] = {}
+        self._some_until: dict[tuple[Iri, ...], float] = {}
 
     async def lists_behind(self, walk: Walk, call: Call) -> bool:
         """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""
@@ -125,15 +129,22 @@ class StepReader:
             return False
         now = self._client.flow.clock()
         predicates = {predicate for steps in self._walks.combinations(walk) for predicate, _ in steps}
-        unknown = sorted(one for one in predicates if self._none_until.get(one, -inf) <= now)
+        unknown = tuple(sorted(one for one in predicates if self._none_until.get(one, -inf) <= now))
         if not unknown:
             return False
+        if self._some_until.get(unknown, -inf) > now:
+            return True
         given = {"predicates": unknown, "parts": (RDF_FIRST, RDF_REST, *NUMBERED)}
         try:
             rows, _ = (await self._client.rows("blank_nodes/lists_behind", call, given, at_most=1)).part()
         except Fault:
             return True
-        if not len(rows):
+        for known in (self._none_until, self._some_until):
+            if len(known) > _MOST_KNOWN:
+                known.clear()
+        if len(rows):
+            self._some_until[unknown] = now + _FRESH_SECONDS
+        else:
             self._none_until |= dict.fromkeys(unknown, now + _FRESH_SECONDS)
         return bool(len(rows))
 

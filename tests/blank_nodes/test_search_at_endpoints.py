@@ -125,6 +125,16 @@ async def test_a_search_whose_blank_nodes_could_not_be_read_is_not_complete() ->
     assert not answer.complete
 
 
+async def test_a_search_is_not_complete_where_an_expression_has_nodes_that_are_not_read() -> None:
+    prefix = "@prefix owl: <http://www.w3.org/2002/07/owl#> ."
+    turtle = "x:c a owl:Class ; owl:equivalentClass [ owl:oneOf ( [ a x:Person ; rdfs:label 'Ann' ] x:b ) ] ."
+    async with served(f"{prefix} {turtle} x:b a x:Person .") as (gateway, _):
+        await gateway.wait_until_ready()
+        answer = await gateway.search_entities(node_types=["x:Person"])
+    assert [hit.id for hit in answer.result] == ["x:b"]
+    assert not answer.complete
+
+
 async def test_an_engine_that_is_taken_for_another_is_not_asked_for_blank_nodes() -> None:
     async with served(GRAPH, engine="fuseki") as (gateway, _):
         await gateway.wait_until_ready()
