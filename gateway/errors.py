@@ -84,6 +84,10 @@ class InputError(GatewayError):
     """An argument of a tool is wrong."""
 
 
+class UnknownTermError(InputError):
+    """One item of an argument means nothing that the graph has, or nothing that can be meant there."""
+
+
 class ConfigurationError(GatewayError):
     """The operator's profile, graph file, option or port is wrong."""
 

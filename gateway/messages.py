@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.arguments import MAX_HITS
-from gateway.errors import DeadlinePassed, InputError, counted
+from gateway.errors import DeadlinePassed, InputError, UnknownTermError, counted
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
@@ -501,7 +501,8 @@ def all_wrong(errors: Sequence[InputError]) -> InputError:
     said = [f"{one.wrong} {one.valid}".strip() for one in errors[:_MOST_ERRORS]]
     more = len(errors) - len(said)
     return InputError(
-        " ".join([*dict.fromkeys(said), *([f"{more} more are wrong."] if more > 0 else [])]), next_step=first.next_step
+        " ".join([*dict.fromkeys(said), *([f"{more} more {_is(more)} wrong."] if more > 0 else [])]),
+        next_step=first.next_step,
     )
 
 
@@ -510,10 +511,12 @@ def left_out(error: InputError) -> str:
     return f"{error.wrong} {error.valid}".strip() + " It was left out."
 
 
-def unknown_name(argument: str, name: str, kind: str, nearest: str, some: str, *, are_all: bool = True) -> InputError:
+def unknown_name(
+    argument: str, name: str, kind: str, nearest: str, some: str, *, are_all: bool = True
+) -> UnknownTermError:
     """Return the error of a name that matches nothing in a graph, or nothing of it that is known."""
     elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""
-    return InputError(
+    return UnknownTermError(
         f"{argument}: no {kind} of this graph{'' if are_all else ' that was seen'} is called {name}.",
         valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
         next_step=f"Call describe_schema for the list.{elsewhere}",

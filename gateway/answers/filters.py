@@ -25,7 +25,7 @@ from gateway.members.reading import (
     MemberReader,
     about_values,
     each_alone,
-    not_in_graph,
+    no_nodes,
 )
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
 from gateway.settings.profile import Profile
@@ -397,7 +397,7 @@ class TopologyFilter:
         warnings.extend(about_values(asked.written, chosen))
         nodes = [node for node in found if node in kept]
         if not nodes and (absent := await self._members.absent(asked.conditions, call)):
-            warnings.append(not_in_graph(self._prefixes.listed(absent)))
+            warnings.append(no_nodes(self._prefixes.listed(absent), len(absent)))
         if len(asked.conditions) > 1 and not nodes and found:
             warnings.append(each_alone(asked.written, [(count, not chosen.unsure) for count in chosen.alone]))
         order = None

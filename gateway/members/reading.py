@@ -332,9 +332,10 @@ def about_values(conditions: Sequence[str], chosen: Chosen) -> Iterator[str]:
             yield f"where: {nodes} that {have} no value cannot fulfil {quoted(condition)}; missing finds them."
 
 
-def not_in_graph(nodes: str) -> str:
+def no_nodes(nodes: str, count: int) -> str:
     """Return a warning: conditions compare with nodes that the graph does not have."""
-    return f"where: {nodes} is not in this graph, so nothing has it as a value."
+    are = "is no node" if count == 1 else "are no nodes"
+    return f"where: {nodes} {are} of this graph, so nothing leads there."
 
 
 def each_alone(conditions: Sequence[str], counts: Sequence[tuple[int, bool]]) -> str:

@@ -34,7 +34,7 @@ from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK, is_sendable, local_name
 from gateway.terms.names import words_of
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.expression_notes import edges_that_may_not_hold
+from gateway.tools.expression_notes import edges_that_may_not_hold, may_have_expressions
 from gateway.tools.ranking import ranked
 from gateway.tools.readers import IdReader
 from gateway.traversal.gaps import cause_of
@@ -354,7 +354,8 @@ class EntityDescriber:
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)
         contents = await self._contents(surveys, call)
-        notes.warnings += await edges_that_may_not_hold(self._store, self._prefixes, known, there, EDGES_READ, call)
+        if may_have_expressions(known, self._profile.endpoint.url):
+            notes.warnings += await edges_that_may_not_hold(self._store, self._prefixes, there, EDGES_READ, call)
         # In a Wikibase a blank node is an unknown value, and read as one.
         if not self._profile.values.wikibase:
             notes.beside_blank_nodes = [

@@ -25,7 +25,7 @@ from gateway.members.reading import (
     MemberReader,
     about_values,
     each_alone,
-    not_in_graph,
+    no_nodes,
 )
 from gateway.schema.view import UNTYPED
 from gateway.settings.profile import Profile
@@ -144,7 +144,7 @@ class EntitySets:
         chosen = await self._reader.chosen(nodes, asked.conditions, call)
         warnings = [*about_values(asked.written, chosen)]
         if not chosen.nodes and (absent := await self._reader.absent(asked.conditions, call)):
-            warnings.append(not_in_graph(self._prefixes.listed(absent)))
+            warnings.append(no_nodes(self._prefixes.listed(absent), len(absent)))
         doubt = mark if not mark.whole else _doubt(chosen)
         if asked.grouping is not None:
             found = Grouped(mark=doubt)

@@ -22,22 +22,34 @@ _OPEN = ("only", "max", "not ")
 """How restrictions begin by which there may be no edge at all; `exactly 0` and `max 0` are denied besides."""
 
 
+def may_have_expressions(view: SchemaView, url: str) -> bool:
+    """Return whether a graph may have class expressions.
+
+    In a file these have become edges, and nothing in the schema shows them; what is stated about edges is read there at
+    no cost where nothing is stated about any. A server has their classes.
+
+    Args:
+        view: The schema.
+        url: The URL of the endpoint or the database; empty for a graph in this process.
+    """
+    return not url.startswith("http") or view.types.has_any(_CLASSES)
+
+
 async def edges_that_may_not_hold(
-    store: GraphStore, prefixes: PrefixMap, view: SchemaView, nodes: Sequence[Iri], most: int, call: Call
+    store: GraphStore, prefixes: PrefixMap, nodes: Sequence[Iri], most: int, call: Call
 ) -> list[str]:
     """Return a warning of edges of some nodes of which no expression and no triple says that they hold.
 
-    A description counts edges without their evidence. Nothing is asked about a graph without classes of OWL.
+    A description counts edges without their evidence.
 
     Args:
         store: The graph.
         prefixes: The prefixes of IDs.
-        view: The schema.
         nodes: The nodes that are described.
         most: Edges of a node that are read at most.
         call: The call that asks.
     """
-    if not (nodes and view.types.has_any(_CLASSES)):
+    if not nodes:
         return []
     try:
         around = await store.edges(nodes, call, per_id=most)
@@ -49,11 +61,12 @@ async def edges_that_may_not_hold(
     if any(not one.mark.whole for one in evidence.values()):
         return [UNREAD]
     doubtful = [(edge, said) for edge in edges if (said := _doubt(evidence[edge]))]
+    of_others = [not_all_looked_at(most)] if any(not one.mark.whole for one in around.values()) and evidence else []
     if not doubtful:
-        return []
+        return of_others if any(_is_restricted(one) for one in evidence.values()) else []
     named = [_written(edge, said, prefixes) for edge, said in doubtful[:_NAMED]]
     more = len(doubtful) - len(named)
-    return [may_not_hold("; ".join(named), more)]
+    return [may_not_hold("; ".join(named), more), *of_others]
 
 
 def _says_so(edge: Edge) -> bool:
@@ -65,6 +78,10 @@ def _doubt(evidence: Evidence) -> str:
     """Return how an edge is said that may not hold; empty for one that holds."""
     said = [_how(one) for one in evidence.assertions]
     return "" if not said or "" in said else ", ".join(dict.fromkeys(said))
+
+
+def _is_restricted(evidence: Evidence) -> bool:
+    return any(RESTRICTED in one.properties for one in evidence.assertions)
 
 
 def _how(assertion: Assertion) -> str:
@@ -86,6 +103,11 @@ def _written(edge: Edge, said: str, prefixes: PrefixMap) -> str:
 UNREAD = (
     "edges: how class expressions say these edges could not be read, so some may be denied. Call bfs_query for them."
 )
+
+
+def not_all_looked_at(most: int) -> str:
+    """Return a warning: a node has more edges than are read, so that more of them may be denied or left open."""
+    return f"edges: of more than {most:,} edges of a node, some were not looked at, and may not be said to hold either."
 
 
 def may_not_hold(edges: str, more: int) -> str:

@@ -1,45 +1,35 @@
-"""IDs, names and steering of a call, as the graph knows them."""
+"""IDs of a call, and names in their place, as the graph knows them."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, product
+from itertools import chain
 
 from gateway import messages
 from gateway.answers.page import PageHit, SearchPage
 from gateway.answers.reference import REFERENCE
 from gateway.arguments import (
     MAX_HITS,
-    MAX_HOPS,
     MAX_QUERY,
     Arguments,
-    BfsQuery,
-    IntersectSubgraphs,
     SearchEntities,
-    TraversalArguments,
     expanded,
 )
 from gateway.errors import Fault, InputError, counted, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Iri
-from gateway.graph.walks import LONGEST_WALK
-from gateway.members.sides import StepText, split_steps
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import HINTED, SchemaView, first_warnings
+from gateway.schema.view import first_warnings
 from gateway.settings.profile import Profile
-from gateway.terms.iri import REIFICATION, is_walk, local_name, walk_iri, walk_steps
 from gateway.terms.local_names import local_part
-from gateway.terms.names import compact, cut, fold
+from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap, in_prose
-from gateway.tools.search import EntitySearcher
-from gateway.traversal.steering import PredicateChoice, Steering
+from gateway.tools.search import DEPRECATED_HIT, EntitySearcher
 
 _SHOWN = 5
 """Entities that an error about a name lists."""
@@ -51,6 +41,9 @@ _TIME_FOR_NAMES = 0.5
 """The share of its time that a call waits for the names of the graph at most."""
 
 _EXACT = frozenset({"label", "alias", "code"})
+
+_MOST_WRONG = 20
+"""Texts of one argument that mean nothing, after which no further text is read."""
 
 _OTHERS = 3
 """Other entities of a name that a warning lists."""
@@ -168,6 +161,10 @@ class IdReader:
                 found.iris.append(await self._meant(place, text, there, found, call))
             except InputError as error:
                 found.wrong.append(error)
+            if len(found.wrong) == _MOST_WRONG:
+                # Each is a search of its own.
+                found.wrong += [not_read(argument, len(texts) - position - 1)] if texts[position + 1 :] else []
+                break
         if found.wrong and not (leaves_out and found.iris):
             raise messages.all_wrong(found.wrong)
         return found
@@ -257,7 +254,7 @@ class IdReader:
         if len(exact) == 1 and self._is_only(page):
             return self._taken(exact[0], "")
         degrees = await self._degrees(exact, call)
-        if self._is_only(page) and (most := _standing_out(exact, degrees)) is not None:
+        if self._is_only(page) and (most := _standing_out(_likeliest(name, exact), degrees)) is not None:
             others = [hit for hit in exact if hit is not most]
             return self._taken(most, _listed(others, page, degrees))
         raise self._unresolved(no_id, page, exact, degrees) from no_id
@@ -303,7 +300,10 @@ class IdReader:
         if not exact:
             unsure = "" if page.exhaustive else NOT_ALL_COMPARED
             return no_entity_of_this_name(no_id, listed, doubt or unsure)
-        return several_of_this_name(no_id, listed, len(exact), doubt)
+        count = f"{len(exact):,}" if _lists_all_exact(page) else f"at least {len(exact):,}"
+        return several_of_this_name(
+            no_id, listed, count, are_all=len(exact) <= _SHOWN, is_one=not exact[1:], doubt=doubt
+        )
 
 
 def _lists_all_exact(page: SearchPage) -> bool:
@@ -311,11 +311,19 @@ def _lists_all_exact(page: SearchPage) -> bool:
     return len(page.hits) == page.found or page.hits[-1].match not in {*_EXACT, "id"}
 
 
+def _likeliest(name: str, hits: Sequence[PageHit]) -> Sequence[PageHit]:
+    """Return those of several entities of one name that are not deprecated, and of these those that are spelt so."""
+    current = [hit for hit in hits if not hit.description.startswith(DEPRECATED_HIT.strip())] or hits
+    return [hit for hit in current if name in {hit.name, hit.matched}] or current
+
+
 def _standing_out(hits: Sequence[PageHit], degrees: Mapping[str, Degree]) -> PageHit | None:
     """Return the entity of several of one name that is by far the most linked; None if none is, or it is not known."""
-    if not hits or len(degrees) < len(hits):
+    if not hits or any(hit.id not in degrees for hit in hits):
         return None
-    weights = {hit.id: degrees[hit.id].count * (1 if hit.match == "alias" else _AS_LABEL) for hit in hits}
+    if len(hits) == 1:
+        return hits[0]
+    weights = {hit.id: degrees[hit.id].count * (_AS_LABEL if hit.match == "label" else 1) for hit in hits}
     most, *others = sorted(hits, key=lambda hit: (-weights[hit.id], hit.id))
     if not all(degrees[hit.id].exact for hit in others):
         return None
@@ -339,190 +347,7 @@ def _described(hit: PageHit, page: SearchPage, degrees: Mapping[str, Degree]) ->
     return f"{in_prose(hit.id)} ({about}, {counted(degree.count, 'edge')}{'' if degree.exact else ' at least'})"
 
 
-_ARGUMENT = "only_predicates"
-
-_MOST_WALKS = 24
-"""Walks of single predicates that one entry may mean."""
-
-_OF_STATEMENTS = re.compile(
-    r"/prop/(?:(?P<part>statement|qualifier|reference)/(?:value/|value-normalized/)?)?(?P<property>P[0-9]+)$"
-)
-"""How a predicate of the statements of a Wikibase ends, which the software fixes (RDF dump format)."""
-
-
-class SteeringReader:
-    """Resolves the names of predicates, each with `^` before it where only its incoming edges are meant."""
-
-    def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
-        self._edges = profile.edges
-        self._is_wikibase = profile.values.wikibase
-        self._prefixes = prefixes
-
-    def read(
-        self, arguments: TraversalArguments, seeds: int, known: SchemaView, *, leaves_out: bool = False
-    ) -> tuple[Steering, list[str]]:
-        """Return what a question follows, and warnings.
-
-        Args:
-            arguments: The arguments of the question.
-            seeds: How many seeds it gives.
-            known: The schema.
-            leaves_out: Whether what matches nothing is left out, with a warning, if another entry of its list does not.
-
-        Raises:
-            InputError: A name matches nothing, a predicate is no edge, or the lists are too many or too few.
-        """
-        if not arguments.only_predicates:
-            return Steering(direction=arguments.direction), []
-        given = arguments.only_predicates
-        is_listed = any(isinstance(entry, list) for entry in given)
-        lists = [entry if isinstance(entry, list) else [entry] for entry in given] if is_listed else [_flat(given)]
-        if is_listed:
-            self._check_number(arguments, len(lists), seeds)
-        warnings: dict[str, None] = {}
-        followed = self._all_followed(lists, known, warnings, leaves_out=leaves_out)
-        self._check_steps(arguments, followed)
-        # One list for one hop is a list for all.
-        return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
-            _ARGUMENT, list(warnings)
-        )
-
-    def _check_steps(self, arguments: TraversalArguments, followed: Sequence[Sequence[PredicateChoice]]) -> None:
-        """Check that walks are not too long, all hops together, and that one of several steps is a whole answer."""
-        longest = [
-            max((len(walk_steps(one.predicate)) for one in some if is_walk(one.predicate)), default=1)
-            for some in followed
-        ]
-        if max(longest) == 1:
-            return
-        hops = arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k
-        if isinstance(arguments, IntersectSubgraphs):
-            if hops > 1:
-                raise messages.walks_need_one_hop(arguments.tool)
-            return
-        steps = sum(longest) if len(longest) == hops else longest[0] * hops
-        if steps > MAX_HOPS:
-            raise messages.walks_too_long(arguments.tool, steps, MAX_HOPS)
-
-    def _check_number(self, arguments: TraversalArguments, lists: int, seeds: int) -> None:
-        wanted, each = (arguments.max_hops, "hop") if isinstance(arguments, BfsQuery) else (seeds, "seed")
-        if lists != wanted:
-            raise messages.wrong_number_of_lists(arguments.tool, lists, wanted, each)
-
-    def _all_followed(
-        self, lists: Sequence[Sequence[str]], known: SchemaView, warnings: dict[str, None], *, leaves_out: bool
-    ) -> tuple[tuple[PredicateChoice, ...], ...]:
-        """Return what the lists mean, and warn of what is left out; none may be left empty.
-
-        Raises:
-            InputError: Entries are wrong; the text says all that is wrong.
-        """
-        wrong: list[InputError] = []
-        followed: list[tuple[PredicateChoice, ...]] = []
-        for names in lists:
-            found: dict[PredicateChoice, None] = {}
-            for name in names:
-                try:
-                    found |= dict.fromkeys(self._followed(name, known, warnings))
-                except InputError as error:
-                    wrong.append(error)
-            in_order = sorted(found, key=lambda one: (self._prefixes.declared_form(one.predicate), one.is_inverse))
-            followed.append(tuple(in_order))
-        if wrong and not (leaves_out and all(followed)):
-            raise messages.all_wrong(wrong)
-        warnings.update(dict.fromkeys(map(messages.left_out, wrong)))
-        return tuple(followed)
-
-    def _followed(self, name: str, known: SchemaView, warnings: dict[str, None]) -> list[PredicateChoice]:
-        """Return what one entry means."""
-        steps = self._steps(name, known)
-        meant = [self._predicates(step, known, warnings) for step in steps]
-        if len(steps) == 1:
-            return [PredicateChoice(one, steps[0].is_inverse) for one in meant[0]]
-        if math.prod(map(len, meant)) > _MOST_WALKS:
-            raise messages.too_many_walks(quoted(name))
-        signs = [step.is_inverse for step in steps]
-        walks = (zip(predicates, signs, strict=True) for predicates in product(*map(sorted, meant)))
-        return [PredicateChoice(walk_iri(walk)) for walk in walks]
-
-    def _steps(self, name: str, known: SchemaView) -> Sequence[StepText]:
-        """Return the steps of an entry; one that as a whole is a predicate is that predicate, whatever it holds."""
-        bare = self._prefixes.without_name(name.removeprefix("^"))
-        is_path = bare.startswith("(") and bare.endswith(")")
-        is_whole = is_path or ("://" in bare.partition("/<")[0].partition("^")[0] and not bare.startswith("<"))
-        steps = None if is_whole or known.predicates.found(bare) else split_steps(name)
-        if steps is None or len(steps) == 1:
-            return [StepText(bare, name.startswith("^"))]
-        if len(steps) > LONGEST_WALK:
-            raise messages.walk_too_long(quoted(name), LONGEST_WALK)
-        return [replace(step, name=self._prefixes.without_name(step.name)) for step in steps]
-
-    def _predicates(self, step: StepText, known: SchemaView, warnings: dict[str, None]) -> frozenset[Iri]:
-        """Return the edge predicates that a step means."""
-        ids = self._iris(step.name)
-        if ids and not any(map(self._edges.allows, ids)):
-            self._check_edge(ids[0])
-        try:
-            iris, warning = known.predicates.required(_ARGUMENT, step.name, hinted=len(warnings) < HINTED)
-        except InputError:
-            self._check_no_edge_is_called(step.name)
-            raise
-        if warning:
-            warnings[warning] = None
-        # Of the meanings of an ID, some may be no edges.
-        return iris.difference(iri for iri in ids if not self._edges.allows(iri))
-
-    def _iris(self, name: str) -> Sequence[Iri]:
-        """Return the IRIs that a name may mean as an ID."""
-        try:
-            meant = self._prefixes.meanings(name)
-        except InputError:
-            return ()
-        return meant if meant[0] != name or "://" in name else ()
-
-    def _check_edge(self, predicate: Iri) -> None:
-        if not self._edges.allows(predicate):
-            raise no_edge_predicate(self._prefixes.in_prose(predicate), self._where_shown(predicate))
-
-    def _check_no_edge_is_called(self, name: str) -> None:
-        """Refuse the local name of a predicate that is no edge, with where it is shown."""
-        for predicate in self._edges.excluded:
-            if compact(local_name(predicate)) == compact(name):
-                self._check_edge(predicate)
-
-    def _where_shown(self, predicate: Iri) -> str:
-        """Return where answers show a predicate that is no edge."""
-        edges = self._edges
-        if predicate in edges.types:
-            return AS_TYPE
-        if predicate in edges.redirects:
-            return AS_MERGED
-        if predicate in REIFICATION:
-            return AS_EVIDENCE
-        if predicate in edges.excluded:
-            return AS_METADATA
-        part = _OF_STATEMENTS.search(predicate) if self._is_wikibase else None
-        if part is None:
-            return AS_UNLISTED
-        direct = f"{predicate[: part.start()]}/prop/direct/{part['property']}"
-        is_value = part["part"] in {None, "statement"} and edges.allows(direct)
-        return as_statement(self._prefixes.in_prose(direct)) if is_value else AS_EVIDENCE
-
-
-def _flat(given: Sequence[str | list[str]]) -> list[str]:
-    return [name for name in given if isinstance(name, str)]
-
-
 # --- sentences that a model reads ---
-
-AS_TYPE = "as entity_type, and in the metadata of a node; find nodes of a type by search_entities with node_types"
-AS_MERGED = "by itself: a traversal that begins at a merged node begins where it was merged into"
-AS_METADATA = "in the metadata of a node: call describe_entity"
-AS_EVIDENCE = "as the evidence of edges, in their metadata: call bfs_query or intersect_subgraphs without topology_only"
-AS_UNLISTED = (
-    "where it says something about an edge, in the metadata of that edge (bfs_query), and where its value is a "
-    "literal, in that of its node (describe_entity); what links two nodes by it is not shown"
-)
 
 
 def several_have(place: str, text: str) -> InputError:
@@ -548,19 +373,10 @@ def not_looked_up(place: str, text: str, doubt: str) -> Fault:
 NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
 
 
-def no_edge_predicate(name: str, shown: str) -> InputError:
-    """Return the error of a predicate that is no edge, and where it is shown instead."""
-    return InputError(
-        f"only_predicates: {name} is no edge in this graph, so it cannot be followed.", valid=f"It is shown {shown}."
-    )
-
-
-def as_statement(direct: str) -> str:
-    """Return where the value of a statement of a Wikibase is shown, and the rest of the statement."""
-    return (
-        f"as {direct}: an edge where its value is a node, else in the metadata of its node (describe_entity); what a "
-        "statement says besides is in the metadata of the edge (bfs_query)"
-    )
+def not_read(argument: str, count: int) -> InputError:
+    """Return the error of texts that were not read, because too many before them mean nothing."""
+    entries = f"the last {counted(count, 'entry')} {'was' if count == 1 else 'were'}"
+    return InputError(f"{argument}: {entries} not read, because too many others are wrong.")
 
 
 def taken_for(text: str, entity: str, name: str, others: str) -> str:
@@ -578,10 +394,12 @@ def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputErr
     return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
 
 
-def several_of_this_name(no_id: InputError, listed: str, count: int, doubt: str) -> InputError:
+def several_of_this_name(
+    no_id: InputError, listed: str, count: str, *, are_all: bool, is_one: bool, doubt: str
+) -> InputError:
     """Return the error of a name that several entities have, or that others than the one found may have."""
     wrong = no_id.wrong.removesuffix(".")
-    if count == 1:
+    if is_one:
         return InputError(
             f"{wrong}, and not every name could be compared or listed, so others may have this one.",
             valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
@@ -589,6 +407,6 @@ def several_of_this_name(no_id: InputError, listed: str, count: int, doubt: str)
         )
     return InputError(
         f"{wrong}, and {count} entities have this name.",
-        valid=f"They are: {listed}." if count <= listed.count("; ") + 1 else f"The first are: {listed}.",
+        valid=f"They are: {listed}." if are_all else f"The first are: {listed}.",
         next_step="Send the ID of the one you mean.",
     )

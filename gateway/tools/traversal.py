@@ -25,7 +25,8 @@ from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap, listed_ids
 from gateway.tools.member_names import MemberNames
-from gateway.tools.readers import IdReader, SteeringReader
+from gateway.tools.readers import IdReader
+from gateway.tools.steering_reader import SteeringReader
 from gateway.traversal.builder import TopologyBuilder
 from gateway.traversal.expander import HubRule
 from gateway.traversal.redirects import Redirects, ResolvedSeeds

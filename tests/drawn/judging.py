@@ -75,6 +75,7 @@ class Truth:
     def standing_out(self, name: str) -> str | None:
         """Return the entity of a name that alone has it, or is by far the most linked one; None if there is none."""
         meant = sorted(self.of_the_name(name))
+        meant = [node for node in meant if name in self.names[node]] or meant
         if len(meant) == 1:
             return meant[0]
         weights = {}

@@ -462,6 +462,21 @@ async def test_a_description_warns_of_edges_that_are_not_said_to_hold(
         assert ("not said to hold" in warnings) == bool(told)
 
 
+async def test_a_description_warns_without_any_class_of_owl_in_the_schema(over_file: Open) -> None:
+    async with over_file(f"x:D a x:Meat . x:C a x:Food ; rdfs:subClassOf [ owl:complementOf {SOME} ] .") as gateway:
+        assert "x:C x:p x:D (not some)" in ((await gateway.describe_entity("x:C")).warnings or [""])[0]
+
+
+@pytest.mark.parametrize(("edges", "is_told"), [(299, False), (350, True)])
+async def test_a_description_of_a_hub_says_that_some_edges_were_not_looked_at(
+    over_file: Open, edges: int, is_told: bool
+) -> None:
+    axioms = " , ".join(restriction(f"owl:someValuesFrom x:k{number}") for number in range(edges))
+    async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {axioms} .") as gateway:
+        warnings = (await gateway.describe_entity("x:C")).warnings or []
+    assert any("some were not looked at" in text for text in warnings) == is_told
+
+
 async def test_edges_that_the_graph_states_beside_a_restriction_hold(over_file: Open) -> None:
     axioms = restriction("owl:allValuesFrom x:D")
     async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {axioms} ; x:p x:D . x:D a owl:Class .") as gateway:

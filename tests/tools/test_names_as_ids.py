@@ -73,7 +73,7 @@ async def test_the_name_of_one_entity_is_taken_for_its_id_with_a_warning(
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("Cid", "'Cid' is not an ID, and 2 entities have this name. They are: x:"),
+        ("CID", "'CID' is not an ID, and 2 entities have this name. They are: x:"),
         (
             "dee",
             "'dee' is not an ID, and 2 entities have this name. They are: x:dee ('Dee, x:Town', 0 edges); x:stream (",
@@ -96,7 +96,7 @@ async def test_any_other_text_is_an_error_that_lists_what_may_be_meant(ask: Ask,
 async def test_an_error_about_a_name_tells_the_entities_apart() -> None:
     async with over(GRAPH) as gateway:
         with pytest.raises(InputError, match=r"x:cid \('Cid, x:Person, A knight\.', 1 edge\)"):
-            await gateway.describe_entity("Cid")
+            await gateway.describe_entity("CID")
 
 
 def linked(label: int, alias: int, by: str = "rdfs:label") -> str:
@@ -140,6 +140,39 @@ async def test_of_several_entities_of_a_name_one_that_is_far_more_linked_is_take
     assert by_name == by_id
 
 
+@pytest.mark.parametrize(
+    ("graph", "asked_"),
+    [
+        # The same spelling.
+        ("x:city rdfs:label 'US' . x:film rdfs:label 'us' ; x:in x:a, x:b, x:c, x:d, x:e, x:f .", "US"),
+        # What is not deprecated.
+        ("x:city rdfs:label 'Rome' . x:film rdfs:label 'Rome' ; owl:deprecated true ; x:in x:a, x:b .", "Rome"),
+    ],
+)
+async def test_what_is_spelt_so_and_not_deprecated_stands_out_before_edges_are_counted(graph: str, asked_: str) -> None:
+    async with over(graph, Profile(size=ROOM)) as gateway:
+        answer = await gateway.describe_entity(asked_)
+    assert answer.id == "x:city"
+    assert "Others: x:film (" in (answer.warnings or [""])[0]
+
+
+async def test_a_code_weighs_no_more_than_an_alias() -> None:
+    graph = "x:city skos:notation 'AB12' ; x:in x:a, x:b, x:c . x:film skos:notation 'AB12' ."
+    async with over(graph, Profile(size=ROOM)) as gateway:
+        with pytest.raises(InputError, match="2 entities have this name"):
+            await gateway.describe_entity("AB12")
+
+
+async def test_many_wrong_texts_are_not_all_looked_up() -> None:
+    texts = ["x:ann", *(f"Nobody {number}" for number in range(100))]
+    async with over(GRAPH, Profile(size=ROOM)) as gateway:
+        answer = await gateway.describe_entities(texts, explain=True)
+    assert [one.id for one in answer.result] == ["x:ann"]
+    assert answer.explain is not None
+    assert len(answer.explain.sent) < 100
+    assert (answer.warnings or [])[-1] == "ids: 16 more names like these."
+
+
 async def test_many_entities_of_a_name_are_counted_before_one_is_taken() -> None:
     others = " ".join(f"x:n{number} rdfs:label 'Rome' ." for number in range(30))
     async with over(linked(9, 1) + others, Profile(size=ROOM)) as gateway:
@@ -161,14 +194,14 @@ async def test_a_name_is_not_taken_for_the_most_linked_where_edges_could_not_be_
 
 async def test_the_position_of_a_wrong_name_is_named() -> None:
     async with over(GRAPH) as gateway:
-        with pytest.raises(InputError, match=r"^seeds\[1\]: 'Cid'"):
-            await gateway.intersect_subgraphs(["Ann Ley", "Cid"], 1)
+        with pytest.raises(InputError, match=r"^seeds\[1\]: 'CID'"):
+            await gateway.intersect_subgraphs(["Ann Ley", "CID"], 1)
 
 
-BAD = ["Nobody", "x:ann", "Cid", "<Bob"]
+BAD = ["Nobody", "x:ann", "CID", "<Bob"]
 ABOUT_BAD = [
     r"\[0\]: 'Nobody' is not an ID, and no entity has this name\..*",
-    r"\[2\]: 'Cid' is not an ID, and 2 entities have this name\. They are: .*",
+    r"\[2\]: 'CID' is not an ID, and 2 entities have this name\. They are: .*",
     r"\[3\]: '<Bob' is not an ID\..*",
 ]
 
@@ -190,7 +223,7 @@ async def test_what_means_nothing_in_a_list_of_any_of_these_is_left_out_and_told
     for warning, expected in zip(warnings, ABOUT_BAD, strict=True):
         assert re.fullmatch(rf"{argument}{expected} It was left out\.", warning)
     assert answer == alone
-    assert all(each in str(raised.value) for each in ("'Nobody'", "'Cid'", "<Bob"))
+    assert all(each in str(raised.value) for each in ("'Nobody'", "'CID'", "<Bob"))
 
 
 async def test_an_intersection_names_everything_that_is_wrong_with_its_seeds_at_once() -> None:
@@ -222,6 +255,11 @@ STEERED = "x:a x:p x:b ; x:q x:c ; a x:T . x:b x:p x:c ; a x:U ."
             "only_predicates: no predicate of",
         ),
         ({"node_types": ["T", "Nothing"]}, {"node_types": ["T"]}, "node_types: no type of"),
+        (
+            {"only_predicates": [[], ["x:p", "nothing"]], "max_hops": 2},
+            {"only_predicates": [[], ["x:p"]], "max_hops": 2},
+            "only_predicates: no predicate of",
+        ),
     ],
 )
 async def test_a_wrong_predicate_or_type_is_left_out_and_told(
@@ -242,6 +280,8 @@ async def test_a_wrong_predicate_or_type_is_left_out_and_told(
         {"only_predicates": [["x:p"], ["nothing", "nowhere"]], "max_hops": 2},
         {"exclude_node_types": ["T", "Nothing", "Nowhere"]},
         {"only_node_types": ["T", "Nothing", "Nowhere"]},
+        # A walk that is too long means something.
+        {"only_predicates": ["x:p", "x:nothing/x:p/x:p/x:p/x:p/x:nowhere"]},
         {"where": ["x:p exists", "nothing > 3", "nowhere = 4"]},
     ],
 )
@@ -389,6 +429,7 @@ async def test_a_name_is_taken_for_an_id_where_one_entity_has_it_and_never_else(
     turtle = "".join(f"x:n{number} a x:Thing ; rdfs:label '{name}' .\n" for number, name in enumerate(names))
     plain = [name.casefold().replace("ä", "a") for name in names]
     having = [f"x:n{number}" for number, name in enumerate(plain) if name == asked.casefold()]
+    having = [one for one in having if names[int(one[3:])] == asked] or having
     async with over(turtle) as gateway:
         if len(having) == 1:
             assert (await gateway.describe_entity(asked)).id == having[0]

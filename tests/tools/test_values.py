@@ -140,11 +140,12 @@ async def test_where_nothing_fulfils_all_conditions_each_is_told_alone() -> None
 async def test_a_condition_that_lets_nothing_through_says_which_nodes_the_graph_does_not_have(
     where: str, absent: list[str]
 ) -> None:
-    told = [f"where: {', '.join(absent)} is not in this graph, so nothing has it as a value."] if absent else []
+    are = "is no node" if len(absent) == 1 else "are no nodes"
+    told = [f"where: {', '.join(absent)} {are} of this graph, so nothing leads there."] if absent else []
     listed = await tools(where=[where])
     traversed = await asked("bfs_query", seeds=["x:ann"], max_hops=1, where=[where])
     for answer in (listed, traversed):
-        assert [text for text in answer.get("warnings", []) if "not in this graph" in text] == told
+        assert [text for text in answer.get("warnings", []) if "of this graph" in text] == told
 
 
 async def test_texts_that_read_as_numbers_and_values_that_cannot_be_compared_are_counted() -> None:
