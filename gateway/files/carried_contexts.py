@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from types import MappingProxyType
 
@@ -33,12 +33,14 @@ def carried_contexts() -> Mapping[str, str]:
     """Return the files of contexts in packages that are installed, by their URLs."""
     found: dict[str, str] = {}
     for url, (package, name) in CARRIED.items():
-        spec = find_spec(package)
-        for folder in () if spec is None else spec.submodule_search_locations or ():
-            path = Path(folder, name)
-            # Another version of the package may carry another version of a context, which means other terms.
-            if path.is_file() and _said_url(path) in {"", url}:
-                found[url] = str(path)
+        try:
+            # Not what an import finds: that may be any folder with this name in the working directory.
+            path = Path(str(distribution(package).locate_file(f"{package}/{name}")))
+        except PackageNotFoundError:
+            continue
+        # Another version of the package may carry another version of a context, which means other terms.
+        if path.is_file() and _said_url(path) in {"", url}:
+            found[url] = str(path)
     return MappingProxyType(found)
 
 

@@ -1,6 +1,7 @@
 """Contexts of JSON-LD that lie elsewhere: given as files, and never fetched."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,32 @@ def test_contexts_are_given_on_the_command_line(tmp_path: Path) -> None:
         FileSettings(contexts={URL: "none.json"})
 
 
+@pytest.fixture
+def _found_anew() -> Iterator[None]:
+    carried_contexts.cache_clear()
+    yield
+    carried_contexts.cache_clear()
+
+
+@pytest.mark.usefixtures("_found_anew")
+@pytest.mark.parametrize("code", ["", "raise AssertionError"])
+def test_a_folder_with_the_name_of_a_package_is_none_that_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    for package, name in CARRIED.values():
+        file = tmp_path / package / name
+        file.parent.mkdir(parents=True)
+        written(file, {"@context": {"name": f"{E}foreign"}})
+        if code:
+            written(tmp_path / package / "__init__.py", code)
+    monkeypatch.syspath_prepend(tmp_path)
+    for url in CARRIED:
+        path = written(tmp_path / "x.jsonld", {"@context": url, "name": "D"})
+        with pytest.raises(ConfigurationError, match="bfsql-gateway\\[contexts]"):
+            statements(path)
+
+
+@pytest.mark.usefixtures("_found_anew")
 def test_contexts_of_installed_packages_need_not_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     body = {"name": "D"}
     paths = {url: written(tmp_path / f"{place}.jsonld", {"@context": url, **body}) for place, url in enumerate(CARRIED)}
@@ -138,19 +165,19 @@ def test_contexts_of_installed_packages_need_not_be_given(tmp_path: Path, monkey
         file.parent.mkdir(parents=True)
         (tmp_path / package / "__init__.py").write_text("raise AssertionError", "utf-8")
         written(file, {"@context": {"name": f"{E}{package}"}})
+        metadata = tmp_path / f"{package}-1.0.dist-info" / "METADATA"
+        metadata.parent.mkdir()
+        written(metadata, f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(tmp_path)
     carried_contexts.cache_clear()
-    try:
-        for url, path in paths.items():
-            assert statements(path) == {(f"{E}{CARRIED[url][0]}", '"D"')}
-            given = written(tmp_path / "given.jsonld", {"@context": {"name": f"{E}given"}})
-            assert statements(path, {url.replace("https", "http"): given}) == {(f"{E}given", '"D"')}
-        # Another version of a context is not used for this one.
-        crate = "https://w3id.org/ro/crate/1.3/context"
-        other = {"@id": crate.replace("1.3", "1.4"), "@context": {"name": f"{E}name"}}
-        written(tmp_path / Path(*CARRIED[crate]), other)
-        carried_contexts.cache_clear()
-        with pytest.raises(ConfigurationError, match="nothing is fetched"):
-            statements(paths[crate])
-    finally:
-        carried_contexts.cache_clear()
+    for url, path in paths.items():
+        assert statements(path) == {(f"{E}{CARRIED[url][0]}", '"D"')}
+        given = written(tmp_path / "given.jsonld", {"@context": {"name": f"{E}given"}})
+        assert statements(path, {url.replace("https", "http"): given}) == {(f"{E}given", '"D"')}
+    # Another version of a context is not used for this one.
+    crate = "https://w3id.org/ro/crate/1.3/context"
+    other = {"@id": crate.replace("1.3", "1.4"), "@context": {"name": f"{E}name"}}
+    written(tmp_path / Path(*CARRIED[crate]), other)
+    carried_contexts.cache_clear()
+    with pytest.raises(ConfigurationError, match="nothing is fetched"):
+        statements(paths[crate])
