@@ -640,12 +640,62 @@ def test_json_that_is_no_rdf_is_refused(tmp_path: Path, text: str) -> None:
         ),
         ('<rdf:Description source="me"/>', ":3:1: not valid RDF/XML: the attribute source has no namespace"),
         ("<Alignment/>", ":3:1: not valid RDF/XML: the element Alignment has no namespace"),
+        ('<rdf:Description rdf:nodeID="1"/>', ":3:1: not valid RDF/XML: 1 is not a valid rdf:nodeID value"),
+        (
+            '<rdf:Description rdf:about="http://e/a\r\n\tb"/>',
+            ":3:1: not valid RDF/XML: error while parsing IRI 'http://e/a",
+        ),
+        (
+            '<rdf:Description rdf:type="http://e/a b"/>',
+            ":3:1: not valid RDF/XML: error while parsing IRI 'http://e/a b'",
+        ),
+        ('<rdf:Description xml:base="http://[e"/>', ":3:1: not valid RDF/XML: error while parsing IRI 'http://[e'"),
+        ('<rdf:Description xml:lang="a b"/>', ":3:1: not valid RDF/XML: error while parsing language tag 'a b'"),
+        ('<e:C xmlns:e="http://e/a b/"/>', ":3:1: not valid RDF/XML: error while parsing IRI 'http://e/a b/C'"),
+        ('<e:C xmlns:e="relative"/>', ":3:1: not valid RDF/XML: error while parsing IRI 'relativeC'"),
+        (
+            '<rdf:Description xmlns:e="http://e/a b/">\n<e:p>1</e:p></rdf:Description>',
+            ":4:1: not valid RDF/XML: error while parsing IRI 'http://e/a b/p'",
+        ),
+        (
+            '<rdf:Description xmlns:e="http://e/a b/">\n<rdf:value e:p="1"/></rdf:Description>',
+            ":4:1: not valid RDF/XML: error while parsing IRI 'http://e/a b/p'",
+        ),
     ],
 )
 def test_mistakes_in_xml_of_which_its_parser_says_no_place_have_one(tmp_path: Path, element: str, wrong: str) -> None:
     path = tmp_path / "x.rdf"
     good = '<rdf:Description rdf:about="http://e/a" rdf:type="http://e/T"/>'
-    path.write_text(f'<rdf:RDF xmlns:rdf="{RDF}">\n{good}\n{element}\n</rdf:RDF>', "utf-8")
+    path.write_bytes(f'<rdf:RDF xmlns:rdf="{RDF}">\n{good}\n{element}\n</rdf:RDF>'.encode())
     with pytest.raises(ConfigurationError) as caught:
         load_files([path])
     assert wrong in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "<foo>1</foo>",
+        '<rdf:value foo="1"/>',
+        '<rdf:value rdf:resource="http://e/a b"/>',
+        '<rdf:value rdf:nodeID="1"/>',
+        '<rdf:value xml:lang="a b"/>',
+        '<e:p xmlns:e="http://e/a b/"/>',
+    ],
+)
+def test_xml_that_is_a_value_has_no_mistakes_of_rdf(tmp_path: Path, mistake: str) -> None:
+    path = tmp_path / "x.rdf"
+    literal, resource = ('<rdf:value rdf:parseType="Literal">', '<rdf:value rdf:parseType="Resource">')
+    for value in (
+        f"{literal}{mistake}<a>{mistake}</a></rdf:value>",
+        f'<rdf:value rdf:parseType="other">{mistake}</rdf:value>',
+        f"{resource}{literal}{mistake}</rdf:value></rdf:value>",
+        f"{resource}\n{mistake}</rdf:value>",
+        # Only in properties has it a meaning.
+        f'<rdf:value><rdf:Description rdf:parseType="Literal">\n{mistake}</rdf:Description></rdf:value>',
+    ):
+        node = f"<rdf:Description>{value}\n{mistake}\n</rdf:Description>"
+        path.write_text(f'<rdf:RDF xmlns:rdf="{RDF}">\n\n{node}\n</rdf:RDF>', "utf-8")
+        with pytest.raises(ConfigurationError) as caught:
+            load_files([path])
+        assert f"{path}:4:1: not valid RDF/XML" in str(caught.value)
