@@ -98,6 +98,10 @@ class DatabaseStore:
         """Return that no lists are values."""
         return False
 
+    def may_have_expressions(self) -> bool:
+        """Return that no edges are those of class expressions."""
+        return False
+
     def name_reader(self) -> NameReader:
         """Return the reader of all names."""
         return self._names

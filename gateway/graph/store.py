@@ -273,6 +273,10 @@ class GraphStore(Protocol):
         """Return whether lists may be values that say in which order their members are (`gateway.terms.iri.ORDER`)."""
         ...
 
+    def may_have_expressions(self) -> bool:
+        """Return whether edges may be what class expressions say, so that evidence says whether they hold."""
+        ...
+
     def name_reader(self) -> NameReader | None:
         """Return the reader of all names; None if the store cannot list them: no index can be built."""
         ...
@@ -452,6 +456,7 @@ class DelegatingStore:
     nameless = _delegated(GraphStore.nameless)
     has_blank_nodes = _delegated(GraphStore.has_blank_nodes)
     may_have_lists = _delegated(GraphStore.may_have_lists)
+    may_have_expressions = _delegated(GraphStore.may_have_expressions)
     name_reader = _delegated(GraphStore.name_reader)
     check_reachable = _delegated(GraphStore.check_reachable)
     prepare = _delegated(GraphStore.prepare)

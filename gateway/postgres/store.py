@@ -130,3 +130,7 @@ class PostgresStore(DatabaseStore):
     def may_have_lists(self) -> bool:
         """Return whether lists may be values: `load` writes them."""
         return True
+
+    def may_have_expressions(self) -> bool:
+        """Return whether edges may be those of class expressions: `load` writes them."""
+        return True

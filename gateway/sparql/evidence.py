@@ -37,7 +37,9 @@ from gateway.sparql.value_nodes import ValueNodeReader
 from gateway.terms.iri import (
     BIOLINK,
     HAS_ASSERTION,
+    NEGATED,
     OBAN,
+    ONE_OF,
     OWL,
     RDF,
     RDF_OBJECT,
@@ -45,6 +47,7 @@ from gateway.terms.iri import (
     RDF_SUBJECT,
     RDF_TYPE,
     REIFICATION,
+    RESTRICTED,
     WAS_DERIVED_FROM,
     is_skolem,
 )
@@ -110,16 +113,22 @@ WAYS: Mapping[EvidenceWay, Way] = {
 """In the order in which they are asked."""
 
 
+_OF_EXPRESSIONS = (RESTRICTED, NEGATED, ONE_OF)
+_NOTHING: Mapping[str, Parameter] = {}
+
+
 class WaysInUse:
     """The ways of stating evidence in use, shared by the readers of edges and of evidence.
 
     Attributes:
         asked_graphs: The named graphs of which the profile asks some; empty where it is all of them.
+        may_have_expressions: Whether edges may be those of class expressions; True before the ways were detected.
     """
 
     def __init__(self, client: SparqlClient, profile: Profile) -> None:
         self._client = client
         read, graphs = profile.evidence.read, profile.endpoint.graphs
+        self.may_have_expressions = True
         self._named = None if read is None else tuple(way for way in WAYS if way in read)
         self.asked_graphs = () if isinstance(graphs, str) else graphs
         # Of one graph alone everything comes, so to name it as a source would say nothing.
@@ -164,7 +173,10 @@ class WaysInUse:
             now = call.deadline.clock()
             if self._found is None or now - self._found_at > FRESH_SECONDS:
                 self._found = None
-                found = await self._uses("evidence/in_use", call)
+                # Class expressions become edges where a graph is read from files.
+                own = [] if self._client.is_remote else [_OF_EXPRESSIONS]
+                found = await self._uses("evidence/in_use", call, {"expressions": own})
+                self.may_have_expressions = self._client.is_remote or "expressions" in found
                 if self._has_graphs:
                     found |= await self._uses_of_graphs(call)
                 # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
@@ -178,8 +190,8 @@ class WaysInUse:
             # Blazegraph in triples mode has no named graphs, and says so.
             return set()
 
-    async def _uses(self, template: str, call: Call) -> set[str]:
-        rows = (await self._client.rows(template, call, {})).whole()
+    async def _uses(self, template: str, call: Call, given: Mapping[str, Parameter] = _NOTHING) -> set[str]:
+        rows = (await self._client.rows(template, call, given)).whole()
         return {way.value for way in literal("way")(rows)}
 
 

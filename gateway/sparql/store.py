@@ -107,7 +107,7 @@ class SparqlStore:
         schema.with_blank = found.with_blank
         self.select = found.select
         self.aggregates = found.aggregates
-        self._schema, self._blank = schema, blank
+        self._schema, self._blank, self._ways = schema, blank, ways
         self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates
         self.search = found.find
         self.of_types = found.of_types
@@ -137,6 +137,10 @@ class SparqlStore:
     def may_have_lists(self) -> bool:
         """Return whether lists may be values: of the graphs that the gateway reads from files."""
         return not self._client.is_remote
+
+    def may_have_expressions(self) -> bool:
+        """Return whether edges may be those of class expressions."""
+        return self._ways.may_have_expressions
 
     def name_reader(self) -> NameReader:
         """Return the reader of all names."""

@@ -22,17 +22,17 @@ _OPEN = ("only", "max", "not ")
 """How restrictions begin by which there may be no edge at all; `exactly 0` and `max 0` are denied besides."""
 
 
-def may_have_expressions(view: SchemaView, url: str) -> bool:
-    """Return whether a graph may have class expressions.
+def may_have_expressions(store: GraphStore, view: SchemaView, url: str) -> bool:
+    """Return whether edges of a graph may be those of class expressions.
 
-    In a file these have become edges, and nothing in the schema shows them; what is stated about edges is read there at
-    no cost where nothing is stated about any. A server has their classes.
+    In a file these have become edges, and nothing in the schema shows them. A server has their classes.
 
     Args:
+        store: The graph.
         view: The schema.
         url: The URL of the endpoint or the database; empty for a graph in this process.
     """
-    return not url.startswith("http") or view.types.has_any(_CLASSES)
+    return store.may_have_expressions() and (not url.startswith("http") or view.types.has_any(_CLASSES))
 
 
 async def edges_that_may_not_hold(
