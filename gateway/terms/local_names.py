@@ -12,14 +12,21 @@ _LETTERS = re.compile(r"[^\W\d_]{3}")
 _DIGITS = re.compile(r"\d{5}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}")
 _HEX = re.compile(
-    r"(?=[^\W_]*\d)(?=[^\W_]*[A-Za-z])[0-9a-fA-F]{12,}|(?<![^\W_])(?=[0-9a-f]*[a-f]\d+[a-f])[0-9a-f]{8,}(?![^\W_])"
+    r"(?=[^\W_]*\d)(?=[^\W_]*[A-Za-z])[0-9a-fA-F]{12,}"
+    r"|(?<![^\W_])(?=[0-9a-f]*[a-f]\d+[a-f])(?![0-9a-f]*[a-f]{5})[0-9a-f]{8,}(?![^\W_])"
 )
+"""In the second form without five letters in a row, which a word such as `facade` has."""
+
 _LONG = re.compile(r"(?=[A-Za-z]*\d)[A-Za-z0-9]{14,}")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 """A word or a number of a local name that is written in camel case."""
 
 _SHORT_PARTS = 2.5
 """Characters of a part on average, below which letters and digits are those of a hash and no words."""
+
+_WORD = re.compile(r"(?:[A-Z]|(?<![A-Za-z0-9]))(?=[a-z]*[aeiouy]|(?<=[AEIOUY]))[a-z]{2,}")
+_WORDS = 0.45
+"""Share of the characters in words from which on short parts beside them are no hash: `Room2B3CFloor1`."""
 
 _BETWEEN = re.compile(r"[_\-.\s]+|(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 """Between two words of a local name."""
@@ -60,4 +67,7 @@ def readable(local: str) -> str:
 
 
 def _has_hash(local: str) -> bool:
-    return any(len(run) < _SHORT_PARTS * len(_PART.findall(run)) for run in _LONG.findall(local))
+    return any(
+        len(run) < _SHORT_PARTS * len(_PART.findall(run)) and sum(map(len, _WORD.findall(run))) < _WORDS * len(run)
+        for run in _LONG.findall(local)
+    )

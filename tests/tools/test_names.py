@@ -286,6 +286,14 @@ async def test_a_word_of_one_letter_is_no_part_of_another_word(tmp_path: Path) -
         ("http://example.org/6f1c2f0e-8d0f-4a2e-9c53-0d6a3f2b7e11", ""),
         ("http://example.org/e3b0c44298fc1c14", ""),
         ("http://example.org/", ""),
+        ("http://example.org/facade2b", "facade2b"),
+        ("http://example.org/effaced1bed", "effaced1bed"),
+        ("http://example.org/IPv4AndIPv6Host", "IPv4And IPv6Host"),
+        ("http://example.org/Room2B3CFloor1", "Room2B3C Floor1"),
+        ("http://example.org/WW2USAirForceB17", "WW2US Air Force B17"),
+        ("http://example.org/AudiA4B8QuattroS4", "Audi A4B8Quattro S4"),
+        ("http://example.org/form_dde0679b", ""),
+        ("http://example.org/RA5twh0DiuwjJH3FOFis", ""),
     ],
 )
 def test_a_local_name_reads_as_words_or_not(iri: str, words: str) -> None:
