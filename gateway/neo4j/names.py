@@ -71,5 +71,6 @@ def found_among(nodes: NodesInNeo4j, rows: Iterable[Row]) -> NameProperties:
         values[key].append(text)
     names, synonyms = named_predicates(values, {}, usual.all)
     if not names:
-        names = likely_name_predicate(texts, usual.names, (*usual.synonyms, *synonyms))
+        names = likely_name_predicate(texts, usual.names, usual.synonyms)
+        synonyms = tuple(one for one in synonyms if one not in names)
     return NameProperties((*usual.names, *names[:_MOST]), (*usual.synonyms, *synonyms[:_MOST]))

@@ -128,7 +128,8 @@ class NamePredicateFinder:
         synonyms = (*alternative, *(one for one in further if one in used))
         parts = parts_among({*values, *predicates})
         if not names:
-            names = likely_name_predicate(texts, usual, (*excepted, *synonyms, *parts))
+            names = likely_name_predicate(texts, usual, (*excepted, *parts))
+            synonyms = tuple(one for one in synonyms if one not in names)
         codes = codes_among({*values, *known} - self._usual)
         languages = languages_among(texts)
         descriptions = tuple(one for one in described if one in used)

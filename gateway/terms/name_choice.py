@@ -5,8 +5,9 @@ Rules: docs/profiles.md, "Names that a graph gives by predicates of its own".
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from statistics import median_low
 
 from gateway.terms.iri import local_name
@@ -80,22 +81,27 @@ def likely_name_predicate(texts: Sequence[Text], usual: Iterable[str], excepted:
     Args:
         texts: Literals of some nodes, all that each of them has.
         usual: Predicates that carry names in most graphs.
-        excepted: Predicates that mean something else: descriptions, synonyms.
+        excepted: Predicates that mean something else, such as descriptions.
     """
     said: dict[str, set[str]] = defaultdict(set)
     for node, predicate, _ in texts:
         said[node].add(predicate)
     usual = set(usual)
-    named = {node for node, predicates in said.items() if predicates & usual or pairs_among(predicates)}
-    if not said or len(named) >= _NAMED * len(said):
+    named = {node for node, predicates in said.items() if predicates & usual}
+    # A given and a family name are a name that says nothing of how nodes of other kinds are named.
+    joined = {node for node in said.keys() - named if pairs_among(said[node])}
+    nodes = len(said) - len(joined)
+    if not nodes or len(named) >= _NAMED * nodes:
         return ()
-    left_out = usual | set(excepted)
+    counts, counts_joined = (Counter(chain.from_iterable(said[node] for node in some)) for some in (said, joined))
+    of_joined = {predicate for predicate, count in counts_joined.items() if 2 * count >= counts[predicate]}
+    left_out = usual | set(excepted) | FORMS_OF_ADDRESS | of_joined
     values: dict[str, dict[str, Literal]] = defaultdict(dict)
     # Of several values the same one counts in whatever order the engine sends them.
     for node, predicate, name in sorted(texts, key=lambda text: (text[0], text[1], text[2].value, text[2].language)):
-        if predicate not in left_out and not is_never_a_name(local_name(predicate)):
+        if node not in joined and predicate not in left_out and not is_never_a_name(local_name(predicate)):
             values[predicate].setdefault(node, name)
-    scores = {predicate: _score(predicate, by_node, len(said)) for predicate, by_node in values.items()}
+    scores = {predicate: _score(predicate, by_node, nodes) for predicate, by_node in values.items()}
     best = sorted((-score, predicate) for predicate, score in scores.items() if score)
     return (best[0][1],) if best else ()
 

@@ -25,8 +25,11 @@ _FIRST = ("pref", "display")
 
 _SUFFIX = re.compile(r"(?:string|text|value)$")
 _SYNONYM = re.compile(r"alt|hidden|short|synonym|colloquial|historical")
+_OF_A_PERSON = re.compile(r"(?:additional|middle)name$|honorific|job(?:title|label)$")
+"""What is called a name or a title and is a further part of the name of a person, a form of address or a job."""
+
 _OF_ANOTHER = re.compile(
-    r"file|class|family|given|attribution|template|first|last|surname|user|additional|middle|honorific|job"
+    rf"file|class|family|given|attribution|template|first|last|surname|user|{_OF_A_PERSON.pattern}"
 )
 """What is called a name and names something else, or a part of a name only."""
 
@@ -116,8 +119,16 @@ def has_numbered_name(predicate: str) -> bool:
 
 
 def is_never_a_name(called: str) -> bool:
-    """Return whether a predicate is called as those of comments, messages and identifiers are."""
-    return _NEVER.search(called) is not None or _NEVER.search(called.lower()) is not None
+    """Return whether a predicate is called as those of comments, messages, identifiers and jobs are.
+
+    >>> is_never_a_name("errorMessage"), is_never_a_name("jobTitle"), is_never_a_name("jobName")
+    (True, True, False)
+    """
+    return (
+        _NEVER.search(called) is not None
+        or _NEVER.search(called.lower()) is not None
+        or _OF_A_PERSON.search(_compact(called)) is not None
+    )
 
 
 def may_be_name(literal: Literal) -> bool:

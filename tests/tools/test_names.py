@@ -112,6 +112,9 @@ async def test_synonyms_and_definitions_as_ontologies_of_obo_have_them() -> None
         ("givenName", None),
         ("additionalName", None),
         ("jobTitle", None),
+        ("jobName", "name"),
+        ("middleName", None),
+        ("middlewareName", "name"),
         ("colloquialName", "synonym"),
         ("subtitleOf", None),
         ("determined", None),
@@ -164,6 +167,64 @@ async def test_a_title_that_is_a_form_of_address_or_a_job_is_no_name() -> None:
         "Given 1 Family 1",
         None,
     ]
+
+
+async def named_in(turtle: str) -> tuple[list[str], str | None]:
+    """Return the predicates of names of a graph, and the name of x:n0."""
+    async with over(turtle) as gateway:
+        schema = await gateway.describe_schema()
+        entity = await gateway.describe_entity("x:n0")
+    return list(schema.names or []), (entity.model_extra or {}).get("name")
+
+
+JOBS_OF_A_PROGRAM = [
+    f'x:n{number} a x:Job ; x:jobName "Build {word}" ; x:contact "Ann {word}" ; x:p x:n0 .'
+    for number, word in enumerate(("Ley", "Roy", "Day", "May", "Fay", "Kay"))
+]
+
+
+@pytest.mark.parametrize("called", ["jobName", "middlewareName", "historicalName", "shortName"])
+async def test_what_is_called_a_name_names_the_nodes_that_have_no_other(called: str) -> None:
+    turtle = "\n".join(JOBS_OF_A_PROGRAM).replace("jobName", called)
+    assert await named_in(turtle) == ([f"x:{called}"], "Build Ley")
+
+
+async def test_a_synonym_beside_a_name_stays_a_synonym() -> None:
+    turtle = "\n".join(line.replace("x:contact", "x:historicalName") for line in JOBS_OF_A_PROGRAM)
+    assert await named_in(turtle) == (["x:jobName"], "Build Ley")
+
+
+@pytest.mark.parametrize("title", ["x:jobTitle", "x:middleName", "vcard:title", "foaf:title"])
+async def test_jobs_middle_names_and_forms_of_address_name_nobody_by_their_values(title: str) -> None:
+    people = "\n".join(
+        f'x:n{number} a x:Person ; {title} "{word}" ; x:knows x:n0 .'
+        for number, word in enumerate(("Pilot", "Cook", "Judge", "Smith", "Nurse", "Clerk"))
+    )
+    prefixes = "@prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix vcard: <http://www.w3.org/2006/vcard/ns#> ."
+    assert await named_in(f"{prefixes} {people}") == ([], None)
+
+
+PERSONS = [
+    f'x:p{number} foaf:givenName "Given {word}" ; foaf:familyName "Family" ; x:city "{word}" ; x:knows x:p0 .'
+    for number, word in enumerate(("Oslo", "Bergen", "Rome", "Bari"))
+]
+SHIPS = [
+    f'x:n{number} a x:Ship ; x:called "Ship of {word}" ; x:captain x:p0 .'
+    for number, word in enumerate(("Oslo", "Bergen", "Rome", "Bari", "Paris", "Nice", "Cork", "Bonn", "Kiel", "Ulm"))
+]
+
+
+async def test_given_and_family_names_of_some_leave_other_nodes_their_names() -> None:
+    turtle = "@prefix foaf: <http://xmlns.com/foaf/0.1/> . " + "\n".join((*PERSONS, *SHIPS))
+    assert await named_in(turtle) == (["x:called"], "Ship of Oslo")
+    also = turtle.replace('"Given Oslo"', '"Given Oslo" ; x:called "G. O."')
+    assert await named_in(also) == (["x:called"], "Ship of Oslo")
+
+
+async def test_what_persons_have_beside_given_and_family_names_names_no_others() -> None:
+    places = [f'x:n{number} a x:Office ; x:city "Office {number}" ; x:p x:n0 .' for number in range(3)]
+    turtle = "@prefix foaf: <http://xmlns.com/foaf/0.1/> . " + "\n".join((*PERSONS, *places))
+    assert await named_in(turtle) == ([], None)
 
 
 async def test_values_that_read_as_keys_of_a_program_name_nothing_by_themselves() -> None:
