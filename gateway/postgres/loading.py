@@ -27,7 +27,7 @@ from gateway.settings.databases import PostgresSettings
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import EVIDENCE_MARKERS, LOCAL_NAME, is_walk, local_name
 from gateway.terms.literals import Literal
-from gateway.terms.name_predicates import is_code
+from gateway.terms.name_predicates import is_code, joined_name
 from gateway.terms.names import one_line
 
 _KNOWN: Final = {
@@ -326,7 +326,7 @@ class Loader:
             for value in described.properties.get(predicate, ())
             if isinstance(value, Literal)
         )
-        synonyms = [name for name in dict.fromkeys(names) if name != facts.name]
+        synonyms = [name for name in dict.fromkeys((*names, self._joined(described))) if name and name != facts.name]
         return (
             ids.text(node),
             next(iter(types), None),
@@ -334,6 +334,14 @@ class Loader:
             _json(synonyms),
             _json(properties),
         )
+
+    def _joined(self, described: Description) -> str:
+        """Return a given and a family name as one, unless the profile says what names are."""
+        if "name" in self.roles.model_fields_set:
+            return ""
+        found = described.properties.items()
+        texts = {predicate: [one for one in values if isinstance(one, Literal)] for predicate, values in found}
+        return joined_name(texts, ())
 
     async def _edges(
         self, batch: Sequence[Iri], loaded: Loaded

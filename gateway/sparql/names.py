@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -24,6 +24,7 @@ from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
 from gateway.terms.local_names import local_part, readable
+from gateway.terms.name_predicates import joined_names, pairs_among
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import one_line
 from gateway.transport.base import TextRow
@@ -54,7 +55,7 @@ class SparqlNameReader:
 
     @property
     def predicates(self) -> Sequence[Iri]:
-        """The predicates of names, synonyms and codes; in this process also what stands for local names."""
+        """The predicates of names, synonyms and codes; in this process also what stands for joined and local names."""
         names = self._name_predicates
         return (*names.all, *names.codes, *([LOCAL_NAME] if self._client.gives_texts else []))
 
@@ -104,39 +105,50 @@ class SparqlNameReader:
         return NamesPage(await self._names(predicate, [(last, text) for text in texts], call), last, missing)
 
     async def _read_nameless(self, call: Call) -> int:
-        """Read the nodes without a name, and return how many there are."""
+        """Read the joined names of all nodes and the nodes without any name, and return how many nodes these are."""
         await self._rule.refresh(call)
-        names = self._name_predicates.all
+        names, pairs = self._name_predicates.all, pairs_among(self._name_predicates.parts)
         evidence = self._rule.scanned_evidence_of_nodes
         given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "no_edges": self._rule.excepted}
 
         async def read() -> Sequence[TextRow]:
             nodes = await self._client.texts("nameless_all", call, {**given, **evidence})
-            return [(node,) for (node,) in nodes if not node.startswith(OWN)]
+            joined = await self._joined(pairs, call)
+            found = {node for node, _ in joined}
+            return [*joined, *((node, "") for (node,) in nodes if not node.startswith(OWN) and node not in found)]
 
-        return await self._nameless.ask((*names, *evidence.values()), read, call)
+        await self._nameless.ask((*names, *pairs, *evidence.values()), read, call)
+        return self._nameless.entities
+
+    async def _joined(self, pairs: Iterable[tuple[Iri, Iri]], call: Call) -> list[TextRow]:
+        """Return the nodes with a given and a family name, and these as one, also where a node has another name."""
+        joined: list[TextRow] = []
+        for pair in pairs:
+            given, family = [
+                await self._client.texts("names_all", call, name_parameters([predicate])) for predicate in pair
+            ]
+
+            def join(deadline: Deadline, given: Sequence[TextRow] = given, family: Sequence[TextRow] = family) -> None:
+                firsts, lasts = _by_entity(given), _by_entity(family)
+                for entity in deadline.checking(firsts.keys() & lasts.keys()):
+                    joined.extend((entity, name) for name in joined_names(firsts[entity], lasts[entity]))
+
+            await in_thread(call, join, unless=len(given) + len(family) <= FEW_FOR_A_THREAD)
+        return joined
 
     async def _local_names(self, after: Iri, call: Call) -> NamesPage:
-        """Return the local names of nodes without a name."""
+        """Return joined names, and the local names of nodes without any name."""
         await self._read_nameless(call)
         part, are_more = self._nameless.page(after)
-        nodes = [node for (node,) in part]
-
-        joined: Mapping[Iri, str] = {}
-        if self._name_predicates.parts and nodes:
-            facts = await self._nodes.facts(nodes, call, names=True)
-            if unread := next((fact.mark.fault for fact in facts.values() if fact.mark.fault is not None), None):
-                raise unread
-            joined = {node: fact.name for node, fact in facts.items() if fact.name}
 
         def names(deadline: Deadline) -> tuple[Name, ...]:
             return tuple(
-                Name(node, joined[node], is_synonym=False) if node in joined else _local_name(node)
-                for node in deadline.checking(nodes)
+                Name(node, joined, is_synonym=False) if joined else _local_name(node)
+                for node, joined in deadline.checking(part)
             )
 
-        found = await in_thread(call, names, unless=len(nodes) <= FEW_FOR_A_THREAD)
-        return NamesPage(found, nodes[-1] if are_more else None)
+        found = await in_thread(call, names, unless=len(part) <= FEW_FOR_A_THREAD)
+        return NamesPage(found, part[-1][0] if are_more else None)
 
     async def types(self, entities: Sequence[Iri], call: Call) -> EntityTypes:
         """Return the types of some entities."""
@@ -183,6 +195,13 @@ def _local_name(node: Iri) -> Name:
     local = local_part(node)
     words = readable(local)
     return Name(node, words or local or node, is_synonym=False, kind="id", is_whole=not words)
+
+
+def _by_entity(rows: Iterable[TextRow]) -> dict[Iri, list[_Text]]:
+    found: dict[Iri, list[_Text]] = {}
+    for entity, text, language in rows:
+        found.setdefault(entity, []).append((text, language))
+    return found
 
 
 def _texts(rows: Table, deadline: Deadline) -> dict[_Text, None]:

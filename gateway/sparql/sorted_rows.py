@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import groupby
 from operator import itemgetter
 
 from gateway.graph.call import Call
@@ -45,6 +46,11 @@ class SortedRows:
             )
             self._question = question
         return len(self._rows)
+
+    @property
+    def entities(self) -> int:
+        """How many entities the rows are about."""
+        return sum(1 for _ in groupby(self._rows, key=_entity_of))
 
     def page(self, after: Iri) -> tuple[Sequence[TextRow], bool]:
         """Return the rows of the entities that come after one, all rows of each; and whether others follow.

@@ -219,7 +219,7 @@ PATH = f"{OWN}path:"
 write `(^p)` and `(p/q)`."""
 
 LOCAL_NAME = f"{OWN}local-name"
-"""Stands among predicates of names for the local name of a node."""
+"""Stands among predicates of names for the given and family name of a node as one, or else for its local name."""
 
 POSITION = f"{OWN}position"
 """The predicate of the place of a member in its list; answers write `position`."""

@@ -6,7 +6,8 @@ Rules: docs/profiles.md, "Names that a graph gives by predicates of its own".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal as OneOf
 
 from gateway.terms.iri import FOAF, SCHEMA, VCARD, local_name
@@ -53,6 +54,9 @@ _KEY = re.compile(r"\S*\w_\w\S*|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])\S{16,}")
 _SHORTEST = 2
 
 
+_MOST_JOINED = 1_000
+"""Names of one node that are made of its given and family names."""
+
 NAME_PARTS = (
     (f"{FOAF}givenName", f"{FOAF}familyName"),
     (f"{FOAF}firstName", f"{FOAF}lastName"),
@@ -60,7 +64,7 @@ NAME_PARTS = (
     (f"{VCARD}given-name", f"{VCARD}family-name"),
     *((f"{namespace}givenName", f"{namespace}familyName") for namespace in SCHEMA),
 )
-"""Predicates of given and family names, which make one name where there is no other."""
+"""Predicates of given and family names, which make one name. It is shown where there is no other, and found always."""
 
 
 def parts_among(predicates: Collection[str]) -> tuple[str, ...]:
@@ -80,6 +84,22 @@ def joined_name(texts: Mapping[str, Collection[Literal]], order: Sequence[str]) 
         if all(parts):
             return " ".join(parts)
     return ""
+
+
+def joined_names(given: Iterable[tuple[str, str]], family: Iterable[tuple[str, str]]) -> list[str]:
+    """Return each given name with each family name as one; where these are very many, the first of each language.
+
+    Args:
+        given: Given names, each with its language.
+        family: Family names in the same way.
+
+    >>> joined_names([("Dee", "en"), ("Di", "de")], [("Do", "de")])
+    ['Di Do', 'Dee Do']
+    """
+    firsts, lasts = _by_language(given), _by_language(family)
+    while len(firsts) * len(lasts) > _MOST_JOINED:
+        max(firsts, lasts, key=len).pop()
+    return list(dict.fromkeys(f"{first} {last}" for first in firsts for last in lasts))
 
 
 def role_of(called: str) -> Role | None:
@@ -154,6 +174,16 @@ def reads_as_key(text: str) -> bool:
 def is_short(length: int) -> bool:
     """Return whether texts of a length, the median of some, are as short as names."""
     return length <= _LONGEST
+
+
+def _by_language(texts: Iterable[tuple[str, str]]) -> list[str]:
+    """Return texts in one line: first that of each language which is shown, then others."""
+    counts: Counter[str] = Counter()
+    ranked = []
+    for language, text in sorted({(language, one_line(text)) for text, language in texts}):
+        ranked.append((counts[language], language, text))
+        counts[language] += 1
+    return [text for _, _, text in sorted(ranked) if text]
 
 
 def _compact(called: str) -> str:

@@ -422,10 +422,10 @@ def names_compared(predicates: str) -> str:
 
 
 def joined_names(predicates: str) -> str:
-    """Return advice: which nodes have a name that is made of two."""
+    """Return advice: which names are made of two."""
     return (
-        f"Where a node has no other name, its given and family name ({predicates}) make one, which search_entities "
-        "compares where it compares all names."
+        f"A given and family name ({predicates}) make one name, which is shown where a node has no other; "
+        "search_entities compares it where it compares all names."
     )
 
 

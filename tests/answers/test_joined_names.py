@@ -1,4 +1,4 @@
-"""A given and a family name make one name where there is no other."""
+"""A given and a family name make one name: shown where there is no other, and found always."""
 
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import FOAF, LOCAL_NAME
+from gateway.terms.name_predicates import joined_names
 from tests.small import ROOM, Watched, WatchedElsewhere, engine, over
 
 pytestmark = pytest.mark.anyio
@@ -60,11 +61,48 @@ ONLY_PARTS = f"""
 x:p1 a x:P ; <{FOAF}givenName> "Ada" ; <{FOAF}familyName> "Lovelace" ; x:knows x:p2 .
 x:p2 a x:P ; <{FOAF}givenName> "Charles" ; <{FOAF}familyName> "Babbage" .
 """
+PROFILE = Profile(size=ROOM)
 WITH_A_LABEL = f"{ONLY_PARTS} x:p2 rdfs:label 'Charles' ."
 
 
 async def unhooked(query: str) -> None:
     del query
+
+
+SEVERAL = f"""
+x:d a x:P ; <{FOAF}givenName> "Dee"@en, "Di"@de ; <{FOAF}familyName> "Doe"@en, "Do"@de ; x:knows x:c .
+x:c a x:P ; <{FOAF}givenName> "Cy", "Cyrus" ; <{FOAF}familyName> "Ray", "Rey" .
+x:b a x:P ; rdfs:label "Mister B" ; <{FOAF}givenName> "Bob" ; <{FOAF}familyName> "Ley" ; x:knows x:c .
+x:e a x:P ; <{FOAF}givenName> "Eve" .
+"""
+
+
+@pytest.mark.parametrize("place", ["file", "endpoint"])
+async def test_each_given_name_is_found_with_each_family_name_beside_other_names_too(
+    tmp_path: Path, place: str
+) -> None:
+    path = tmp_path / "people.nt"
+    engine(SEVERAL).dump(path, format=RdfFormat.N_TRIPLES, from_graph=DefaultGraph())
+    opened = open_gateway(str(path)) if place == "file" else over(WatchedElsewhere(engine(SEVERAL), unhooked), PROFILE)
+    async with opened as gateway:
+        await gateway.describe_schema()
+        queries = ("Dee Doe", "Di Do", "Cyrus Rey", "Cy Ray", "Bob Ley", "Mister B")
+        hits = [(await gateway.search_entities(query)).result for query in queries]
+        described = [await gateway.describe_entity(name) for name in ("Di Do", "Bob Ley")]
+        in_german = await gateway.describe_entity(described[0].id, language="de")
+    ids = [[hit.id.rpartition("/")[2].rpartition(":")[2] for hit in found] for found in hits]
+    assert ids == [["d"], ["d"], ["c"], ["c"], ["b"], ["b"]]
+    assert [hit.match for found in hits for hit in found] == ["label"] * len(queries)
+    assert [hits[4][0].name, hits[4][0].matched] == ["Mister B", "Bob Ley"]
+    assert (in_german.model_extra or {})["name"] == "Di Do"
+
+
+def test_of_very_many_joined_names_those_that_are_shown_are_kept() -> None:
+    tags = [f"{one}{two}" for one in "abcd" for two in "abcdef"]
+    given, family = ([(f"{part}{tag}{number}", tag) for tag in tags for number in range(9)] for part in "gf")
+    joined = joined_names(given, family)
+    assert len(joined) <= len(set(joined)) <= 1_000
+    assert {f"g{tag}0 f{tag}0" for tag in tags} <= set(joined)
 
 
 async def test_where_all_names_are_joined_the_schema_does_not_say_that_there_are_none(tmp_path: Path) -> None:

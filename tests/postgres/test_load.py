@@ -191,6 +191,19 @@ def test_a_graph_takes_the_place_of_another_one(load: Run, database: Database, t
     assert database.rows("SELECT entity_id FROM entity ORDER BY 1", "replaced") == [("http://e/a",), ("http://e/b",)]
 
 
+def test_given_and_family_names_beside_a_name_are_a_further_name(load: Run, database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "people.ttl"
+    file.write_text(
+        """@prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+        <http://e/a> rdfs:label "Mister B" ; foaf:givenName "Bob" ; foaf:familyName "Ley" ; foaf:knows <http://e/b> .
+        <http://e/b> foaf:givenName "Ada" ; foaf:familyName "Roy" .""",
+        encoding="utf-8",
+    )
+    assert load(file, "--to", database.make_database("people")).status == 0
+    rows = database.rows("SELECT name, synonyms FROM entity ORDER BY entity_id", "people")
+    assert rows == [("Mister B", '["Bob Ley"]'), ("Ada Roy", "[]")]
+
+
 def test_what_cannot_be_an_id_is_left_out_and_counted(load: Run, database: Database, tmp_path: Path) -> None:
     file = tmp_path / "long.nt"
     file.write_text(f"<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:{'x' * 2_000}> .\n", encoding="utf-8")
