@@ -22,7 +22,7 @@ from gateway.graph.values import (
     Resource,
     Value,
 )
-from gateway.terms.iri import RDF, XSD, is_sendable
+from gateway.terms.iri import ARRAY, RDF, XSD, is_sendable
 from gateway.terms.literals import Literal, is_date, is_number
 
 Kind = Literal_["number", "date", "boolean", "text", "language text"]
@@ -124,15 +124,18 @@ class ValueTally:
     Attributes:
         kinds: How many values there are of each kind, or nodes that have one.
         extremes: The first and the last value of each kind, of those that compare.
+        has_lists: Whether some of them are lists (`ARRAY`), whose members may be nodes.
     """
 
     kinds: Counter[Kind] = field(default_factory=Counter)
     extremes: dict[Kind, Extremes] = field(default_factory=dict)
+    has_lists: bool = False
 
     def add(self, literal: Literal) -> None:
         """Count a value."""
         kind = kind_of(literal)
         self.kinds[kind] += 1
+        self.has_lists = self.has_lists or literal.datatype == ARRAY
         key_of = _KEYS.get(kind)
         key = None if key_of is None else key_of(literal)
         if key is None or key_of is None:
@@ -153,7 +156,7 @@ class ValueTally:
         kinds = Counter(self.kinds)
         for kind in read.kinds:
             kinds[kind] = kinds[kind] or 1
-        return ValueTally(kinds, read.extremes | self.extremes)
+        return ValueTally(kinds, read.extremes | self.extremes, self.has_lists or read.has_lists)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,9 @@ _SHOWN_NODES = 3
 _LONGEST_WRITTEN = 300
 _WORD = re.compile(r"\S+")
 
-EndKind = Literal_["nodes", "literals", "both"]
-"""Where a walk ends."""
+EndKind = Literal_["nodes", "literals", "both", "literals and IDs"]
+"""Where a walk ends. With the last, as far as is known at literals: lists with nodes may not have been looked at, and
+only IDs mean nodes."""
 
 
 class Walks(Protocol):

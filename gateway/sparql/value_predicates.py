@@ -25,7 +25,7 @@ from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import RDF, XSD, is_iri
+from gateway.terms.iri import ARRAY, RDF, XSD, is_iri
 
 _TRIPLES = 500_000
 """Triples of a graph in which the nodes are counted, where the profile lets the schema be counted at once."""
@@ -95,6 +95,7 @@ class ValuePredicateReader:
         for (predicate, datatype), (count, *texts) in counts.items():
             tally, kind = tallies.setdefault(predicate, ValueTally()), kind_of_datatype(datatype)
             tally.kinds[kind] += count
+            tally.has_lists = tally.has_lists or datatype == ARRAY
             nodes[predicate] = max(count, nodes[predicate])
             if datatype in _TEXTS:
                 tally.add_texts(kind, texts)

@@ -54,6 +54,7 @@ class StepNames:
         self._values = values.by_name
         self._fault = values.fault
         self._are_all = values.are_all
+        self._with_lists = values.with_lists
         self._prefixes = prefixes
         self._known: dict[str, frozenset[Iri]] = {}
 
@@ -107,7 +108,13 @@ class StepNames:
         # A predicate that was not seen with an end of one kind may have such an end where not all was seen.
         if to_nodes and not to_literals and self._are_all:
             return "nodes"
-        return "literals" if to_literals and not to_nodes and self._edges.comprehensive else "both"
+        if (
+            not to_literals
+            or to_nodes
+            or not (self._edges.comprehensive and self._with_lists.isdisjoint(last.predicates))
+        ):
+            return "both"
+        return "literals" if self._are_all else "literals and IDs"
 
 
 class MemberNames:
@@ -302,6 +309,8 @@ class MemberNames:
                     continue
                 elif text in ids:
                     found[text] = ids[text]
+                elif kind == "literals and IDs":
+                    continue
                 elif looked_up == _MOST_LOOKED_UP:
                     raise too_many_names("where", _MOST_LOOKED_UP)
                 else:

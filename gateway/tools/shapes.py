@@ -70,11 +70,13 @@ class ValueTerms:
     Attributes:
         by_name: The predicates that are known, by every name.
         are_all: Whether there are no others.
+        with_lists: Those of which some values are lists, whose members may be nodes.
         fault: Why they could not be read, or their names; None if they were.
     """
 
     by_name: TermLookup
     are_all: bool = False
+    with_lists: frozenset[Iri] = frozenset()
     fault: Fault | None = None
 
 
@@ -133,7 +135,8 @@ class ShapeReader:
             by_name, fault = await self._by_name(found, call)
             if fault is None and found is self._values:
                 self._value_terms[call.language] = by_name
-        return ValueTerms(by_name, found.counted, fault)
+        with_lists = frozenset(one.iri for one in found.predicates if one.tally.has_lists)
+        return ValueTerms(by_name, found.counted, with_lists, fault)
 
     async def _found(
         self, view: SchemaView, call: Call, seconds: float, *, are_named: bool = False

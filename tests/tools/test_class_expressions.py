@@ -11,9 +11,11 @@ from gateway.answers.models import Entity, Subgraph
 from gateway.api import open_gateway
 from gateway.expand_compact import expand
 from gateway.export.conversions import to_rdflib
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
+from gateway.terms.iri import ARRAY
 from gateway.tools.gateway import Gateway
-from tests.small import PREFIXES, ROOM, ids
+from tests.small import PREFIXES, ROOM, ids, over
 
 pytestmark = pytest.mark.anyio
 
@@ -243,6 +245,54 @@ async def test_what_is_no_edge_is_content_of_the_description_and_complete(
     assert {key: written[key] for key in content} == content
     assert (entity.edges, entity.complete) == ({}, True)
     assert (answer.edge_count, answer.complete) == (0, True)
+
+
+UNIONS = "x:C a owl:Class ; owl:disjointUnionOf ( x:A x:B ) . x:D a owl:Class ; owl:disjointUnionOf ( x:A ) ."
+PARTS = "x:A a owl:Class ; rdfs:subClassOf x:D . x:B a owl:Class ; rdfs:label 'a part' ."
+ODD = "x:E a owl:Class ; owl:disjointUnionOf 'a text' ."
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("= x:B", ["x:C"]),
+        (f"= <{PREFIXES['x']}B>", ["x:C"]),
+        ("in x:nothing, x:B", ["x:C"]),
+        ("= 'a part'", ["x:C"]),
+        ("!= x:B", ["x:D"]),
+    ],
+)
+@pytest.mark.parametrize("text", ["", ODD], ids=["lists", "lists and a text"])
+async def test_lists_that_are_no_edges_are_compared_by_their_members(
+    over_file: Open, condition: str, found: list[str], text: str
+) -> None:
+    async with over_file(UNIONS + PARTS + text) as gateway:
+        answer = await gateway.search_entities(
+            node_types=["owl:Class"], where=[f"owl:disjointUnionOf {condition}"], show="id", edges=False
+        )
+    with_text = ["x:E"] if text and "!=" in condition else []
+    assert answer.complete
+    assert answer.rows == [[node] for node in sorted(found + with_text)]
+
+
+@pytest.mark.parametrize(
+    ("value", "found", "read"), [("x:B", "x:C", "x:B, x:B (text)"), ("text 7", "x:T7", "text 7 (text)")]
+)
+async def test_an_id_means_a_node_too_where_not_all_values_were_looked_at(value: str, found: str, read: str) -> None:
+    texts = [
+        f"x:T{number} a owl:Class ; rdfs:label 'T' ; owl:disjointUnionOf 'text {number}' ." for number in range(2_000)
+    ]
+    union = f"""x:C a owl:Class ; owl:disjointUnionOf '[{{"@id":"{PREFIXES["x"]}B"}}]'^^<{ARRAY}> ."""
+    # Of a larger graph than this, only a part of the nodes is looked at for values.
+    profile = Profile(size=ROOM, orientation=OrientationSettings(glance_triples=1))
+    async with over("".join([*texts[:1_000], PARTS, union, *texts[1_000:]]), profile) as gateway:
+        await gateway.describe_schema()
+        await gateway.wait_for_schema()
+        where = [f"owl:disjointUnionOf = {value}"]
+        answer = await gateway.search_entities(node_types=["owl:Class"], where=where, show="id", edges=False)
+    assert answer.complete
+    assert answer.where == [f"owl:disjointUnionOf = {read}"]
+    assert answer.rows == [[found]]
 
 
 async def test_classes_that_are_disjoint_are_content_of_each_other(over_file: Open) -> None:
