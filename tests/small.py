@@ -16,7 +16,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
-from gateway.transport.base import ProbeResponse, TextRow, TimeoutPolicy, Transport
+from gateway.transport.base import ProbeResponse, TextRows, TimeoutPolicy, Transport
 from gateway.transport.inprocess import InProcess
 
 X = "https://example.org/x/"
@@ -68,10 +68,10 @@ class Watched:
         await self.hook(query)
         return await self._inner.select(query, deadline, spend)
 
-    async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
+    async def select_texts(self, query: str, keeps: Callable[[str], bool], deadline: Deadline, /) -> TextRows:
         """Run a query whose answer may have any length."""
         await self.hook(query)
-        return await self._inner.select_texts(query, deadline)
+        return await self._inner.select_texts(query, keeps, deadline)
 
     async def close(self) -> None:
         """Let go of nothing."""

@@ -45,7 +45,7 @@ from gateway.transport.base import (
     InWays,
     OverGraphs,
     Remote,
-    TextRow,
+    TextRows,
     Transport,
     WithBindings,
     WithTexts,
@@ -266,13 +266,16 @@ class SparqlClient:
                 next_step="Try again later; if it stays, the operator of this gateway should check the endpoint.",
             ) from error
 
-    async def texts(self, name: str, call: Call, parameters: Mapping[str, Parameter]) -> Sequence[TextRow]:
-        """Ask an engine in this process one question, and return all rows, however many, as `WithTexts` gives them.
+    async def texts(
+        self, name: str, call: Call, parameters: Mapping[str, Parameter], keeps: Callable[[str], bool]
+    ) -> TextRows:
+        """Ask an engine in this process one question, and return its first rows as `WithTexts` gives them.
 
         Args:
             name: The template.
             call: The call, which pays for it.
             parameters: The template's parameters without `rows`.
+            keeps: Whether the rows that begin with a text are wanted.
 
         Raises:
             Fault: The engine did not give a whole answer.
@@ -283,16 +286,16 @@ class SparqlClient:
         asked = self._asked(template.load(name), {**parameters, "rows": sys.maxsize}, sys.maxsize, call)
         with call.tally.query_timer(name, asked.shown) as timer:
 
-            async def send() -> list[TextRow]:
+            async def send() -> TextRows:
                 with timer.sending():
-                    rows = await transport.select_texts(asked.query, call.deadline)
+                    found = await transport.select_texts(asked.query, keeps, call.deadline)
                     timer.received(0)
-                    timer.decoded(len(rows))
-                    return rows
+                    timer.decoded(len(found.rows))
+                    return found
 
-            rows = await self.flow.run(call, send, partial(self._probe, call))
-        call.spend_rows(len(rows))
-        return rows
+            found = await self.flow.run(call, send, partial(self._probe, call))
+        call.spend_rows(len(found.rows))
+        return found
 
     async def _below_row_cap(
         self,

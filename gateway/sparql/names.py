@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 
 from gateway.errors import DeadlinePassed, EndpointFault, Fault, QueryTooLong
 from gateway.graph.call import Call, Deadline
@@ -19,7 +21,7 @@ from gateway.sparql.name_finder import NamePredicateFinder
 from gateway.sparql.nodes import NamePredicates, NodeReader, name_parameters
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import counts_in
-from gateway.sparql.sorted_rows import SortedRows
+from gateway.sparql.sorted_rows import Ask, SortedRows
 from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
@@ -27,7 +29,7 @@ from gateway.terms.local_names import local_part, readable
 from gateway.terms.name_predicates import joined_names, pairs_among
 from gateway.terms.name_walks import plain, rows_of
 from gateway.terms.names import one_line
-from gateway.transport.base import TextRow
+from gateway.transport.base import TextRow, TextRows
 
 _Text = tuple[str, str]
 """A name and its language."""
@@ -76,7 +78,7 @@ class SparqlNameReader:
     async def count(self, predicate: Iri, call: Call) -> int:
         """Return how many entities have a name by a predicate."""
         if predicate == LOCAL_NAME:
-            return await self._read_nameless(call)
+            return await self._nameless.count(*await self._about_nameless(call))
         return await self._counted("names_count", name_parameters([predicate]), call)
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
@@ -85,8 +87,8 @@ class SparqlNameReader:
             return await self._local_names(after, call)
         if self._client.gives_texts:
             names = name_parameters([predicate])
-            await self._named.ask((predicate,), partial(self._client.texts, "names_all", call, names), call)
-            part, are_more = self._named.page(after)
+            ask = partial(self._rows_after, "names_all", names, call)
+            part, are_more = await self._named.page((predicate,), after, ask)
             named = [(entity, (text, language)) for entity, text, language in part]
             return NamesPage(await self._names(predicate, named, call), part[-1][0] if are_more else None)
         given: dict[str, Parameter] = {**name_parameters([predicate]), "after": [after] * bool(after)}
@@ -104,42 +106,39 @@ class SparqlNameReader:
         texts, missing = await self._of_one(last, predicate, call)
         return NamesPage(await self._names(predicate, [(last, text) for text in texts], call), last, missing)
 
-    async def _read_nameless(self, call: Call) -> int:
-        """Read the joined names of all nodes and the nodes without any name, and return how many nodes these are."""
+    async def _rows_after(self, template: str, given: Mapping[str, Parameter], call: Call, after: Iri) -> TextRows:
+        return await self._client.texts(template, call, given, lambda entity: entity > after)
+
+    async def _about_nameless(self, call: Call) -> tuple[object, Ask]:
+        """Return the question for joined names and for the nodes without any name, and what asks it."""
         await self._rule.refresh(call)
         names, pairs = self._name_predicates.all, pairs_among(self._name_predicates.parts)
         evidence = self._rule.scanned_evidence_of_nodes
         given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "no_edges": self._rule.excepted}
 
-        async def read() -> Sequence[TextRow]:
-            nodes = await self._client.texts("nameless_all", call, {**given, **evidence})
-            joined = await self._joined(pairs, call)
-            found = {node for node, _ in joined}
-            return [*joined, *((node, "") for (node,) in nodes if not node.startswith(OWN) and node not in found)]
+        async def ask(after: Iri) -> TextRows:
+            def keeps(node: Iri) -> bool:
+                return node > after and not node.startswith(OWN)
 
-        await self._nameless.ask((*names, *pairs, *evidence.values()), read, call)
-        return self._nameless.entities
+            nodes = await self._client.texts("nameless_all", call, {**given, **evidence}, keeps)
+            joined = [await self._joined(pair, after, call) for pair in pairs]
+            few = len(nodes.rows) + sum(len(one) for one, _ in joined) <= FEW_FOR_A_THREAD
+            return await in_thread(call, partial(_together, nodes, joined), unless=few)
 
-    async def _joined(self, pairs: Iterable[tuple[Iri, Iri]], call: Call) -> list[TextRow]:
+        return (*names, *pairs, *evidence.values()), ask
+
+    async def _joined(self, pair: tuple[Iri, Iri], after: Iri, call: Call) -> _Joined:
         """Return the nodes with a given and a family name, and these as one, also where a node has another name."""
-        joined: list[TextRow] = []
-        for pair in pairs:
-            given, family = [
-                await self._client.texts("names_all", call, name_parameters([predicate])) for predicate in pair
-            ]
-
-            def join(deadline: Deadline, given: Sequence[TextRow] = given, family: Sequence[TextRow] = family) -> None:
-                firsts, lasts = _by_entity(given), _by_entity(family)
-                for entity in deadline.checking(firsts.keys() & lasts.keys()):
-                    joined.extend((entity, name) for name in joined_names(firsts[entity], lasts[entity]))
-
-            await in_thread(call, join, unless=len(given) + len(family) <= FEW_FOR_A_THREAD)
-        return joined
+        given, family = [
+            await self._rows_after("names_all", name_parameters([predicate]), call, after) for predicate in pair
+        ]
+        few = len(given.rows) + len(family.rows) <= FEW_FOR_A_THREAD
+        return await in_thread(call, partial(_joined_rows, given, family), unless=few)
 
     async def _local_names(self, after: Iri, call: Call) -> NamesPage:
         """Return joined names, and the local names of nodes without any name."""
-        await self._read_nameless(call)
-        part, are_more = self._nameless.page(after)
+        question, ask = await self._about_nameless(call)
+        part, are_more = await self._nameless.page(question, after, ask)
 
         def names(deadline: Deadline) -> tuple[Name, ...]:
             return tuple(
@@ -195,6 +194,35 @@ def _local_name(node: Iri) -> Name:
     local = local_part(node)
     words = readable(local)
     return Name(node, words or local or node, is_synonym=False, kind="id", is_whole=not words)
+
+
+_Joined = tuple[list[TextRow], Iri | None]
+"""Nodes with a joined name, in order; and the last node as far as which these are all, None where they are all."""
+
+
+def _joined_rows(given: TextRows, family: TextRows, deadline: Deadline) -> _Joined:
+    firsts, lasts = _by_entity(given.rows), _by_entity(family.rows)
+    last = min((one.rows[-1][0] for one in (given, family) if one.are_more), default=None)
+    entities = (entity for entity in firsts if entity in lasts and (last is None or entity <= last))
+    rows: list[TextRow] = []
+    for entity in deadline.checking(entities):
+        rows += ((entity, name) for name in joined_names(firsts[entity], lasts[entity]))
+    return rows, last
+
+
+def _together(nodes: TextRows, joined: Sequence[_Joined], deadline: Deadline) -> TextRows:
+    """Return nodes with their joined names, and those without any name, in order."""
+    have_one = {entity for rows, _ in joined for entity, _ in rows}
+    without = ((node, "") for (node,) in nodes.rows if node not in have_one)
+    ends = [last for _, last in joined if last is not None]
+    if nodes.are_more:
+        ends.append(nodes.rows[-1][0])
+    end = min(ends, default=None)
+    merged = heapq.merge(*(rows for rows, _ in joined), without, key=itemgetter(0))
+    rows = dict.fromkeys(row for row in deadline.checking(merged) if end is None or row[0] <= end)
+    # Of more nodes than are read together it is not known how many have both a joined name and no other one.
+    total = len({entity for entity, _ in rows}) if end is None else nodes.total + len(have_one)
+    return TextRows([*rows], total, end is not None)
 
 
 def _by_entity(rows: Iterable[TextRow]) -> dict[Iri, list[_Text]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
@@ -101,12 +101,32 @@ TextRow = tuple[str, ...]
 """The text of each term of a row, and behind that of a literal its language, or nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class TextRows:
+    """Rows of an answer in the order of their first texts, all rows of a text or none.
+
+    Attributes:
+        rows: The rows.
+        total: How many there are in the answer.
+        are_more: Whether those that come last were left out, since rows may take so much memory only.
+    """
+
+    rows: list[TextRow]
+    total: int
+    are_more: bool = False
+
+
 @runtime_checkable
 class WithTexts(Transport, Protocol):
     """A way to an engine that can give an answer of any length as texts, which take less memory than its terms."""
 
-    async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
+    async def select_texts(self, query: str, keeps: Callable[[str], bool], deadline: Deadline, /) -> TextRows:
         """Run a SELECT query and return its rows; without those in which a term is neither an IRI nor a literal.
+
+        Args:
+            query: Rendered query text.
+            keeps: Whether the rows that begin with a text are wanted; called in another thread.
+            deadline: When the answer must be there.
 
         Raises:
             QueryRefused: The engine will not run this query.

@@ -24,7 +24,8 @@ from typing_extensions import Buffer
 
 from gateway.errors import DeadlinePassed, EndpointFault, QueryRefused
 from gateway.graph.call import Deadline, Spend, deadline_passed, unpaid
-from gateway.transport.base import IN_PROCESS_AT_ONCE, TextRow
+from gateway.transport.base import IN_PROCESS_AT_ONCE, TextRow, TextRows
+from gateway.transport.first_rows import FirstRows
 
 IDLE_SECONDS = 10.0
 """How long a thread waits for more work. Starting one takes twice as long as a short query."""
@@ -95,6 +96,9 @@ _THREADS = DaemonThreads("sparql")
 _ROWS = 1_000
 """Rows between two looks at whether anybody waits for them."""
 
+_TEXT_BYTES = 384 * 1024 * 1024
+"""Some 1.4 million names with their entities; those of a store on a disk may be any number, and are read in parts."""
+
 _Answer = TypeVar("_Answer")
 
 
@@ -139,13 +143,23 @@ class _Output(io.RawIOBase):
 
 
 class InProcess:
-    """A transport to an Oxigraph store in this process; it holds a `lease` as long as the store is in use."""
+    """A transport to an Oxigraph store in this process.
+
+    Args:
+        engine: The store.
+        max_bytes: The longest answer.
+        max_text_bytes: Memory that the rows of `select_texts` may take.
+        workers: Queries that run at once.
+        lease: What is held as long as the store is in use.
+        threads: Where they run.
+    """
 
     def __init__(
         self,
         engine: pyoxigraph.Store,
         *,
         max_bytes: int,
+        max_text_bytes: int = _TEXT_BYTES,
         workers: int = IN_PROCESS_AT_ONCE,
         lease: object = None,
         threads: DaemonThreads = _THREADS,
@@ -153,6 +167,7 @@ class InProcess:
         self._engine = engine
         self._lease = lease
         self._max_bytes = max_bytes
+        self._max_text_bytes = max_text_bytes
         self._slots = asyncio.Semaphore(workers)
         self._threads = threads
 
@@ -165,9 +180,9 @@ class InProcess:
         """Run a query; see `Transport.select`."""
         return await self._in_thread(partial(self._written, query), deadline)
 
-    async def select_texts(self, query: str, deadline: Deadline, /) -> list[TextRow]:
+    async def select_texts(self, query: str, keeps: Callable[[str], bool], deadline: Deadline, /) -> TextRows:
         """Run a query; see `WithTexts.select_texts`."""
-        return await self._in_thread(partial(self._texts, query), deadline)
+        return await self._in_thread(partial(self._texts, query, keeps), deadline)
 
     async def _in_thread(self, run: Callable[[_Output], _Answer], deadline: Deadline) -> _Answer:
         deadline.check()
@@ -219,14 +234,14 @@ class InProcess:
         )
         return output.body
 
-    def _texts(self, query: str, output: _Output) -> list[TextRow]:
-        rows: list[TextRow] = []
+    def _texts(self, query: str, keeps: Callable[[str], bool], output: _Output) -> TextRows:
+        rows = FirstRows(self._max_text_bytes, output.check)
         for number, solution in enumerate(cast("pyoxigraph.QuerySolutions", self._engine.query(query))):
             if not number % _ROWS:
                 output.check()
-            if (texts := _texts_of(solution)) is not None:
-                rows.append(texts)
-        return rows
+            if (texts := _texts_of(solution)) is not None and keeps(texts[0]):
+                rows.add(texts)
+        return rows.found()
 
     def _run(self, run: Callable[[_Output], _Answer], output: _Output) -> _Answer | BaseException:
         """Run the query in this thread and return its answer, or the error that the waiting task shall see."""
@@ -236,6 +251,8 @@ class InProcess:
             if output.too_long:
                 return EndpointFault("One answer is larger than this gateway reads.")
             return deadline_passed()
+        except EndpointFault as fault:
+            return fault
         except SyntaxError as error:
             _log.debug("query refused: %s", error)
             return QueryRefused("The engine refused a query; an ID in it may be no IRI by the engine's rules.")

@@ -21,7 +21,7 @@ from gateway.sparql.store import SparqlStore
 from gateway.sparql.table import UnexpectedRows
 from gateway.terms.iri import LOCAL_NAME, NAME_PREDICATES, RDF_TYPE, RDFS, SYNONYM_PREDICATES
 from gateway.tools.gateway import Gateway
-from gateway.transport.base import TextRow
+from gateway.transport.base import TextRows
 from gateway.transport.inprocess import InProcess
 from tests.columns import Asked
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
@@ -81,23 +81,43 @@ async def test_all_names_of_a_loaded_graph_are_read_by_one_query_of_any_length()
 async def test_reading_goes_on_behind_an_entity_and_with_all_names_of_each() -> None:
     asked: list[str] = []
 
-    async def rows() -> list[TextRow]:
-        asked.append("names")
-        return [(entity, f"{entity} {number}") for entity in ("c", "a", "b") for number in range(3)]
+    async def ask(after: str) -> TextRows:
+        asked.append(after)
+        return TextRows(
+            [(entity, f"{entity} {number}") for entity in "abc" if entity > after for number in range(3)], 9
+        )
 
     sorted_rows = SortedRows(page=2)
+    assert await sorted_rows.count("names", ask) == 9
     pages, after, goes_on = list[str](), "", True
     while goes_on:
-        await sorted_rows.ask("names", rows, call())
-        page, goes_on = sorted_rows.page(after)
+        page, goes_on = await sorted_rows.page("names", after, ask)
         pages.append(" ".join(text for _, text in page))
         after = page[-1][0]
     assert pages == ["a 0 a 1 a 2", "b 0 b 1 b 2", "c 0 c 1 c 2"]
-    assert asked == ["names"]
-    # What was read to its end is not kept, and another run goes on where this one would have.
-    assert (await sorted_rows.ask("names", rows, call()), len(asked)) == (9, 2)
-    assert sorted_rows.page("a") == ([("b", f"b {number}") for number in range(3)], True)
-    assert sorted_rows.page("ab")[0][0] == ("b", "b 0")
+    assert asked == [""]
+    # What was given is not kept, and another run goes on where this one would have.
+    assert await sorted_rows.page("names", "a", ask) == ([("b", f"b {number}") for number in range(3)], True)
+    assert await sorted_rows.page("names", "ab", ask) == ([("b", f"b {number}") for number in range(3)], True)
+    assert await sorted_rows.page("other names", "b", ask) == ([("c", f"c {number}") for number in range(3)], False)
+    assert asked == ["", "a", "ab", "b"]
+
+
+@pytest.mark.parametrize("predicate", [f"{RDFS}label", LOCAL_NAME])
+async def test_names_that_take_more_memory_than_they_may_are_read_in_parts(predicate: str) -> None:
+    statement = "rdfs:label 'Node'" if predicate != LOCAL_NAME else "x:weight 1"
+    turtle = "\n".join(f"x:n{number:03} {statement} , {number} ." for number in range(500))
+    names = SparqlStore(InProcess(engine(turtle), max_bytes=1 << 24, max_text_bytes=20_000), Profile()).name_reader()
+    assert await names.count(predicate, call()) == 500
+    found: list[str] = []
+    asking = call()
+    after: str | None = ""
+    while after is not None:
+        page = await names.page(predicate, after, asking)
+        found += dict.fromkeys(name.iri for name in page.names)
+        after = page.after
+    assert found == [f"{X}n{number:03}" for number in range(500)]
+    assert 3 < asking.sent < 50
 
 
 async def test_no_evidence_is_looked_for_in_a_loaded_graph_that_has_none() -> None:
