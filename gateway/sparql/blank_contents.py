@@ -12,7 +12,6 @@ from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -42,9 +41,6 @@ _BATCHES: Final[Mapping[Way, int]] = {"iris": 200, "labels": 200, "fields": 100}
 
 _ROUNDS: Final = 12
 """How far blank nodes are followed upwards to find out whether one belongs to an expression."""
-
-_FRESH_SECONDS: Final = 300.0
-"""How long it is believed that a graph has no expressions."""
 
 _DEEPEST: Final = 100
 """Blank nodes in each other of which it is found out whether they belong to an expression."""
@@ -121,24 +117,22 @@ class _Read:
 
 
 class ExpressionProbe:
-    """Finds out whether a graph has expressions of OWL that are blank nodes, and remembers for a while if not."""
+    """Finds out whether a graph has expressions of OWL that are blank nodes."""
 
     def __init__(self, client: SparqlClient) -> None:
         self._client = client
-        self._none_until = -inf
 
     async def are_there(self, call: Call) -> bool:
         """Return whether there are some, or may be."""
-        now = self._client.flow.clock()
-        if now < self._none_until:
-            return False
+        known = self._client.remembered.answer("expressions", call)
+        if known is not None:
+            return known
         given = {"predicates": sorted(EXPRESSION_PREDICATES | INTO_EXPRESSIONS), "restriction": [RESTRICTION]}
         try:
             rows, _ = (await self._client.rows("blank_nodes/expressions", call, given, at_most=1)).part()
         except Fault:
             return True
-        if not len(rows):
-            self._none_until = now + _FRESH_SECONDS
+        self._client.remembered.add("expressions", call, answer=bool(len(rows)))
         return bool(len(rows))
 
 

@@ -1,21 +1,15 @@
-"""Whether a graph of an endpoint has lists or containers: asked once for a call, and remembered for a while if not."""
+"""Whether a graph of an endpoint has lists or containers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import inf
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from gateway.errors import Fault
-from gateway.graph.call import Call, Requester
+from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
 from gateway.terms.iri import RDF, RDF_FIRST, RDF_NIL, RDF_REST
-
-_FRESH_SECONDS: Final = 300.0
-"""How long it is believed that a graph has no lists."""
 
 NUMBERED: Final = tuple(f"{RDF}_{number}" for number in range(1, 11))
 """By one of these a graph shows that it has containers."""
@@ -28,12 +22,8 @@ LIST_TYPES: Final = (f"{RDF}List", *_CONTAINERS)
 """Types of lists and containers, which say nothing of them."""
 
 
-@dataclass(slots=True)
-class _Found:
-    """What one call has found out."""
-
-    are_there: bool | None = None
-    are_containers: bool | None = None
+_MOST_MET: Final = 500
+"""Further predicates of members that are asked for; containers may have one for each of a million members."""
 
 
 class ListProbe:
@@ -45,47 +35,60 @@ class ListProbe:
 
     def __init__(self, client: SparqlClient) -> None:
         self._client = client
-        self._none_until = -inf
-        self._were_met = False
-        self._of_calls: WeakKeyDictionary[Requester, _Found] = WeakKeyDictionary()
+        self._met: set[Iri] = set()
 
     def note(self, predicates: Iterable[Iri]) -> None:
         """Note predicates of the graph: a container may begin with a number that is not asked for."""
-        if not self._were_met:
-            self._were_met = any(one.startswith(_MEMBERSHIP) and one not in NUMBERED for one in predicates)
+        if len(self._met) <= _MOST_MET:
+            self._met.update(one for one in predicates if one.startswith(_MEMBERSHIP) and one not in NUMBERED)
 
     async def are_there(self, call: Call) -> bool:
         """Return whether the graph may have some."""
-        if self._were_met:
+        if self._met:
             return True
-        known = self._of_calls.setdefault(call.requester, _Found())
-        if known.are_there is None:
-            now = self._client.flow.clock()
-            if now < self._none_until:
-                known.are_there = False
-                return False
-            known.are_there = await self._has((RDF_REST, RDF_FIRST, *NUMBERED), [RDF_NIL, *LIST_TYPES], call)
-            if known.are_there is None:
-                return True
-            if not known.are_there:
-                self._none_until = now + _FRESH_SECONDS
-        return known.are_there
+        return await self._has((RDF_REST, RDF_FIRST, *NUMBERED), [RDF_NIL, *LIST_TYPES], call)
 
     async def are_containers(self, call: Call) -> bool:
         """Return whether the graph may have containers."""
-        if self._were_met:
+        if self._met:
             return True
-        known = self._of_calls.setdefault(call.requester, _Found())
-        if known.are_containers is None:
-            has_some = await self.are_there(call)
-            known.are_containers = has_some and await self._has(NUMBERED, _CONTAINERS, call) is not False
-        return known.are_containers
+        return await self.are_there(call) and await self._has(NUMBERED, _CONTAINERS, call)
 
-    async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool | None:
-        """Return whether the graph has a triple with some predicate or object; None where it did not say."""
+    async def are_behind(self, predicates: Iterable[Iri], call: Call) -> bool:
+        """Return whether some predicates may lead to lists that are blank nodes, or empty."""
+        if len(self._met) > _MOST_MET:
+            return True
+        met, remembered = len(self._met), self._client.remembered
+        known = {one: remembered.answer(("behind", one, met), call) for one in predicates}
+        if True in known.values():
+            return True
+        unknown = tuple(sorted(one for one, answer in known.items() if answer is None))
+        if not unknown:
+            return False
+        # Which of several it is, the engine does not say.
+        of_all = ("behind", unknown, met)
+        if remembered.answer(of_all, call):
+            return True
+        parts = (RDF_FIRST, RDF_REST, *NUMBERED, *sorted(self._met))
+        given = {"predicates": unknown, "parts": parts, "list_types": LIST_TYPES}
+        try:
+            rows, _ = (await self._client.rows("blank_nodes/lists_behind", call, given, at_most=1)).part()
+        except Fault:
+            return True
+        for question in [("behind", one, met) for one in unknown] if not len(rows) else [of_all]:
+            remembered.add(question, call, answer=bool(len(rows)))
+        return bool(len(rows))
+
+    async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool:
+        """Return whether the graph may have a triple with some predicate or object."""
+        question = (*predicates, *ends)
+        known = self._client.remembered.answer(question, call)
+        if known is not None:
+            return known
         given = {"predicates": predicates, "ends": [ends] if ends else []}
         try:
             rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
         except Fault:
-            return None
+            return True
+        self._client.remembered.add(question, call, answer=bool(len(rows)))
         return bool(len(rows))

@@ -157,6 +157,10 @@ class ListReader:
         """Return whether the graph may have containers that are folded."""
         return self._may_fold and await self._probe.are_containers(call)
 
+    async def are_behind(self, predicates: Iterable[Iri], call: Call) -> bool:
+        """Return whether some predicates may lead to lists that are folded and are blank nodes, or empty."""
+        return await self.are_there(call) and await self._probe.are_behind(predicates, call)
+
     async def of(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Lists | None]:
         """Return the lists of some cells, with those of others that the call has read."""
         known = self._of(call).lists

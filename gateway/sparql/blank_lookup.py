@@ -266,6 +266,10 @@ class BlankLookup:
         """Return whether the graph may have lists that are folded, so that its triples are not its edges."""
         return self._lists is not None and await self._lists.are_there(call)
 
+    async def lists_are_behind(self, predicates: Iterable[Iri], call: Call) -> bool:
+        """Return whether some predicates may lead to lists that are folded and are blank nodes, or empty."""
+        return self._lists is not None and await self._lists.are_behind(predicates, call)
+
     async def with_unread_expressions(
         self, found: Mapping[Iri, Neighbourhood], selection: EdgeSelection, call: Call
     ) -> Mapping[Iri, Neighbourhood]:

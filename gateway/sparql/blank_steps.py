@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Final
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
@@ -22,7 +21,6 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import is_evidence
 from gateway.sparql.blank_edges import Known, as_edge
 from gateway.sparql.blank_keys import NodeId, by_key
-from gateway.sparql.blank_list_probe import NUMBERED
 from gateway.sparql.blank_lists import Lists
 from gateway.sparql.blank_lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank_values import said_by
@@ -31,14 +29,8 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, iri, literal_of, read
 from gateway.sparql.table import term as any_term
 from gateway.sparql.walks import SinglePredicates, WalkReader, joined
-from gateway.terms.iri import ARRAY, RDF_FIRST, RDF_NIL, RDF_REST, is_blank_node, is_reached_by, is_sendable
+from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_blank_node, is_reached_by, is_sendable
 from gateway.terms.literals import Literal
-
-_FRESH_SECONDS: Final = 300.0
-"""How long it is believed whether a list is behind a predicate."""
-
-_MOST_KNOWN: Final = 1_000
-"""Predicates, and sets of them, of which it is remembered: clients name them."""
 
 _EMPTY: Final = Literal("[]", ARRAY, "")
 _UNREAD: Final = Mark(EndpointFault("A blank node on a walk could not be read."), at_least=0)
@@ -120,33 +112,13 @@ class StepReader:
         self._lookup = lookup
         self._walks = walks
         self._batch = profile.limits.facts_batch
-        self._none_until: dict[Iri, float] = {}
-        self._some_until: dict[tuple[Iri, ...], float] = {}
 
     async def lists_behind(self, walk: Walk, call: Call) -> bool:
         """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""
-        if not await self._lookup.read_lists(call) or not await self._lookup.have_lists(call):
+        if not await self._lookup.read_lists(call):
             return False
-        now = self._client.flow.clock()
         predicates = {predicate for steps in self._walks.combinations(walk) for predicate, _ in steps}
-        unknown = tuple(sorted(one for one in predicates if self._none_until.get(one, -inf) <= now))
-        if not unknown:
-            return False
-        if self._some_until.get(unknown, -inf) > now:
-            return True
-        given = {"predicates": unknown, "parts": (RDF_FIRST, RDF_REST, *NUMBERED)}
-        try:
-            rows, _ = (await self._client.rows("blank_nodes/lists_behind", call, given, at_most=1)).part()
-        except Fault:
-            return True
-        for known in (self._none_until, self._some_until):
-            if len(known) > _MOST_KNOWN:
-                known.clear()
-        if len(rows):
-            self._some_until[unknown] = now + _FRESH_SECONDS
-        else:
-            self._none_until |= dict.fromkeys(unknown, now + _FRESH_SECONDS)
-        return bool(len(rows))
+        return await self._lookup.lists_are_behind(predicates, call)
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node, which is no walk to every literal."""

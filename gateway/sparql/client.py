@@ -32,6 +32,7 @@ from gateway.sparql import template
 from gateway.sparql.engines import TRAITS, EngineDetector
 from gateway.sparql.json_rows import decode
 from gateway.sparql.learned import FormatChoice, RewrittenIris, RowCap
+from gateway.sparql.remembered import Remembered
 from gateway.sparql.rule import EndpointPolicy
 from gateway.sparql.sentinel import END, EndProofs, Place, Proof, marker, without_sentinel
 from gateway.sparql.table import EMPTY, EndedEarly, EndUnproven, Overflow, Rows, Table, integer
@@ -154,6 +155,7 @@ class SparqlClient:
     Attributes:
         query_rows: Rows that one query may return.
         flow: The endpoint's flow control.
+        remembered: What the graph has and has not, as it said.
     """
 
     def __init__(
@@ -161,6 +163,7 @@ class SparqlClient:
     ) -> None:
         self.query_rows = profile.limits.query_rows
         self.flow = flow
+        self.remembered = Remembered(profile.cache, flow.clock)
         self._transport = transport
         # The check of a protocol takes as long as the search of a small graph.
         self._is_remote = isinstance(transport, Remote)

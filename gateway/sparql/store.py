@@ -153,8 +153,9 @@ class SparqlStore:
         """Return at once: there is no background work."""
 
     def forget(self) -> None:
-        """Forget how many nodes have no name; how the endpoint wants to be asked is remembered."""
+        """Forget what was found out about the graph; how the endpoint wants to be asked is remembered."""
         self._nameless.forget()
+        self._client.remembered.forget()
 
 
 def _flow_in_process(profile: Profile, clock: Clock) -> FlowControl:

@@ -10,6 +10,7 @@ from aiohttp import web
 from gateway.api import open_gateway
 from gateway.errors import GatewayError
 from gateway.settings.endpoint import EndpointSettings, EngineName
+from gateway.settings.limits import CacheSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings
 from gateway.tools.gateway import Gateway
@@ -30,7 +31,11 @@ def profile_for(engine: EngineName = "oxigraph") -> Profile:
 
 @asynccontextmanager
 async def served(
-    turtle: str, *, engine: EngineName = "oxigraph", refuses: Callable[[str], bool] = lambda _: False
+    turtle: str,
+    *,
+    engine: EngineName = "oxigraph",
+    refuses: Callable[[str], bool] = lambda _: False,
+    cache_megabytes: int | None = None,
 ) -> AsyncIterator[tuple[Gateway, pyoxigraph.Store]]:
     """Serve a graph, open a gateway over it, and give both.
 
@@ -38,6 +43,7 @@ async def served(
         turtle: The graph.
         engine: What the gateway takes the engine for.
         refuses: Whether a query, without its white space, is answered by an error.
+        cache_megabytes: Memory for the cache of answers.
     """
     store = pyoxigraph.Store()
     store.load((PREFIXES + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
@@ -51,7 +57,9 @@ async def served(
 
     async with fake_endpoint(answer) as endpoint:
         prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
-        opened = open_gateway(endpoint=endpoint.url, profile=profile_for(engine), prefixes=prefixes)
+        cache = CacheSettings(megabytes=cache_megabytes)
+        profile = profile_for(engine).model_copy(update={"cache": cache})
+        opened = open_gateway(endpoint=endpoint.url, profile=profile, prefixes=prefixes)
         async with opened as gateway:
             yield gateway, store
 

@@ -1,0 +1,81 @@
+"""Walks over blank nodes and lists of endpoints lead where those of files do, or the answer says that it is not all."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from gateway.api import open_gateway
+from tests.blank_nodes.small_endpoint import PREFIXES, answers, profile_for, served
+from tests.blank_nodes.test_values_at_endpoints import without_ids
+
+pytestmark = pytest.mark.anyio
+
+Question = tuple[str, dict[str, Any]]
+
+
+def things(**further: Any) -> Question:
+    return "search_entities", {"node_types": ["x:Thing"], "limit": 20, **further}
+
+
+def where(*conditions: str) -> list[Question]:
+    return [things(where=[condition]) for condition in conditions]
+
+
+_LATE: Final = "x:a a x:Thing ; x:near {} . x:b a x:Thing ; x:tags 'green' . x:c a x:Thing ; x:near x:b ."
+_OF_LATE: Final = [
+    *where("x:near/x:tags = green", "^x:near exists", "x:near exists"),
+    things(values=["x:near/x:tags", "^x:near"]),
+    things(sort_by="x:near/x:tags"),
+    things(group_by="x:near/x:tags"),
+    ("bfs_query", {"seeds": ["x:a"], "max_hops": 1, "only_predicates": ["x:near/x:tags", "x:near/^x:near"]}),
+]
+
+GRAPHS: Final[dict[str, tuple[str, list[Question]]]] = {
+    "a container that begins late": (_LATE.format("[ a rdf:Seq ; rdf:_11 x:b ]"), _OF_LATE),
+    "a container that begins late and has no type": (_LATE.format("[ rdf:_11 x:b ]"), _OF_LATE),
+    "a container that begins late alone": (
+        "x:a a x:Thing ; x:near [ a rdf:Seq ; rdf:_11 x:b ] . x:b a x:Thing ; x:tags 'green' .",
+        _OF_LATE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+async def test_a_walk_leads_where_that_of_a_file_does(name: str, tmp_path: Path) -> None:
+    turtle, questions = GRAPHS[name]
+    file = tmp_path / "graph.ttl"
+    file.write_text(PREFIXES + turtle, encoding="utf-8")
+    async with open_gateway(file, profile=profile_for()) as gateway:
+        await gateway.wait_until_ready()
+        expected = await answers(gateway, questions)
+    async with served(turtle) as (gateway, _):
+        await gateway.wait_until_ready()
+        found = await answers(gateway, questions)
+    for question, one, other in zip(questions, found, expected, strict=True):
+        assert without_ids(one) == without_ids(other), question
+
+
+@pytest.mark.parametrize("cache_megabytes", [0, 64])
+async def test_a_list_that_is_new_is_followed_once_answers_are_forgotten(cache_megabytes: int) -> None:
+    turtle = "x:a x:near x:b . x:b x:q x:e . x:o x:other ( x:a ) ."
+    async with served(turtle, cache_megabytes=cache_megabytes) as (gateway, store):
+        await gateway.wait_until_ready()
+        before = await gateway.bfs_query(["x:a"], 1, only_predicates=["x:near/x:q"])
+        store.update("PREFIX x: <http://e.org/> INSERT DATA { x:d x:near ( x:b ) }")
+        if cache_megabytes:
+            gateway.forget()
+        after = await gateway.bfs_query(["x:d"], 1, only_predicates=["x:near/x:q"])
+    assert (before.edge_count, after.edge_count) == (1, 1)
+
+
+@pytest.mark.parametrize("cache_megabytes", [0, 64])
+async def test_the_first_list_of_a_graph_is_followed_once_answers_are_forgotten(cache_megabytes: int) -> None:
+    async with served("x:a x:near x:b . x:b x:q x:e .", cache_megabytes=cache_megabytes) as (gateway, store):
+        await gateway.wait_until_ready()
+        before = await gateway.bfs_query(["x:a"], 1, only_predicates=["x:near/x:q"])
+        store.update("PREFIX x: <http://e.org/> INSERT DATA { x:d x:near ( x:b ) }")
+        if cache_megabytes:
+            gateway.forget()
+        after = await gateway.bfs_query(["x:d"], 1, only_predicates=["x:near/x:q"])
+    assert (before.edge_count, after.edge_count) == (1, 1)
