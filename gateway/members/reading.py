@@ -19,6 +19,7 @@ from gateway.members.deciding import Decider
 from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
 from gateway.members.list_places import Places, list_places, with_list_members
 from gateway.members.ordering import Ordered, in_order, were
+from gateway.terms.iri import is_reached_by
 
 Show = Literal_["both", "id", "name"]
 """What stands for a node in rows: its ID and its name, or one of them."""
@@ -136,7 +137,9 @@ class MemberReader:
         """
         operands = [one.operand for one in conditions if one.walk != TYPES]
         members = chain.from_iterable(one.members if isinstance(one, Alternatives) else [one] for one in operands)
-        nodes = sorted({iri for one in members if isinstance(one, Nodes) for iri in one.iris})
+        named = {iri for one in members if isinstance(one, Nodes) for iri in one.iris}
+        # A type in parentheses is no node, but may be a value.
+        nodes = sorted(iri for iri in named if not is_reached_by(iri))
         found = await self._store.existing(nodes, call) if nodes else {}
         return [iri for iri in nodes if found[iri].mark.whole and not found[iri].exists]
 

@@ -161,10 +161,12 @@ class BlankSearch:
         named = self._with_iri(selection.types)
         # A query follows no list, and knows no blank node that a condition names.
         conditions = [one for one in selection.conditions if not _names_blank_node(one.operand)]
-        conditions = [one for one in conditions if not await self._blank.lists_behind(one.walk, call)]
+        conditions = [one for one in conditions if not await self._blank.is_read_by_steps(one.walk, call)]
         order = selection.order
         # The first of an order are asked for where no condition is.
-        if len(conditions) < len(selection.conditions) or (order and await self._blank.lists_behind(order.walk, call)):
+        if len(conditions) < len(selection.conditions):
+            order = None
+        if order is not None and await self._blank.is_read_by_steps(order.walk, call):
             order = None
         asked = replace(selection, types=tuple(named), conditions=tuple(conditions), order=order)
         found = Selected(())
@@ -180,7 +182,7 @@ class BlankSearch:
         """Return what the engine computes, where it knows all that is asked for; see `GraphStore.aggregates`."""
         walks = {walk for one in asked for walk in (one.walk, None if one.by is None else (one.by,)) if walk}
         for walk in walks:
-            if await self._blank.lists_behind(walk, call):
+            if await self._blank.is_read_by_steps(walk, call):
                 return dict.fromkeys(asked, UNPROVEN)
         return await self._others.aggregates.aggregates(asked, call)
 

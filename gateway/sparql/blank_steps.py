@@ -15,7 +15,7 @@ from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
-from gateway.graph.walks import End, Ends, Walk, in_lists, several
+from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import is_evidence
@@ -29,7 +29,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, iri, literal_of, read
 from gateway.sparql.table import term as any_term
 from gateway.sparql.walks import SinglePredicates, WalkReader, joined
-from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_blank_node, is_reached_by, is_sendable
+from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_reached_by, is_sendable
 from gateway.terms.literals import Literal
 
 _EMPTY: Final = Literal("[]", ARRAY, "")
@@ -120,6 +120,23 @@ class StepReader:
         predicates = {predicate for steps in self._walks.combinations(walk) for predicate, _ in steps}
         return await self._lookup.lists_are_behind(predicates, call)
 
+    async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
+        """Return whether a query of a whole walk may miss ends: lists, or types of blank nodes that state none."""
+        if await self.lists_behind(walk, call):
+            return True
+        may_be_blank = self._lookup.are_there is not False and await self._lookup.have_keys(call)
+        return may_be_blank and bool(self._before_types(walk))
+
+    def _before_types(self, walk: Walk) -> Walk:
+        """Return the part of a walk before its first step to types, if nodes are before that."""
+        for place, step in enumerate(walk):
+            if not step.is_inverse and self._are_types(step.predicates):
+                return walk[:place]
+        return ()
+
+    def _are_types(self, predicates: tuple[Iri, ...] | Role) -> bool:
+        return predicates == "type" or any(one in predicates for one in self._types[:1])
+
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node, which is no walk to every literal."""
         named, blank = apart(ids)
@@ -127,13 +144,16 @@ class StepReader:
         found: dict[Iri, Ends] = {}
         if named and not has_lists:
             found |= await self._walks.ends(named, walk, call, ways=ways)
-        again = [*(node for node in named if has_lists or found[node].blank), *blank]
+        before = self._before_types(walk) if named and not has_lists and await self._lookup.have_keys(call) else ()
+        typed = await self._walks.ends(named, before, call) if before else {}
+        beside = {node for node, one in typed.items() if one.blank or not one.mark.whole}
+        again = [*(node for node in named if has_lists or found[node].blank or node in beside), *blank]
         if not again:
             return found
         if not await self._lookup.lead_back(call):
             if has_lists:
                 found |= await self._walks.ends(named, walk, call, ways=ways)
-            unread = {node: found.get(node, Ends()) for node in again if has_lists or is_blank_node(node)}
+            unread = {node: found.get(node, Ends()) for node in again if has_lists or node in beside or node in blank}
             return {**found, **{node: _marked(one, _UNREAD) for node, one in unread.items()}}
         await self._rule.refresh(call)
         combinations = self._walks.combinations(walk)
@@ -184,8 +204,11 @@ class StepReader:
 
     async def _led(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Led]:
         """Return where one step leads from each node."""
-        named, blank = apart(nodes)
+        named, blank = apart(node for node in nodes if not is_reached_by(node))
+        # Which blank nodes have such a type is not read; nothing else is said of it.
+        reached = (node for node in nodes if is_reached_by(node))
         said = {
+            **{node: _Said(node, mark=_UNREAD if step.is_inverse else WHOLE) for node in reached},
             **(await self._said_of_named(named, step, call) if named else {}),
             **(await self._said_of_blank(blank, step, call) if blank else {}),
         }

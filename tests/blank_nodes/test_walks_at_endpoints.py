@@ -38,6 +38,22 @@ GRAPHS: Final[dict[str, tuple[str, list[Question]]]] = {
         "x:a a x:Thing ; x:near [ a rdf:Seq ; rdf:_11 x:b ] . x:b a x:Thing ; x:tags 'green' .",
         _OF_LATE,
     ),
+    "types in parentheses": (
+        "x:a a x:Thing ; x:dose [ x:value 1 ] . x:b a x:Thing ; x:dose x:z . x:z a x:Dose ; x:value 3 .",
+        [
+            *where(
+                "x:dose/type = (x:dose)",
+                "x:dose/type missing",
+                "x:dose/type exists",
+                "x:dose/type != x:Dose",
+                "x:dose/type = x:Dose",
+                "x:dose/rdf:type exists",
+            ),
+            things(group_by="x:dose/type"),
+            things(values=["x:dose/type"]),
+            things(sort_by="x:dose/type"),
+        ],
+    ),
 }
 
 
