@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
-from gateway.errors import EndpointFault
+from gateway.errors import BudgetSpent, EndpointFault, Fault
 from gateway.files.lists import is_list_part
-from gateway.graph.call import Call
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
 from gateway.settings.profile import Profile
@@ -33,6 +35,13 @@ from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_reached_by, is_sendab
 from gateway.terms.literals import Literal
 
 _EMPTY: Final = Literal("[]", ARRAY, "")
+_MOST_ENDS: Final = 500_000
+"""Ends of one step, over all nodes at which a walk begins: many nodes may lead to all of many."""
+
+_STARTS: Final = 100
+"""Nodes at which a walk begins between two looks at the clock."""
+
+_TOO_MANY: Final = Mark(BudgetSpent("A walk by blank nodes or lists has too many ends."), at_least=0)
 _UNREAD: Final = Mark(EndpointFault("A blank node on a walk could not be read."), at_least=0)
 
 
@@ -90,6 +99,59 @@ class _Step:
     is_first: bool
     is_last: bool
     is_edge: bool
+
+
+class _Found:
+    """Where a walk leads, by where it begins, as far as it was followed.
+
+    Attributes:
+        frontier: The nodes from which it goes on.
+        size: How many ends there are, over all beginnings.
+    """
+
+    def __init__(self, starts: Sequence[Iri], *, ways: bool) -> None:
+        self._ways = ways
+        self._counts: dict[Iri, dict[End, int]] = {node: {node: 1} for node in starts}
+        self._blank: Counter[Iri] = Counter()
+        self._marks: dict[Iri, Mark] = {}
+        self.frontier: Sequence[Iri] = list(self._counts)
+        self.size = len(starts)
+
+    def follow(self, led: Mapping[Iri, _Led], step: _Step, deadline: Deadline) -> None:
+        """Go on by one step, by where that leads from each node of the frontier."""
+        as_members = self._ways or not step.is_last
+        leading = {node: tuple(in_lists(one.ends) if as_members else one.ends) for node, one in led.items()}
+        following: dict[Iri, dict[End, int]] = {}
+        self.size = 0
+        for start, counts in deadline.checking(self._counts.items(), _STARTS):
+            nodes = [(end, count) for end, count in counts.items() if isinstance(end, str)]
+            further = following[start] = {}
+            size = sum(len(leading[node]) for node, _ in nodes)
+            if self.size + size > _MOST_ENDS:
+                self._marks.setdefault(start, _TOO_MANY)
+                continue
+            self.size += size
+            for node, count in nodes:
+                one = led[node]
+                for other in leading[node]:
+                    further[other] = further.get(other, 0) + count
+                self._blank[start] += one.blank if step.is_last else 0
+                if not one.mark.whole:
+                    self._marks.setdefault(start, one.mark)
+        self._counts = following
+        self.frontier = list(dict.fromkeys(end for some in following.values() for end in some if isinstance(end, str)))
+
+    def ends(self, deadline: Deadline) -> Mapping[Iri, Ends]:
+        """Return the ends by where the walk begins."""
+        return {
+            node: Ends(
+                tuple(counts),
+                self._blank[node],
+                _at_least(self._marks.get(node, WHOLE), len(counts)),
+                several(counts) if self._ways else {},
+            )
+            for node, counts in deadline.checking(self._counts.items(), _STARTS)
+        }
 
 
 class StepReader:
@@ -169,38 +231,17 @@ class StepReader:
         self, ids: Sequence[Iri], steps: SinglePredicates, call: Call, *, ways: bool
     ) -> Mapping[Iri, Ends]:
         """Return where a walk of single predicates ends, step by step."""
-        counts: dict[Iri, Counter[End]] = {node: Counter([node]) for node in ids}
-        blank: Counter[Iri] = Counter()
-        marks: dict[Iri, Mark] = {}
-        for place, (predicate, is_inverse) in enumerate(steps):
-            is_last = place == len(steps) - 1
-            step = _Step(predicate, is_inverse, place == 0, is_last, is_last and self._is_edge(predicate))
-            frontier = list(dict.fromkeys(end for some in counts.values() for end in some if isinstance(end, str)))
-            led = await self._led(frontier, step, call) if frontier else {}
-            following: dict[Iri, Counter[End]] = {}
-            for start, some in counts.items():
-                further: Counter[End] = Counter()
-                for end, count in some.items():
-                    if not isinstance(end, str):
-                        continue
-                    one = led[end]
-                    ends = in_lists(one.ends) if not step.is_last or (ways and len(steps) > 1) else one.ends
-                    for other in ends:
-                        further[other] += count
-                    blank[start] += one.blank if step.is_last else 0
-                    if not one.mark.whole:
-                        marks.setdefault(start, one.mark)
-                following[start] = further
-            counts = following
-        return {
-            node: Ends(
-                tuple(counts[node]),
-                blank[node],
-                _at_least(marks.get(node, WHOLE), len(counts[node])),
-                several(counts[node]) if ways and len(steps) > 1 else {},
-            )
-            for node in ids
-        }
+        found = _Found(ids, ways=ways and len(steps) > 1)
+        try:
+            for place, (predicate, is_inverse) in enumerate(steps):
+                is_last = place == len(steps) - 1
+                step = _Step(predicate, is_inverse, place == 0, is_last, is_last and self._is_edge(predicate))
+                led = await self._led(found.frontier, step, call) if found.frontier else {}
+                is_little = found.size * max((len(one.ends) for one in led.values()), default=0) <= FEW_FOR_A_THREAD
+                await in_thread(call, partial(found.follow, led, step), unless=is_little)
+        except Fault as fault:
+            return dict.fromkeys(ids, Ends(mark=Mark(fault)))
+        return await in_thread(call, found.ends, unless=found.size <= FEW_FOR_A_THREAD)
 
     async def _led(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Led]:
         """Return where one step leads from each node."""

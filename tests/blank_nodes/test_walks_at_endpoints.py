@@ -95,3 +95,14 @@ async def test_the_first_list_of_a_graph_is_followed_once_answers_are_forgotten(
             gateway.forget()
         after = await gateway.bfs_query(["x:d"], 1, only_predicates=["x:near/x:q"])
     assert (before.edge_count, after.edge_count) == (1, 1)
+
+
+async def test_a_walk_by_steps_with_very_many_ends_is_not_complete() -> None:
+    nodes = "".join(f"x:n{number} a x:Thing ; x:to x:hub ; x:v {number} . " for number in range(800))
+    turtle = f"{nodes} x:q x:to ( x:n1 ) ."
+    question = things(where=["x:to/^x:to/x:v = 7"], limit=1)
+    async with served(turtle) as (gateway, _):
+        await gateway.wait_until_ready()
+        (found,) = await answers(gateway, [question])
+    assert not found["complete"]
+    assert 0 < found["found"] < 800
