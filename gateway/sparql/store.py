@@ -108,7 +108,9 @@ class SparqlStore:
         self.select = found.select
         self.aggregates = found.aggregates
         self._schema, self._blank, self._ways = schema, blank, ways
-        self.value_predicates = ValuePredicateReader(self._client, rule, nodes, profile).predicates
+        self.value_predicates = ValuePredicateReader(
+            self._client, rule, nodes, profile, blank_are_nodes=blank.are_followed
+        ).predicates
         self.search = found.find
         self.of_types = found.of_types
         self.named = found.named

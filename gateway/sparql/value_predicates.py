@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from gateway.errors import Fault
@@ -62,10 +62,26 @@ _SUBJECTS = 100
 
 
 class ValuePredicateReader:
-    """Reads which predicates of a graph have literals, and which literals."""
+    """Reads which predicates of a graph have literals, and which literals.
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, nodes: NodeReader, profile: Profile) -> None:
+    Args:
+        client: Sends the queries.
+        rule: Says what is evidence.
+        nodes: Reads nodes.
+        profile: The profile.
+        blank_are_nodes: Finds out whether blank nodes are nodes, of which the literals are read too.
+    """
+
+    def __init__(
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        nodes: NodeReader,
+        profile: Profile,
+        blank_are_nodes: Callable[[Call], Awaitable[bool]],
+    ) -> None:
         self._client = client
+        self._blank_are_nodes = blank_are_nodes
         self._rule = rule
         self._nodes = nodes
         self._types = profile.edges.types
@@ -119,7 +135,12 @@ class ValuePredicateReader:
         self, scan: int, call: Call, *, by_datatype: bool
     ) -> tuple[Mapping[tuple[Iri, Iri], tuple[int, str, str]], bool]:
         """Return how many nodes have each predicate, by datatype or not, with two texts, and whether these are all."""
-        given: dict[str, Parameter] = {"scan": scan, "by_datatype": by_datatype, **self._rule.evidence_of_nodes}
+        given: dict[str, Parameter] = {
+            "scan": scan,
+            "by_datatype": by_datatype,
+            "with_blank": await self._blank_are_nodes(call),
+            **self._rule.evidence_of_nodes,
+        }
         rows, is_cut = (await self._client.rows("schema/values", call, given, at_most=_PREDICATES)).part()
         # A scan that finds nothing is one empty group on some engines.
         rows = binding(rows, "p", "first", "last")
@@ -145,6 +166,7 @@ class ValuePredicateReader:
             "predicates": predicates,
             "scan": scan,
             "values": _VALUES,
+            "with_blank": await self._blank_are_nodes(call),
             **self._rule.evidence_of_nodes,
         }
         rows, is_cut = (await self._client.rows("schema/values_of", call, given)).part()

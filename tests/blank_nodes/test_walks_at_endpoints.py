@@ -54,6 +54,16 @@ GRAPHS: Final[dict[str, tuple[str, list[Question]]]] = {
             things(sort_by="x:dose/type"),
         ],
     ),
+    "values of blank nodes alone": (
+        "x:a a x:Thing ; rdfs:label 'a' ; x:dose [ x:value 1 ] .",
+        [
+            *where("x:dose/x:value = 1", "x:dose/x:value = 2"),
+            things(values=["x:dose/x:value"]),
+            things(sort_by="x:dose/x:value"),
+            ("search_entities", {"node_types": ["(x:dose)"], "where": ["x:value = 1"]}),
+            ("search_entities", {"node_types": ["x:Thing"], "where": ["x:dose/x:valu = 1"]}),
+        ],
+    ),
 }
 
 
