@@ -17,6 +17,7 @@ from gateway.databases.walks import WalkReader
 from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated
 from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
+from gateway.graph.walks import Walk
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 
@@ -94,7 +95,7 @@ class DatabaseStore:
         """Return that nothing is proven: rows are read by the ID, and few databases have more than are read."""
         return dict.fromkeys(asked, UNPROVEN)
 
-    def may_have_lists(self) -> bool:
+    async def may_have_lists(self, _walk: Walk, _call: Call) -> bool:
         """Return that no lists are values."""
         return False
 

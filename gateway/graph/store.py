@@ -269,8 +269,13 @@ class GraphStore(Protocol):
         """
         ...
 
-    def may_have_lists(self) -> bool:
-        """Return whether lists may be values that say in which order their members are (`gateway.terms.iri.ORDER`)."""
+    async def may_have_lists(self, walk: Walk, call: Call) -> bool:
+        """Return whether a walk may lead to lists that say the order of their members (`gateway.terms.iri.ORDER`).
+
+        Args:
+            walk: The walk.
+            call: The call that asks.
+        """
         ...
 
     def may_have_expressions(self) -> bool:

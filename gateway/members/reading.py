@@ -150,7 +150,8 @@ class MemberReader:
         found = await self._with_lists(nodes, walks, call)
         places: dict[Walk, Mapping[Iri, Places]] = {}
         for walk, ends in found.items():
-            places[walk] = await list_places(self._store, walk, ends, call) if self._store.may_have_lists() else {}
+            has_lists = await self._store.may_have_lists(walk, call)
+            places[walk] = await list_places(self._store, walk, ends, call) if has_lists else {}
         return _with_list_members(found), places
 
     async def _with_lists(

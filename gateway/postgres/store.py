@@ -13,6 +13,7 @@ from gateway.databases.terms import IriMapping
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge
+from gateway.graph.walks import Walk
 from gateway.postgres.connection import Address, Pool
 from gateway.postgres.sql import expression, identifier, load, parameters_of
 from gateway.postgres.tables import Tables, mappings, names_of_tables, tables_of
@@ -127,7 +128,7 @@ class PostgresStore(DatabaseStore):
             wall_clock=wall_clock,
         )
 
-    def may_have_lists(self) -> bool:
+    async def may_have_lists(self, _walk: Walk, _call: Call) -> bool:
         """Return whether lists may be values: `load` writes them."""
         return True
 

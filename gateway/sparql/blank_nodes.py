@@ -356,6 +356,10 @@ class BlankNodes:
             }
         return found
 
+    async def lists_behind(self, walk: Walk, call: Call) -> bool:
+        """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""
+        return await self._steps.lists_behind(walk, call)
+
     async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
         """Return whether a query of a whole walk may miss ends: lists, or types of blank nodes that state none."""
         return await self._steps.is_read_by_steps(walk, call)

@@ -8,6 +8,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
 from gateway.graph.values import Schema
+from gateway.graph.walks import Walk
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank_nodes import BlankNodes, Readers
@@ -136,9 +137,9 @@ class SparqlStore:
         """Return whether blank nodes can be asked for again; None where that could not be found out."""
         return await self._blank.lead_back(call)
 
-    def may_have_lists(self) -> bool:
-        """Return whether lists may be values: of the graphs that the gateway reads from files."""
-        return not self._client.is_remote
+    async def may_have_lists(self, walk: Walk, call: Call) -> bool:
+        """Return whether a walk may lead to lists: in graphs that the gateway reads from files, any may."""
+        return not self._client.is_remote or await self._blank.lists_behind(walk, call)
 
     def may_have_expressions(self) -> bool:
         """Return whether edges may be those of class expressions."""

@@ -64,6 +64,20 @@ GRAPHS: Final[dict[str, tuple[str, list[Question]]]] = {
             ("search_entities", {"node_types": ["x:Thing"], "where": ["x:dose/x:valu = 1"]}),
         ],
     ),
+    "lists in cells": (
+        (
+            "x:a a x:Thing ; rdfs:label 'a' ; x:l ( 'red' 'blue' ) ; x:m ( x:z x:b ) ; x:n ( x:z 'y' x:b 'a' ) . "
+            "x:b a x:Thing ; x:l [ a rdf:Seq ; rdf:_1 'red' ; rdf:_2 'blue' ; rdf:_3 'green' ] ; x:m ( x:a x:z x:b ) . "
+            "x:c a x:Thing ; x:m ( ( x:z ) ( x:b x:a ) ) ; x:l 'green', 'black' ."
+        ),
+        [
+            things(values=["x:l"]),
+            things(values=["x:m", "x:n"]),
+            things(values=["x:m/x:l"]),
+            things(values=["x:m/x:m"]),
+            things(sort_by="x:l", values=["x:l"]),
+        ],
+    ),
 }
 
 

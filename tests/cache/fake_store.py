@@ -293,7 +293,7 @@ class FakeStore:
         """Return that there are none."""
         return False
 
-    def may_have_lists(self) -> bool:
+    async def may_have_lists(self, _walk: Walk, _call: Call) -> bool:
         """Have none."""
         return False
 
