@@ -26,7 +26,7 @@ _NUMBERED = f"<{RDF}_"
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?', re.DOTALL)
 """A literal with its language or datatype; its escapes are those of JSON."""
 
-_ORDERED = 20
+MOST_ORDERED = 20
 """Members whose order a description shows."""
 
 _MOST_SHARED = 10_000
@@ -255,7 +255,7 @@ class _Folder:
                 if edge not in self._found.positions:
                     self._found.triples.append(edge)
                 self._found.positions.setdefault(edge, {}).setdefault(head, []).append(place)
-        kept = (array[:_ORDERED], ORDER) if has_nodes_only else (array, ARRAY)
+        kept = (array[:MOST_ORDERED], ORDER) if has_nodes_only else (array, ARRAY)
         self._found.arrays.append(ArrayValue(owner, predicate, *kept))
 
     def _array(self, head: str) -> Array:

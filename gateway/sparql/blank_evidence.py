@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.errors import EndpointFault, Fault
+from gateway.files.lists import MOST_ORDERED
 from gateway.graph.call import Call
 from gateway.graph.reading import checked_evidence
-from gateway.graph.values import WHOLE, Edge, Evidence, Iri, Mark, Resource
+from gateway.graph.values import WHOLE, Edge, Evidence, Iri, Mark, Resource, Value
+from gateway.graph.values import Triple as EdgeTriple
+from gateway.graph.walks import expressions_in, list_members
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import Content
+from gateway.sparql.blank_edges import Known
 from gateway.sparql.blank_keys import NodeId, by_key
 from gateway.sparql.blank_lookup import BlankLookup
 from gateway.sparql.blank_rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence import SAYING_NOTHING, WAYS, EdgeStatements, Statement, WaysInUse, merged
-from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, iri, value
+from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
+from gateway.sparql.table import edge as edge_of
 from gateway.sparql.table import term as any_term
-from gateway.terms.iri import RDF_TYPE, is_blank_node
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import ARRAY, ORDER, RDF_NIL, RDF_SUBJECT, RDF_TYPE, is_blank_node
+from gateway.terms.literals import Literal
 
 _UNREAD: Final = Mark(EndpointFault("What is stated about edges of blank nodes is not read in every way."))
+
+_UNREAD_VALUE: Final = Mark(EndpointFault("A value of what is stated about an edge could not be read."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,14 @@ class _Said:
     """What a node says, with keys for blank nodes, as far as the mark says."""
 
     says: tuple[Triple, ...] = ()
+    mark: Mark = WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """The nodes that state something about an edge, as far as the mark says."""
+
+    nodes: tuple[Term, ...] = ()
     mark: Mark = WHOLE
 
 
@@ -115,8 +132,49 @@ class BlankEvidence:
                 for predicate, end in one.content.said
                 if predicate == (form.subject if is_subject else form.object)
             ]
+        return await self._of_nodes(stated, call)
+
+    async def of_named(
+        self, found: Mapping[Edge, Evidence], call: Call, *, may_ask_for_keys: bool
+    ) -> Mapping[Edge, Evidence]:
+        """Return the statements about edges between nodes with an IRI, with the blank nodes among the values.
+
+        Args:
+            found: The statements about each edge, without blank nodes.
+            call: The call that asks.
+            may_ask_for_keys: Whether keys can be believed.
+        """
+        ways = await self._in_use.ways(call)
+        forms = [form for way in ways if (form := _form_of(way)) is not None]
+        if len(forms) < len(ways) or not may_ask_for_keys:
+            return {edge: replace(one, mark=_UNREAD if one.mark.whole else one.mark) for edge, one in found.items()}
+        stated = {edge: _Stated(IriTerm(edge.subject), IriTerm(edge.object)) for edge in found}
+        for form in forms:
+            answers = await self._stating(form, [edge.triple for edge in found], call)
+            for edge, one in stated.items():
+                answer = answers[edge.triple]
+                one.nodes += ((form, node) for node in answer.nodes)
+                one.mark = one.mark if answer.mark.whole else answer.mark
+        return await self._of_nodes(stated, call)
+
+    async def _stating(self, form: _Form, edges: Sequence[EdgeTriple], call: Call) -> Mapping[EdgeTriple, _Nodes]:
+        """Return the nodes that state something about each edge in one way."""
+        given: dict[str, Parameter] = {
+            "subject": form.subject,
+            "predicates": sorted(form.predicates),
+            "object": form.object,
+        }
+        query = BatchedQuery[EdgeTriple, _Nodes](
+            self._client, "blank_nodes/stating", self._batch, lambda batch: {"edges": batch, **given}, _read_stating
+        )
+        return await query.run(edges, call)
+
+    async def _of_nodes(self, stated: Mapping[Edge, _Stated], call: Call) -> Mapping[Edge, Evidence]:
+        """Return what nodes state about each edge."""
         said = await self._said((end for one in stated.values() for _, end in one.nodes), call)
-        return await checked_evidence({edge: _evidence(edge, one, said) for edge, one in stated.items()}, call)
+        values = (end.value for one in said.values() for _, end in one.says if isinstance(end, BlankTerm))
+        known = await self._lookup.known(values, call)
+        return await checked_evidence({edge: _evidence(edge, one, said, known) for edge, one in stated.items()}, call)
 
     async def _said(self, nodes: Iterable[Term], call: Call) -> Mapping[Term, _Said]:
         """Return what some nodes say."""
@@ -143,7 +201,33 @@ def _term_of(end: Iri) -> Term:
     return IriTerm(end) if part is None else BlankTerm(part.key)
 
 
-def _evidence(edge: Edge, stated: _Stated, said: Mapping[Term, _Said]) -> Evidence:
+def _values(form: _Form, owner: Term, predicate: Iri, end: Term, known: Known) -> Sequence[Value] | None:
+    """Return the values that the end of a triple is; None where it is a blank node that could not be read."""
+    if end == IriTerm(RDF_NIL) and not (form.subject == RDF_SUBJECT and isinstance(owner, BlankTerm)):
+        # Of an rdf:Statement that is a blank node, files show the triples as they are.
+        return [Literal("[]", ARRAY)]
+    if not isinstance(end, BlankTerm):
+        item = value(end)
+        return [] if item is None else [item]
+    if end.value in known.ids:
+        return [Resource(known.ids[end.value])]
+    lists = known.lists.get(end.value)
+    arrays = () if lists is None else lists.values.get((owner.value, predicate), ())
+    if not arrays:
+        return None
+    found: list[Value] = []
+    for literal in (one.literal(known.ids) for one in arrays):
+        members = list(list_members(literal))
+        is_cut = literal.datatype == ORDER and len(members) >= MOST_ORDERED
+        if is_cut or expressions_in([Literal(literal.value, ARRAY)]):
+            # Further members are in no value, or blank nodes among them could not be read.
+            return None
+        found += (Resource(one) for one in members if isinstance(one, str))
+        found.append(literal)
+    return found
+
+
+def _evidence(edge: Edge, stated: _Stated, said: Mapping[Term, _Said], known: Known) -> Evidence:
     statements = EdgeStatements(mark=stated.mark)
     for form, node in stated.nodes:
         one = said.get(node, _Said(mark=_UNREAD))
@@ -155,10 +239,12 @@ def _evidence(edge: Edge, stated: _Stated, said: Mapping[Term, _Said]) -> Eviden
             continue
         statement = statements.statements.setdefault(node, Statement())
         for predicate, end in one.says:
-            item = None if predicate in form.unsaid else value(end)
-            if item is None or (predicate == RDF_TYPE and isinstance(item, Resource) and item.iri in SAYING_NOTHING):
-                continue
-            statement.properties.setdefault(predicate, {})[item] = item
+            items = () if predicate in form.unsaid else _values(form, node, predicate, end, known)
+            if items is None:
+                statements.mark = _UNREAD_VALUE
+            for item in items or ():
+                if predicate != RDF_TYPE or not isinstance(item, Resource) or item.iri not in SAYING_NOTHING:
+                    statement.properties.setdefault(predicate, {})[item] = item
     return merged([statements])
 
 
@@ -168,3 +254,12 @@ def _read_said(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said
     for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True):
         found[node][predicate, end] = None
     return {node: _Said(tuple(found.get(node, ())), mark) for node in batch}
+
+
+def _read_stating(batch: Sequence[EdgeTriple], rows: Table, mark: Mark) -> dict[EdgeTriple, _Nodes]:
+    found: dict[EdgeTriple, dict[Term, None]] = {triple: {} for triple in batch}
+    for stated, node in zip(edge_of(rows), by_key(rows, "v"), strict=True):
+        if not isinstance(node, BlankTerm | IriTerm):
+            raise UnexpectedRows
+        found[stated.triple][node] = None
+    return {triple: _Nodes(tuple(nodes), mark) for triple, nodes in found.items()}

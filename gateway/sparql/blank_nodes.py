@@ -301,7 +301,14 @@ class BlankNodes:
         blank = [edge for edge in edges if is_blank_node(edge.subject) or is_blank_node(edge.object)]
         of_blank = frozenset(blank)
         named = [edge for edge in edges if edge not in of_blank]
-        found = dict(await self._named.evidence.about(named, call))
+        with_blank: set[Edge] = set()
+        found = dict(await self._named.evidence.about(named, call, with_blank=with_blank))
+        if with_blank and await self._lookup.have_keys(call):
+            found |= await self._evidence.of_named(
+                {edge: found[edge] for edge in named if edge in with_blank},
+                call,
+                may_ask_for_keys=await self._lookup.lead_back(call) is True,
+            )
         if blank:
             found |= await self._evidence.about(blank, call)
         says, unread_owners = await self._lookup.positions(edges, call)

@@ -42,6 +42,7 @@ from gateway.terms.iri import (
     ONE_OF,
     OWL,
     RDF,
+    RDF_NIL,
     RDF_OBJECT,
     RDF_PREDICATE,
     RDF_SUBJECT,
@@ -231,11 +232,19 @@ class Statement:
 
 @dataclass(slots=True)
 class EdgeStatements:
-    """The statements of one edge in one way, by their node, which may be named or blank."""
+    """The statements of one edge in one way, by their node, which may be named or blank.
+
+    Attributes:
+        statements: The statements.
+        mark: Whether these are all.
+        refined: Whether dates and quantities have their precisions and units.
+        has_blank: Whether blank nodes are among their values, which are left out here, or the empty list.
+    """
 
     statements: dict[Term, Statement] = field(default_factory=dict)
     mark: Mark = field(default_factory=Mark)
     refined: bool = True
+    has_blank: bool = False
 
     def by_pair(self) -> Iterator[tuple[tuple[Iri, Iri], dict[Value | Term, Value]]]:
         """Return the values of each named statement or reference, and of each of its predicates."""
@@ -262,6 +271,8 @@ def read_statements(way: Way, batch: Sequence[Triple], rows: Table, mark: Mark) 
         if predicate == HAS_ASSERTION:
             continue
         item = _wikibase_value(bound, is_none=none is not None) if way.is_wikibase else value(bound)
+        is_empty_list = isinstance(bound, IriTerm) and bound.value == RDF_NIL
+        found[stated.triple].has_blank |= is_empty_list or (item is None and isinstance(bound, BlankTerm))
         if item is None or (predicate == RDF_TYPE and isinstance(item, Resource) and item.iri in SAYING_NOTHING):
             continue
         said = statement.properties if reference is None else statement.references.setdefault(reference, {})
@@ -300,8 +311,16 @@ class EvidenceReader:
         self._value_nodes = value_nodes
         self._batch = batch
 
-    async def about(self, edges: Sequence[Edge], call: Call) -> Mapping[Edge, Evidence]:
-        """Return the statements about each edge."""
+    async def about(
+        self, edges: Sequence[Edge], call: Call, *, with_blank: set[Edge] | None = None
+    ) -> Mapping[Edge, Evidence]:
+        """Return the statements about each edge.
+
+        Args:
+            edges: The edges.
+            call: The call that asks.
+            with_blank: Takes the edges with blank nodes among the values stated, which are left out, or the empty list.
+        """
         if not edges:
             return {}
         try:
@@ -312,6 +331,8 @@ class EvidenceReader:
         for name, answer in zip(ways, answers, strict=True):
             if WAYS[name].is_wikibase:
                 await self._refine(answer.values(), call)
+        if with_blank is not None:
+            with_blank.update(edge for answer in answers for edge, one in answer.items() if one.has_blank)
         is_little = sum(len(one.statements) for answer in answers for one in answer.values()) <= FEW_FOR_A_THREAD
         found = await in_thread(
             call, lambda _: {edge: merged([answer[edge] for answer in answers]) for edge in edges}, unless=is_little

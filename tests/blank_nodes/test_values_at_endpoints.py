@@ -221,3 +221,52 @@ async def test_what_singleton_properties_state_about_edges_of_blank_nodes_is_not
     async with served(turtle) as (gateway, _):
         answer = await gateway.bfs_query(["x:a"], 1)
     assert answer.degraded == {"metadata_failed": 1}
+
+
+VALUES_STATED: Final = (
+    "x:src [ x:name 'paper' ]",
+    "x:by _:k",
+    "x:src ( 'l1' 'l2' x:b )",
+    "x:src ( x:b _:k )",
+    "x:src ()",
+    "x:src [ a rdf:Seq ; rdf:_1 'q' ; rdf:_2 x:b ]",
+)
+OBAN: Final = "http://purl.org/oban/association_has_"
+BIOLINK: Final = "https://w3id.org/biolink/vocab/"
+FORMS: Final = (
+    "[] rdf:subject x:a ; rdf:predicate x:p ; rdf:object {} ; x:conf 0.5 ; {} .",
+    "x:statement rdf:subject x:a ; rdf:predicate x:p ; rdf:object {} ; x:conf 0.5 ; {} .",
+    f"[] <{OBAN}subject> x:a ; <{OBAN}predicate> x:p ; <{OBAN}object> {{}} ; x:conf 0.5 ; {{}} .",
+    f"[] <{BIOLINK}subject> x:a ; <{BIOLINK}predicate> x:p ; <{BIOLINK}object> {{}} ; x:conf 0.5 ; {{}} .",
+)
+
+
+@pytest.mark.parametrize("end", ["_:k", "x:b"])
+@pytest.mark.parametrize("said", VALUES_STATED)
+@pytest.mark.parametrize("form", FORMS)
+async def test_blank_nodes_and_lists_that_are_stated_about_edges_are_as_in_a_file(
+    form: str, said: str, end: str, tmp_path: Path
+) -> None:
+    turtle = "x:a x:p _:k, x:b . _:k rdfs:label 'k' . x:b rdfs:label 'b' . " + form.format(end, said)
+    file = tmp_path / "graph.ttl"
+    file.write_text(PREFIXES + turtle, encoding="utf-8")
+    questions = [("bfs_query", {"seeds": ["x:a"], "max_hops": 1, "only_predicates": ["x:p"]})]
+    async with open_gateway(file, profile=profile_for()) as gateway:
+        (expected,) = await answers(gateway, questions)
+    async with served(turtle) as (gateway, _):
+        await gateway.wait_until_ready()
+        (found,) = await answers(gateway, questions)
+    assert found["complete"]
+    assert "x:conf" in json.dumps(found)
+    assert _in_any_order(without_ids(found)["edges"]) == _in_any_order(without_ids(expected)["edges"])
+
+
+async def test_blank_nodes_that_annotations_state_about_edges_make_the_answer_incomplete() -> None:
+    turtle = (
+        "x:a x:p x:b . x:b rdfs:label 'b' . x:z x:q [ rdfs:label 'k' ] . "
+        "x:r rdf:reifies <<( x:a x:p x:b )>> ; x:conf 0.5 ; x:src [ x:name 'paper' ] ."
+    )
+    async with served(turtle) as (gateway, _):
+        await gateway.wait_until_ready()
+        answer = await gateway.bfs_query(["x:a"], 1)
+    assert answer.degraded == {"metadata_failed": 1}
