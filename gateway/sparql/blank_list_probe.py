@@ -59,15 +59,12 @@ class ListProbe:
         if len(self._met) > _MOST_MET:
             return True
         met, remembered = len(self._met), self._client.remembered
-        known = {one: remembered.answer(("behind", one, met), call) for one in predicates}
-        if True in known.values():
-            return True
-        unknown = tuple(sorted(one for one, answer in known.items() if answer is None))
+        unknown = tuple(sorted(one for one in predicates if remembered.answer(("behind", one, met), call) is not False))
         if not unknown:
             return False
         # Which of several it is, the engine does not say.
         of_all = ("behind", unknown, met)
-        if remembered.answer(of_all, call):
+        if remembered.answer(of_all, call) is True:
             return True
         parts = (RDF_FIRST, RDF_REST, *NUMBERED, *sorted(self._met))
         given = {"predicates": unknown, "parts": parts, "list_types": LIST_TYPES}

@@ -31,7 +31,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, iri, literal_of, read
 from gateway.sparql.table import term as any_term
 from gateway.sparql.walks import SinglePredicates, WalkReader, joined
-from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_reached_by, is_sendable
+from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_blank_node, is_reached_by, is_sendable
 from gateway.terms.literals import Literal
 
 _EMPTY: Final = Literal("[]", ARRAY, "")
@@ -192,7 +192,7 @@ class StepReader:
     def _before_types(self, walk: Walk) -> Walk:
         """Return the part of a walk before its first step to types, if nodes are before that."""
         for place, step in enumerate(walk):
-            if not step.is_inverse and self._are_types(step.predicates):
+            if place and not step.is_inverse and self._are_types(step.predicates):
                 return walk[:place]
         return ()
 
@@ -215,7 +215,9 @@ class StepReader:
         if not await self._lookup.lead_back(call):
             if has_lists:
                 found |= await self._walks.ends(named, walk, call, ways=ways)
-            unread = {node: found.get(node, Ends()) for node in again if has_lists or node in beside or node in blank}
+            unread = {
+                node: found.get(node, Ends()) for node in again if has_lists or node in beside or is_blank_node(node)
+            }
             return {**found, **{node: _marked(one, _UNREAD) for node, one in unread.items()}}
         await self._rule.refresh(call)
         combinations = self._walks.combinations(walk)
