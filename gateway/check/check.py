@@ -31,6 +31,7 @@ from gateway.messages import without_names
 from gateway.settings.endpoint import Graphs
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.settings.urls import without_query
+from gateway.sparql.blank_nodes import WayBack
 from gateway.sparql.engines import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.template import NAMED_GRAPHS
@@ -229,9 +230,10 @@ _NAMES = 5
 _REQUESTS, _ROWS = 50, 50_000
 """What finding out may take whether blank nodes can be asked for again."""
 
-_LEAD_BACK: Mapping[bool | None, str] = {
-    True: "they can be asked for again, so that traversals follow them",
-    False: "they cannot be asked for again, so that no path leads through them",
+_WAYS_BACK: Mapping[WayBack | None, str] = {
+    "keys": "they can be asked for again, so that traversals follow them",
+    "walks": "they can be asked for by walks from nodes with an IRI, so that traversals follow those that differ",
+    "none": "they cannot be asked for again, so that no path leads through them",
     None: "whether they can be asked for again could not be found out",
 }
 
@@ -320,8 +322,8 @@ class _EndpointCheck:
         endpoint = self._endpoint.model_copy(update={"engine": self._engine})
         store = SparqlStore(self._http, self._profile.model_copy(update={"endpoint": endpoint}))
         seconds = self._prober.seconds_each
-        lead_back = await store.has_ways_back(Call(Deadline.after(4 * seconds), _REQUESTS, _ROWS, _ROWS))
-        return replace(claim, why=f"{claim.why}; {_LEAD_BACK[lead_back]}")
+        way_back = await store.way_back(Call(Deadline.after(4 * seconds), _REQUESTS, _ROWS, _ROWS))
+        return replace(claim, why=f"{claim.why}; {_WAYS_BACK[way_back]}")
 
     async def _version(self) -> Claim:
         if self._recognised.version:

@@ -9,6 +9,7 @@ from gateway.graph.call import Call
 from gateway.graph.values import Degree, EdgeSelection, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank_contents import BlankEnds, read_beside
+from gateway.sparql.blank_walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
 from gateway.sparql.table import Table, integer, iri, read
@@ -24,15 +25,21 @@ class BesideReader:
         client: Sends the queries.
         rule: Says what is an edge.
         batch: Nodes in one query.
+
+    Attributes:
+        walks: Reads blank nodes that have no keys.
     """
 
     def __init__(self, client: SparqlClient, rule: EdgeRule, batch: int) -> None:
         self._client = client
         self._rule = rule
         self._batch = batch
+        self.walks: AnchoredReader | None = None
 
     async def ends(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, BlankEnds]:
         """Return the blank ends of edges of nodes with an IRI."""
+        if self.walks is not None:
+            return await self.walks.blank_ends(nodes, selection, call)
         given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
         if not self._rule.may_have_evidence:
             # What a blank node says is read anyway, and shows whether it states evidence.

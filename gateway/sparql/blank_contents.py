@@ -20,7 +20,7 @@ from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_keys import NodeId, Way, bindings_of, by_key, can_state, parameters_of, template_of
+from gateway.sparql.blank_keys import WALK_STEP, NodeId, Way, bindings_of, by_key, can_state, parameters_of, template_of
 from gateway.sparql.blank_rule import BlankRule, Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
@@ -181,7 +181,12 @@ class ContentReader:
         if not self._edges.is_of_engine:
             found = await self._with_edges(found, call)
         refused = Content(mark=Mark(EndpointFault("The endpoint knows a blank node by what no query can state.")))
-        return found | dict.fromkeys(set(keys).difference(statable), refused)
+        # A walk is in the IDs of engines that have no keys.
+        others = {key: Content() if WALK_STEP in key else refused for key in keys if key not in found}
+        return {**found, **others}
+
+    async def open(self, keys: Sequence[Iri], call: Call) -> None:
+        """Read what is beside some blank nodes that are asked for; by a key, that is asked for when it is needed."""
 
     async def _with_edges(self, contents: Mapping[Iri, Content], call: Call) -> dict[Iri, Content]:
         """Return contents with what of them are edges, where the engine did not say it."""

@@ -114,6 +114,8 @@ class BlankEvidence:
         mark = WHOLE if len(forms) == len(ways) else _UNREAD
         if not forms:
             return dict.fromkeys(edges, Evidence(mark=mark))
+        if await self._lookup.have_walks(call):
+            return dict.fromkeys(edges, Evidence(mark=_UNREAD))
         ends = {end for edge in edges for end in (edge.subject, edge.object) if is_blank_node(end)}
         asked = {one.node: one for one in await self._lookup.asked(sorted(ends), call)}
         stated: dict[Edge, _Stated] = {}

@@ -40,6 +40,9 @@ _JENA, _VIRTUOSO = "_:", "nodeID://"
 _DIGEST = "~"
 """Between the key and the digest in an ID."""
 
+WALK_STEP: Final = "!"
+"""Between the steps of a walk, which an ID has where there is no key; no key has it in an ID."""
+
 _HEX = re.compile("[1-9a-f][0-9a-f]{0,31}")
 _SIXTEEN_BYTES = re.compile("[0-9a-f]{32}")
 _AS_IRIS = "jkv"
@@ -149,6 +152,9 @@ class NodeId:
     def of(cls, node: Iri) -> NodeId | None:
         """Return the parts of an ID; None where it is none of a blank node of an endpoint."""
         text, mark, digest = node.removeprefix(BLANK_NODE).partition(_DIGEST)
+        if WALK_STEP in text and mark:
+            # What has no key is known by a walk and the digest together.
+            return cls(KEY + text + mark + digest, digest)
         if not mark or not text or text[0] not in _FORMS:
             return None
         key = KEY + text
@@ -157,6 +163,8 @@ class NodeId:
     @property
     def iri(self) -> Iri:
         """The node, as it crosses the port; empty where it would be too long to be sent back."""
+        if WALK_STEP in self.key:
+            return BLANK_NODE + self.key[len(KEY) :]
         iri = f"{BLANK_NODE}{self.key[len(KEY) :]}{_DIGEST}{self.digest}"
         return iri if len(iri) <= MAX_IRI else ""
 

@@ -24,6 +24,7 @@ from gateway.sparql.blank_contents import Content, ContentReader, Kind, groups_o
 from gateway.sparql.blank_keys import bindings_of, by_key, can_state, is_key, parameters_of
 from gateway.sparql.blank_list_probe import ListProbe
 from gateway.sparql.blank_rule import Triple
+from gateway.sparql.blank_walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri
@@ -271,9 +272,17 @@ class ListReader:
         query = BatchedQuery[Iri, _Cell](
             self._client, "blank_nodes/cells_with_iri", _BATCH, lambda batch: {"nodes": batch, **rule}, _read_with_iri
         )
-        return await query.run(nodes, call)
+        found = await query.run(nodes, call)
+        if not isinstance(self._contents, AnchoredReader):
+            return found
+        # The labels of that answer mean nothing in the one that has what the blank nodes say.
+        beside = await self._contents.beside(nodes, call)
+        return {node: one.with_blank(beside[node]) for node, one in found.items()}
 
     async def _cells(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, _Cells]:
+        if isinstance(self._contents, AnchoredReader):
+            known = await self._contents.read(keys, call)
+            return {key: _Cells(_behind(key, known)) for key in keys}
         way = self._contents.way
         query = BatchedQuery[Iri, _Cells](
             self._client,
@@ -364,6 +373,17 @@ class _Cells:
     mark: Mark = WHOLE
 
 
+def _behind(key: Iri, known: Mapping[Iri, Content]) -> tuple[Iri, ...]:
+    """Return a cell and those behind it, as far as they were read."""
+    found, waiting = {key: None}, [key]
+    while waiting and (content := known.get(waiting.pop())) is not None:
+        for predicate, end in content.says:
+            if predicate == RDF_REST and isinstance(end, BlankTerm) and end.value not in found:
+                found[end.value] = None
+                waiting.append(end.value)
+    return tuple(found)
+
+
 _TEMPLATES = {
     "iris": "blank_nodes/cells",
     "labels": "blank_nodes/cells_by_label",
@@ -398,6 +418,19 @@ class _Cell:
     def is_cell(self) -> bool:
         """Whether it is one, or may be."""
         return bool(self.content.says or self.content.said) or not self.mark.whole
+
+    def with_blank(self, beside: Content) -> _Cell:
+        """Return it with other blank nodes beside it in the place of its own."""
+        own = self.content
+
+        def joined(triples: Sequence[Triple], blank: Sequence[Triple]) -> tuple[Triple, ...]:
+            others = (triple for triple in triples if not isinstance(triple[1], BlankTerm))
+            return (*others, *(triple for triple in blank if is_list_part(triple[0])))
+
+        mark = own.mark if beside.mark.whole else beside.mark
+        says, said = joined(own.says, beside.says), joined(own.said, beside.said)
+        content = Content(says, said, joined(own.outgoing, beside.outgoing), mark=mark)
+        return _Cell(content, [*_beside(content), *(end for end in self.beside if not is_key(end))], mark)
 
     def among(self, kinds: Mapping[Iri, Kind]) -> _Cell:
         """Return it with those blank nodes beside it that are cells, by what they are."""

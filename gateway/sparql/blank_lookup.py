@@ -35,6 +35,7 @@ from gateway.sparql.blank_keys import NodeId, is_key
 from gateway.sparql.blank_lists import ListReader, Lists
 from gateway.sparql.blank_proof import KeyProof
 from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values, is_to_member
+from gateway.sparql.blank_walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule
@@ -81,7 +82,9 @@ class BlankLookup:
     def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile) -> None:
         self._client = client
         self._rule = rule
+        self._profile = profile
         self._batch = profile.limits.batch
+        self._walks: AnchoredReader | None = None
         self._may_be_nodes = client.is_remote and not client.has_policy and has_blank_nodes(profile)
         self._has_way = False
         self._reader: ContentReader | None = None
@@ -95,11 +98,23 @@ class BlankLookup:
         self.are_there: bool | None = None
 
     async def lead_back(self, call: Call) -> bool | None:
-        """Return whether blank nodes can be asked for again; None where that could not be found out."""
-        if not await self.have_keys(call) or self._reader is None:
+        """Return whether blank nodes can be asked for by keys; None where that could not be found out."""
+        if not await self.have_keys(call) or self._reader is None or self._walks is not None:
             return False
         await self._proof.doubt(self._reader, None, call)
         return True if self._proof.holds else False if self._proof.fails else None
+
+    async def are_walked_to(self, call: Call) -> bool:
+        """Return whether the graph may have blank nodes, to which walks alone lead."""
+        return self.are_there is not False and await self.have_walks(call)
+
+    async def have_walks(self, call: Call) -> bool:
+        """Return whether blank nodes are read by walks, because the engine has no keys."""
+        return await self.read_lists(call) and self._walks is not None
+
+    async def walks(self, call: Call) -> AnchoredReader | None:
+        """Return what reads blank nodes by walks, where that is how they are read."""
+        return self._walks if await self.read_lists(call) else None
 
     async def without_empty_lists(self, found: Mapping[Iri, Neighbourhood], call: Call) -> Mapping[Iri, Neighbourhood]:
         """Return edges without those to the empty list, which is a value."""
@@ -122,10 +137,18 @@ class BlankLookup:
             return False
         if self._reader is None:
             traits = TRAITS[await self._client.engine(call)]
-            self._has_way = traits.blank_nodes is not None
+            self._has_way = True
+            if traits.blank_nodes is None:
+                goes_on = await self._client.engine(call) == "blazegraph"
+                self._walks = AnchoredReader(
+                    self._client, self._rule, self._profile, self._expressions, goes_on=goes_on
+                )
+                self._values.walks = self._beside.walks = self._walks
+                # What came in one answer belongs together, whatever the engine.
+                self._proof.has_held()
             levels = _LEVELS if traits.reuses_keys else 0
             way = traits.blank_nodes or "iris"
-            self._reader = ContentReader(self._client, self._rule, way, levels, self._expressions)
+            self._reader = self._walks or ContentReader(self._client, self._rule, way, levels, self._expressions)
             self._lists = ListReader(self._client, self._rule, self._reader, lambda: self._proof.holds)
             self._folded = FoldedReader(self._lists, ExpressionReader(self._rule, self._reader), self._reader)
         return True
@@ -137,6 +160,7 @@ class BlankLookup:
             return []
         parts = {node: NodeId.of(node) for node in ids}
         keys = [part.key for part in parts.values() if part is not None]
+        await reader.open(keys, call)
         now = await reader.ids(keys, call)
         if any(part is not None and now.get(part.key) == node for node, part in parts.items()):
             # So many bits of a digest agree with another node's by no accident.
@@ -150,7 +174,9 @@ class BlankLookup:
             if part is None:
                 found.append(Asked(node))
             elif now.get(part.key) == node:
-                found.append(Asked(node, lists.content(part.key, call)))
+                # It may have been known before, and not be read when it was asked for again.
+                content = lists.content(part.key, call)
+                found.append(Asked(node, content if content.mark.whole else None, content.mark))
             elif not contents[part.key].mark.whole or await lists.is_unread(part.key, call):
                 fault = contents[part.key].mark.fault or EndpointFault("A blank node could not be read as a whole.")
                 found.append(Asked(node, mark=Mark(fault)))

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+from typing import Literal as TypeLiteral
 
 from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
@@ -50,6 +51,7 @@ from gateway.sparql.blank_evidence import BlankEvidence
 from gateway.sparql.blank_lookup import BlankLookup, apart
 from gateway.sparql.blank_steps import StepReader
 from gateway.sparql.blank_values import said_by
+from gateway.sparql.blank_walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
@@ -65,6 +67,10 @@ _IS_STATED: Final = Assertion({STATED: (Literal("true", f"{XSD}boolean"),)})
 
 _FEW: Final = 5_000
 """Edges of a node with blank neighbours that are read to count them by predicate."""
+
+
+WayBack = TypeLiteral["keys", "walks", "none"]
+"""How blank nodes are asked for again: by what the engine knows them by, by walks from nodes with an IRI, or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,13 @@ class BlankNodes:
         """Return whether blank nodes can be asked for again; None where that could not be found out."""
         return await self._lookup.lead_back(call)
 
+    async def way_back(self, call: Call) -> WayBack | None:
+        """Return how blank nodes are asked for again; None where that could not be found out."""
+        if await self._lookup.have_walks(call):
+            return "walks"
+        lead_back = await self._lookup.lead_back(call)
+        return None if lead_back is None else "keys" if lead_back else "none"
+
     def noted(self, schema: Schema) -> Schema:
         """Return a schema, and note whether the graph has blank nodes by it."""
         are_there = bool(schema.blank) or schema.blank_share is not None
@@ -103,7 +116,15 @@ class BlankNodes:
 
     async def are_followed(self, call: Call) -> bool:
         """Return whether the graph is known to have blank nodes, and they can be asked for again."""
-        return self._lookup.are_there is True and await self._lookup.lead_back(call) is True
+        return self._lookup.are_there is True and await self.way_back(call) in {"keys", "walks"}
+
+    async def walks(self, call: Call) -> AnchoredReader | None:
+        """Return what reads blank nodes by walks, where that is how they are read."""
+        return await self._lookup.walks(call)
+
+    async def are_walked_to(self, call: Call) -> bool:
+        """Return whether the graph may have blank nodes, to which walks alone lead."""
+        return await self._lookup.are_walked_to(call)
 
     async def fold_lists(self, call: Call) -> bool:
         """Return whether lists are edges to their members, and not the triples that they are made of."""

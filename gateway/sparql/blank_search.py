@@ -18,6 +18,7 @@ from gateway.graph.values import BlankShare, Hit, Hits, Iri, SearchTerms
 from gateway.graph.walks import Alternatives, Nodes, Operand, Selected, Selection
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
+from gateway.sparql.blank_anchor_search import AnchorSearch
 from gateway.sparql.blank_keys import by_key
 from gateway.sparql.blank_list_probe import LIST_TYPES
 from gateway.sparql.blank_nodes import BlankNodes
@@ -27,7 +28,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import Counts, counts_in
 from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
 from gateway.sparql.selection import SelectionReader
-from gateway.sparql.table import BlankTerm, Table, UnexpectedRows, iri, literal
+from gateway.sparql.table import BlankTerm, LiteralTerm, Table, UnexpectedRows, iri, literal
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import (
     EXPRESSION_PREDICATES,
@@ -40,6 +41,7 @@ from gateway.terms.iri import (
     is_blank_node,
     is_reached_by,
 )
+from gateway.terms.name_walks import plain
 from gateway.terms.names import Sought, fold, one_line
 
 _log = logging.getLogger(__name__)
@@ -117,7 +119,7 @@ class BlankSearch:
         named = self._with_iri(types)
         found = await self._others.search.find(terms, named, call) if named or not types else None
         if not await self._are_read(call):
-            return found or _none(terms.text)
+            return await self._without_blank(found or _none(terms.text), types, call, named=bool(terms.text))
         sought = Sought.of(terms.text)
 
         def are_any(hits: Sequence[Hit]) -> bool:
@@ -137,7 +139,7 @@ class BlankSearch:
         named = self._with_iri(types)
         found = await self._others.search.named(text, named, call) if named or not types else None
         if not await self._are_read(call):
-            return found or _none(text)
+            return await self._without_blank(found or _none(text), types, call, named=True)
         more = await self._named(text, types, call, is_exact=True)
         return more if found is None else _together(found, more)
 
@@ -146,9 +148,15 @@ class BlankSearch:
         named = self._with_iri(types)
         found = await self._others.lister.of_types(named, call, at_most=at_most) if named else None
         if not await self._are_read(call):
-            return found or _none("")
+            return await self._without_blank(found or _none(""), types, call, named=False)
         more = await self._of_types(types, call, at_most or _MOST)
         return more if found is None else _together(found, more)
+
+    async def _without_blank(self, found: Hits, types: Sequence[Iri], call: Call, *, named: bool) -> Hits:
+        """Return hits of which it is not said that they are all, if blank nodes are nodes that no search finds."""
+        if not found.exhaustive or not await self._blank.are_walked_to(call):
+            return found
+        return replace(found, exhaustive=not await self.has(types, call, named=named))
 
     async def has(self, types: Sequence[Iri], call: Call, *, named: bool) -> bool:
         """Return whether a search may have missed blank nodes; see `GraphStore.has_blank_nodes`."""
@@ -176,7 +184,10 @@ class BlankSearch:
             return found if len(named) == len(selection.types) else replace(found, blank=True)
         more = await self._of_types(selection.types, call, _MOST)
         nodes = dict.fromkeys((*found.nodes, *(hit.iri for hit in more.hits)))
-        return replace(found, nodes=tuple(nodes), blank=not more.exhaustive or more.fault is not None)
+        # Of blank nodes that have no ID, the query that selects tells whether some may be wanted.
+        may_be_wanted = found.blank is not False or len(named) < len(selection.types)
+        is_unread = not more.exhaustive or more.fault is not None
+        return replace(found, nodes=tuple(nodes), blank=is_unread and may_be_wanted)
 
     async def aggregates(self, asked: Sequence[Aggregate], call: Call) -> Mapping[Aggregate, Aggregated]:
         """Return what the engine computes, where it knows all that is asked for; see `GraphStore.aggregates`."""
@@ -196,7 +207,7 @@ class BlankSearch:
                 counts.predicates.pop(one, None)
         else:
             of_lists = []
-        if not (predicates or counts.blank_types) or not await self._blank.lead_back(call):
+        if not (predicates or counts.blank_types) or await self._blank.way_back(call) in {None, "none"}:
             return None, _LISTS if of_lists else ""
         types = dict(counts.blank_types)
         unread = [one for one in predicates if is_list_part(one) or one in _NOT_READ]
@@ -242,18 +253,17 @@ class BlankSearch:
     async def _named(self, text: str, types: Sequence[Iri], call: Call, *, is_exact: bool) -> Hits:
         how = "names of blank nodes"
         names, codes = self._names, set(self._names.codes)
-        given = name_parameters((*names.all, *names.codes))
         try:
-            rows, is_cut = (await self._client.rows("blank_nodes/names", call, given, at_most=_MOST)).part()
+            stated, is_cut = await self._names_of_blank((*names.all, *names.codes), call)
         except Fault as fault:
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
         synonyms, wanted = set(names.synonyms), fold(text)
         each: list[Hit] = []
-        for key, by, name in zip(_keys(rows), iri("p")(rows), literal("text")(rows), strict=True):
+        for key, by, name in stated:
             is_code = by in codes
-            if (is_code or is_exact) and fold(name.value) != wanted:
+            if (is_code or is_exact) and fold(name) != wanted:
                 continue
-            each.append(Hit(key, one_line(name.value), by in synonyms, "code" if is_code else "name"))
+            each.append(Hit(key, one_line(name), by in synonyms, "code" if is_code else "name"))
         found = Hits(tuple(dict.fromkeys(each)), is_cut, how, exhaustive=not is_exact)
         if not is_exact:
             all_names = found
@@ -266,6 +276,26 @@ class BlankSearch:
         hits = tuple(replace(hit, iri=known.ids[hit.iri]) for hit in found.hits if hit.iri in known.ids)
         return replace(found, hits=hits, exhaustive=found.exhaustive and known.is_whole)
 
+    async def _names_of_blank(
+        self, predicates: Sequence[Iri], call: Call
+    ) -> tuple[Sequence[tuple[Iri, Iri, str]], bool]:
+        """Return names of blank nodes with the predicate of each, and whether some are missing."""
+        given = name_parameters(predicates)
+        reader = await self._blank.walks(call)
+        if reader is None:
+            rows, is_cut = (await self._client.rows("blank_nodes/names", call, given, at_most=_MOST)).part()
+            stated = zip(_keys(rows), iri("p")(rows), (one.value for one in literal("text")(rows)), strict=True)
+            return list(stated), is_cut
+        named = plain(predicates)
+        near = await AnchorSearch(self._client, reader, self._types).named(named, call)
+        found = [
+            (key, predicate, end.value)
+            for key, content in near.contents.items()
+            for predicate, end in content.says
+            if predicate in named and isinstance(end, LiteralTerm)
+        ]
+        return found, not near.is_whole or len(named) < len(predicates)
+
     async def _of_types(self, types: Sequence[Iri], call: Call, at_most: int) -> Hits:
         how = "all entities of these types"
         reached = [one.removeprefix(REACHED_BY) for one in types if is_reached_by(one)]
@@ -274,21 +304,28 @@ class BlankSearch:
             "types": self._types,
             "wanted": self._with_iri(types) or [RDF_NIL],
             "reached_by": [reached] if reached else [],
-            "in_lists": [reached] if has_lists else [],
-            "list_types": LIST_TYPES,
         }
+        is_found = True
         try:
-            rows, is_cut = (await self._client.rows("blank_nodes/of_types", call, given, at_most=at_most)).part()
+            reader = await self._blank.walks(call)
+            if reader is None:
+                given |= {"in_lists": [reached] if has_lists else [], "list_types": LIST_TYPES}
+                rows, is_cut = (await self._client.rows("blank_nodes/of_types", call, given, at_most=at_most)).part()
+                keys = list(_keys(rows))
+            else:
+                near = await AnchorSearch(self._client, reader, self._types).of_types(types, given, call)
+                keys, is_cut, is_found = [*near.contents], False, near.is_whole
         except Fault as fault:
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
-        keys, are_members_known = list(_keys(rows)), True
-        if has_lists:
+        are_members_known = True
+        if has_lists and reader is None:
             members, are_members_known = await self._blank.members(keys, reached, call)
             keys += members
         known = await self._nodes(keys, types, call)
         hits = tuple(Hit(node, "", is_synonym=False) for node in dict.fromkeys(known.ids.values()))
         # Lists that are nodes are not looked for by what leads to their members.
-        is_whole = known.is_whole and are_members_known and not is_cut and not (has_lists and RDFS_MEMBER in reached)
+        is_whole = known.is_whole and is_found and are_members_known and not is_cut
+        is_whole = is_whole and not (has_lists and (RDFS_MEMBER in reached or reader is not None))
         return Hits(hits, is_cut, how, exhaustive=is_whole)
 
     async def _nodes(self, keys: Sequence[Iri], types: Collection[Iri], call: Call) -> _Found:

@@ -16,6 +16,7 @@ from gateway.sparql.blank_contents import Content, ContentReader, Kind
 from gateway.sparql.blank_expressions import FoldedReader
 from gateway.sparql.blank_keys import NodeId, by_key, is_key
 from gateway.sparql.blank_rule import Triple
+from gateway.sparql.blank_walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
 from gateway.sparql.table import optional as optional_term
@@ -76,11 +77,15 @@ class BlankValues:
     Args:
         client: Sends the queries.
         batch: Nodes in one query.
+
+    Attributes:
+        walks: Reads blank nodes that have no keys.
     """
 
     def __init__(self, client: SparqlClient, batch: int) -> None:
         self._client = client
         self._batch = batch
+        self.walks: AnchoredReader | None = None
 
     async def without_nodes(
         self,
@@ -136,7 +141,16 @@ class BlankValues:
         query = BatchedQuery[Iri, _Values](
             self._client, "blank_nodes/values", self._batch, lambda batch: {"nodes": batch}, _read_values
         )
-        return await query.run(nodes, call)
+        found = await query.run(nodes, call)
+        if self.walks is None:
+            return found
+        # The labels of that answer mean nothing in the one that has what the blank nodes say.
+        led_to = [node for node, one in found.items() if any(isinstance(end, BlankTerm) for _, end in one.said)]
+        for node, beside in (await self.walks.beside(led_to, call)).items():
+            others = (triple for triple in found[node].said if not isinstance(triple[1], BlankTerm))
+            mark = found[node].mark if beside.mark.whole else beside.mark
+            found[node] = replace(found[node], said=(*others, *beside.says), mark=mark)
+        return found
 
     async def with_values(
         self,

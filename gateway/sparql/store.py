@@ -11,7 +11,7 @@ from gateway.graph.values import Schema
 from gateway.graph.walks import Walk
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.aggregates import AggregateReader
-from gateway.sparql.blank_nodes import BlankNodes, Readers
+from gateway.sparql.blank_nodes import BlankNodes, Readers, WayBack
 from gateway.sparql.blank_search import BlankSearch, Finders
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
@@ -133,9 +133,9 @@ class SparqlStore:
         """Return the types and edge predicates of the graph."""
         return self._blank.noted(await self._schema.read(call))
 
-    async def has_ways_back(self, call: Call) -> bool | None:
-        """Return whether blank nodes can be asked for again; None where that could not be found out."""
-        return await self._blank.lead_back(call)
+    async def way_back(self, call: Call) -> WayBack | None:
+        """Return how blank nodes are asked for again; None where that could not be found out."""
+        return await self._blank.way_back(call)
 
     async def may_have_lists(self, walk: Walk, call: Call) -> bool:
         """Return whether a walk may lead to lists: in graphs that the gateway reads from files, any may."""

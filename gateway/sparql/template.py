@@ -44,6 +44,7 @@ _KINDS: Mapping[str, Callable[[Any], str]] = {
     "iris": lambda values: " ".join(map(render.iri, values)),
     "keys": lambda values: " ".join(map(render.blank_key, values)),
     "strings": lambda values: " ".join(map(render.string, values)),
+    "walk": render.walk,
     "path": lambda values: "|".join(map(render.iri, values)),
     "iri_list": lambda values: ", ".join(map(render.iri, tuple(values) or (NO_IRI,))),
     "literals": lambda values: " ".join(starmap(render.literal, values)),

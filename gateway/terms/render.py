@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from string import ascii_lowercase
 
 from gateway.errors import InputError, quoted
 from gateway.terms.iri import LEGAL_IRI, are_ordinary
@@ -161,6 +162,26 @@ def variable(name: str) -> str:
     if _VARIABLE.fullmatch(name) is None:
         raise InputError(f"{quoted(name)} is not a variable.", valid="Letters a to z.")
     return f"?{name}"
+
+
+_DIRECTIONS = re.compile("[+-]{1,16}")
+
+
+def walk(directions: str) -> str:
+    """Render a walk from ``?a`` to ``?n`` over blank nodes, by the direction of each triple: ``+`` along it.
+
+    Raises:
+        InputError: The text has something else than directions.
+    """
+    if _DIRECTIONS.fullmatch(directions) is None:
+        raise InputError(f"{quoted(directions)} is no walk.", valid="A sign + or - for each triple.")
+    inner = [f"?b{letter}" for letter in ascii_lowercase[: len(directions) - 1]]
+    nodes = ["?a", *inner, "?n"]
+    patterns = [
+        f"{start} ?p{letter} {end} ." if direction == "+" else f"{end} ?p{letter} {start} ."
+        for direction, letter, start, end in zip(directions, ascii_lowercase, nodes, nodes[1:], strict=False)
+    ]
+    return " ".join([*patterns, f"FILTER({' && '.join(f'isBlank({one})' for one in nodes[1:])})"])
 
 
 def double(value: float) -> str:

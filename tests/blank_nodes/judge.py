@@ -29,6 +29,7 @@ Answered = TypeVar("Answered")
 _SEEDS: Final = 50
 _HITS: Final = 100
 _BLANK_NODES: Final = "Not complete (blank_nodes"
+_UNREAD: Final = " metadata failed"
 _MOST_BEYOND: Final = 100
 """Blank nodes at the end of a traversal: of more, a page does not say where they lead."""
 _MOST: Final = 4_000
@@ -51,6 +52,11 @@ def worth(differing: str, *, complete: bool, right_complete: bool | None = None)
     if not differing and right_complete in {None, complete}:
         return Verdict.RIGHT if complete else Verdict.MARKED, ""
     return Verdict.WRONG if complete else Verdict.UNTRUE, differing or f"complete is {complete}"
+
+
+def _bare(shape: Shape) -> Shape:
+    """Return a shape without what nodes say, and without positions: an answer says that it could not read some."""
+    return Shape(dict.fromkeys(shape.edges, frozenset()), dict.fromkeys(shape.nodes))
 
 
 class Judge:
@@ -127,7 +133,10 @@ class Judge:
     def of_traversal(self, right: Found, answer: Subgraph) -> Judgement:
         """Judge the answer to a traversal."""
         shape = self.contents.answered_shape(answer)
-        wrong = differences(self.contents.expected_shape(right.distance, right.edges), shape, self.same)
+        wanted = self.contents.expected_shape(right.distance, right.edges)
+        if any(note.endswith(_UNREAD) for note in answer.notes):
+            wanted, shape = _bare(wanted), _bare(shape)
+        wrong = differences(wanted, shape, self.same)
         parts = [wrong] if wrong else []
         told = sum(
             int(note.rpartition(" ")[2].replace(",", "")) for note in answer.notes if note.startswith("Edges left")
@@ -178,6 +187,8 @@ class Judge:
                 continue
             beyond = said.get(name, {}).get("beyond", {})
             expected = self._beyond(node, right) if node in last and len(last) <= _MOST_BEYOND else set()
+            if any(not end for _, end in expected):
+                continue
             shown = {
                 (f"{'^' * key.startswith('^')}{expand_iri(key.removeprefix('^'))}", self._end(value))
                 for key, values in beyond.items()
@@ -206,7 +217,10 @@ class Judge:
         certain = False if right.left_out else None if may_lack(self._expected, seeds, k) else True
 
         def of_answer(answer: Subgraph) -> Judgement:
-            wrong = differences(expected, self.contents.answered_shape(answer), self.same)
+            wanted, shape = expected, self.contents.answered_shape(answer)
+            if any(note.endswith(_UNREAD) for note in answer.notes):
+                wanted, shape = _bare(wanted), _bare(shape)
+            wrong = differences(wanted, shape, self.same)
             return worth(wrong, complete=answer.complete, right_complete=certain)
 
         await self._ask(

@@ -1,11 +1,14 @@
 """An endpoint on loopback that answers by the Oxigraph of this process, which knows its blank nodes by their labels."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
+from itertools import count
 from typing import Any, Final, cast
 
 import pyoxigraph
-from aiohttp import web
+from aiohttp import ClientSession, web
 
 from gateway.api import open_gateway
 from gateway.errors import GatewayError
@@ -29,6 +32,37 @@ def profile_for(engine: EngineName = "oxigraph") -> Profile:
     return Profile().model_copy(update=settings)
 
 
+def renamed(body: bytes, number: int) -> bytes:
+    """Return an answer with other labels, so that none means something in another answer."""
+    answer = json.loads(body)
+    labels: dict[str, str] = {}
+    for row in answer.get("results", {}).get("bindings", ()):
+        for term in row.values():
+            if term["type"] == "bnode":
+                term["value"] = labels.setdefault(term["value"], f"r{number}x{len(labels)}")
+    return json.dumps(answer).encode()
+
+
+@asynccontextmanager
+async def renaming(endpoint: str) -> AsyncIterator[str]:
+    """Run a proxy before an endpoint that shows nothing of its engine and renames blank nodes; give its URL."""
+    number = count()
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        if "query" not in form:
+            return web.Response(status=404)
+        asked = {name: str(value) for name, value in form.items()}
+        async with client.post(endpoint, data=asked, headers={"Accept": JSON}) as response:
+            body = await response.read()
+            if response.status != HTTPStatus.OK:
+                return web.Response(status=response.status, text="refused")
+            return web.Response(body=renamed(body, next(number)), content_type=JSON)
+
+    async with ClientSession() as client, fake_endpoint(answer) as proxy:
+        yield proxy.url
+
+
 @asynccontextmanager
 async def served(
     turtle: str,
@@ -36,16 +70,19 @@ async def served(
     engine: EngineName = "oxigraph",
     refuses: Callable[[str], bool] = lambda _: False,
     cache_megabytes: int | None = None,
+    renames: bool = False,
 ) -> AsyncIterator[tuple[Gateway, pyoxigraph.Store]]:
     """Serve a graph, open a gateway over it, and give both.
 
     Args:
         turtle: The graph.
         engine: What the gateway takes the engine for.
+        renames: Whether every answer has labels of its own.
         refuses: Whether a query, without its white space, is answered by an error.
         cache_megabytes: Memory for the cache of answers.
     """
     store = pyoxigraph.Store()
+    number = count()
     store.load((PREFIXES + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
@@ -53,7 +90,8 @@ async def served(
         if refuses("".join(query.split())):
             return web.Response(status=400, text="refused")
         found = cast("pyoxigraph.QuerySolutions", store.query(query))
-        return web.Response(body=found.serialize(format=pyoxigraph.QueryResultsFormat.JSON), content_type=JSON)
+        body = found.serialize(format=pyoxigraph.QueryResultsFormat.JSON) or b""
+        return web.Response(body=renamed(body, next(number)) if renames else body, content_type=JSON)
 
     async with fake_endpoint(answer) as endpoint:
         prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}

@@ -119,8 +119,8 @@ def test_an_id_means_the_same_node_in_another_process_and_one_of_other_content_m
         skip_or_fail(error)
 
 
-@pytest.mark.parametrize("kind", ["nests", "heads"])
-def test_blank_nodes_of_an_engine_without_keys_make_an_answer_not_complete(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["siblings"])
+def test_blank_nodes_that_nothing_tells_apart_make_an_answer_not_complete(kind: str, tmp_path: Path) -> None:
     graphs = of_kinds([kind])
     try:
         with store_with("blazegraph", tmp_path, written(graphs, tmp_path)) as column:

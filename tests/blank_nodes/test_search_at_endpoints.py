@@ -108,13 +108,13 @@ async def test_nodes_without_a_name_are_counted_as_in_a_file(turtle: str, tmp_pa
 
 
 @pytest.mark.parametrize("engine", ["qlever", "blazegraph"])
-async def test_blank_nodes_without_a_way_back_may_be_nodes_without_a_name(engine: EngineName) -> None:
+async def test_blank_nodes_of_engines_without_keys_are_counted_among_nodes_without_a_name(engine: EngineName) -> None:
     turtle = "x:a rdfs:label 'a' ; x:p x:b ; x:q [ x:r x:b ] . x:b rdfs:label 'b' ."
     async with served(turtle, engine=engine) as (gateway, _):
         await gateway.wait_until_ready()
         answer = await gateway.search_entities("qxzzyv")
     assert not answer.complete
-    assert "There may be nodes without a name" in (answer.next_steps or "")
+    assert "1 of the 3 nodes with edges has no name" in (answer.next_steps or "")
 
 
 async def test_a_search_whose_blank_nodes_could_not_be_read_is_not_complete() -> None:

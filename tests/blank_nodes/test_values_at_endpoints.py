@@ -121,6 +121,12 @@ def _in_any_order(rows: list[Any]) -> list[Any]:
     return [*(row for row in rows if row not in blank), *sorted(blank, key=json.dumps)]
 
 
+def without_cells(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer without the cells of its rows."""
+    others = {key: value for key, value in answer.items() if key != "values_complete"}
+    return others | {"rows": [row[:1] for row in answer["rows"]]}
+
+
 async def in_file(folder: Path, turtle: str = GRAPH) -> list[dict[str, Any]]:
     file = folder / "graph.ttl"
     file.write_text(PREFIXES + turtle, encoding="utf-8")
@@ -132,8 +138,12 @@ async def in_file(folder: Path, turtle: str = GRAPH) -> list[dict[str, Any]]:
 def assert_are(found: list[dict[str, Any]], expected: list[dict[str, Any]], *, all_complete: bool) -> None:
     for question, one, other in zip(QUESTIONS, found, expected, strict=True):
         assert other["complete"], question
-        if all_complete or one["complete"]:
-            assert without_ids(one) == without_ids(other), question
+        if not all_complete and not one["complete"]:
+            continue
+        if not all_complete and one.get("values_complete") is False:
+            # Cells that could not be read are told; which nodes have a row is not affected.
+            one, other = without_cells(one), without_cells(other)  # noqa: PLW2901 - the same answers
+        assert without_ids(one) == without_ids(other), question
 
 
 @pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])

@@ -69,6 +69,7 @@ EXAMPLES: dict[str, Any] = {
     "iris": ["http://example.org/a"],
     "iri_list": ["http://example.org/a"],
     "keys": ["nodeID://b10000"],
+    "walk": "+-",
 }
 
 

@@ -1,0 +1,249 @@
+"""Blank nodes of an engine without keys are nodes: walks lead to them, and digests tell them apart."""
+
+import asyncio
+import json
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from gateway.errors import GatewayError
+from gateway.settings.endpoint import EngineName
+from gateway.settings.vocabulary import NodeSettings
+from gateway.tools.gateway import Gateway
+from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
+from tests.blank_nodes.judge import Judge, room
+from tests.blank_nodes.oracle import expected_of
+from tests.blank_nodes.small_endpoint import renaming, served
+from tests.columns import Column
+from tests.harness.report import Report, Verdict
+from tests.harness.stores import store_with
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+ENGINES: Final[Sequence[EngineName]] = ("unknown", "blazegraph", "qlever")
+"""Without keys."""
+
+GRAPH: Final = """
+    x:aspirin a x:Drug ; rdfs:label 'aspirin' ; x:interaction [ x:severity 'major' ; x:with x:warfarin ;
+        x:dose [ x:value 5 ; x:unit x:mg ] ] , [ x:severity 'minor' ; x:with x:heparin ] .
+    x:week x:days ( x:monday [ x:length 'short' ] x:sunday ) .
+    [] x:about x:aspirin ; x:note 'seen' .
+    x:warfarin a x:Drug . x:heparin a x:Drug .
+"""
+
+KINDS: Final = (
+    *("nests", "chain", "cycles", "siblings", "relations", "documents"),
+    *("lists", "nodes_in_lists", "shared", "graphs", "heads", "containers", "broken", "in_themselves", "axioms"),
+)
+
+_LABEL: Final = re.compile(r"r[0-9]+x[0-9]+")
+"""A label that the small endpoint gives."""
+
+
+async def asked(gateway: Gateway, tool: str, **arguments: Any) -> dict[str, Any]:
+    return dict((await gateway.call(tool, arguments, shape="reference")).as_json())
+
+
+async def ids_around(gateway: Gateway, seed: str, hops: int) -> list[str]:
+    answer = await asked(gateway, "bfs_query", seeds=[seed], max_hops=hops)
+    return sorted(node["id"] for node in answer["nodes"] if node["id"].startswith("_:"))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_hop_leads_to_blank_nodes_and_from_them(engine: EngineName) -> None:
+    async with served(GRAPH, engine=engine, renames=True) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:aspirin"], max_hops=2)
+        assert (answer["complete"], answer["levels"]) == (True, [1, 3, 3])
+        back = await asked(gateway, "bfs_query", seeds=["x:mg"], max_hops=3)
+        assert {"x:aspirin", "x:warfarin"} <= {node["id"] for node in back["nodes"]}
+        assert back["complete"]
+
+
+@pytest.mark.anyio
+async def test_an_id_means_the_same_node_in_another_process() -> None:
+    async with served(GRAPH, engine="unknown", renames=True) as (gateway, _):
+        ids = await ids_around(gateway, "x:aspirin", 2)
+        told = [await asked(gateway, "describe_entity", id=one) for one in ids]
+    assert len(ids) == 4
+    assert _LABEL.search(json.dumps(told)) is None
+    async with served(GRAPH, engine="unknown", renames=True) as (gateway, _):
+        assert [await asked(gateway, "describe_entity", id=one) for one in ids] == told
+        assert all(one["complete"] for one in told)
+
+
+@pytest.mark.anyio
+async def test_a_changed_node_is_missing_and_others_stay() -> None:
+    async with served(GRAPH, engine="unknown", renames=True) as (gateway, _):
+        ids = await ids_around(gateway, "x:aspirin", 1)
+    async with served(GRAPH.replace("'minor'", "'small'"), engine="unknown", renames=True) as (gateway, _):
+        now = await ids_around(gateway, "x:aspirin", 1)
+        gone = sorted(set(ids) - set(now))
+        answer = await asked(gateway, "bfs_query", seeds=ids, max_hops=1)
+    assert len(gone) == 1
+    assert answer["missing_seeds"] == gone
+
+
+@pytest.mark.anyio
+async def test_a_walk_that_an_engine_with_keys_never_gave_is_missing() -> None:
+    async with served(GRAPH, engine="unknown", renames=True) as (gateway, _):
+        ids = await ids_around(gateway, "x:aspirin", 1)
+    async with served(GRAPH) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:aspirin", *ids], max_hops=1)
+    assert sorted(answer["missing_seeds"]) == ids
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("steps", [4, 17, 60])
+async def test_a_walk_longer_than_any_that_was_given_is_missing(steps: int) -> None:
+    node = f"_:x:aspirin{'!x:interaction' * steps}~abcdefghij"
+    async with served(GRAPH, engine="unknown", renames=True) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:aspirin", node], max_hops=1)
+    assert answer["missing_seeds"] == [node]
+
+
+@pytest.mark.anyio
+async def test_members_of_a_list_come_with_their_positions() -> None:
+    async with served(GRAPH, engine="unknown", renames=True) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:week"], max_hops=1)
+    positions = {edge["object"][:2]: edge["metadata"]["position"] for edge in answer["edges"]}
+    assert answer["complete"]
+    assert len(answer["edges"]) == 3
+    assert positions["_:"] == 2
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("query", "types", "count"),
+    [("", ["x:Drug"], 3), ("dose", [], 1), ("", ["(x:unit)"], 1), ("", ["x:Dose"], 1), ("mg", ["(x:unit)"], 1)],
+)
+async def test_searches_find_blank_nodes_by_name_and_type(query: str, types: list[str], count: int) -> None:
+    turtle = """x:a x:p [ a x:Drug ; x:of [ a x:Dose ; rdfs:label 'dose' ] ] . x:c a x:Drug ; rdfs:label 'c' .
+        [] a x:Drug ; x:unit [ rdfs:label 'mg' ] ; x:about x:c ."""
+    async with served(turtle, engine="unknown", renames=True) as (gateway, _):
+        await gateway.wait_until_ready()
+        answer = await asked(gateway, "search_entities", query=query, node_types=types)
+    assert answer["complete"]
+    assert len(answer["result"]) == count
+
+
+@pytest.mark.anyio
+async def test_a_search_that_misses_blank_nodes_is_not_complete() -> None:
+    twins = "x:a x:p [ a x:Drug ; x:v 1 ] , [ a x:Drug ; x:v 1 ] . x:c a x:Drug ."
+    lonely = "x:c a x:Drug . [] a x:Drug ; x:v 1 ; x:w [ x:v 2 ] ."
+    for turtle in (twins, lonely):
+        async with served(turtle, engine="unknown", renames=True) as (gateway, _):
+            await gateway.wait_until_ready()
+            answer = await asked(gateway, "search_entities", query="", node_types=["x:Drug"])
+        assert [hit["id"] for hit in answer["result"]] == ["x:c"]
+        assert not answer["complete"]
+
+
+@pytest.mark.anyio
+async def test_nodes_that_say_the_same_are_counted_and_not_shown() -> None:
+    async with served("x:a x:p [ x:v 1 ] , [ x:v 1 ] , [ x:v 2 ] .", engine="unknown", renames=True) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:a"], max_hops=1)
+    assert (answer["complete"], answer["blank_node_edges"], answer["edge_count"]) == (False, 2, 1)
+
+
+def facts(answer: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in answer.items() if key not in {"snapshot", "warnings", "degraded"}}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("tool", ["bfs_query", "describe_entity"])
+@pytest.mark.parametrize("is_one", [True, False])
+async def test_an_answer_says_what_could_not_be_read_whichever_query_fails(tool: str, *, is_one: bool) -> None:
+    arguments = {"seeds": ["x:aspirin"], "max_hops": 2} if tool == "bfs_query" else {"id": "x:aspirin"}
+    sent, failing = 0, range(0)
+
+    def refuses(query: str) -> bool:
+        nonlocal sent
+        sent += 1
+        return sent in failing and "VALUES?a{" in query
+
+    async def answer() -> dict[str, Any]:
+        nonlocal sent
+        async with served(GRAPH, engine="unknown", renames=True, refuses=refuses) as (gateway, _):
+            await gateway.wait_until_ready()
+            sent = 0
+            try:
+                return await asked(gateway, tool, **arguments)
+            except GatewayError:
+                return {"complete": False}
+
+    whole, count = await answer(), sent
+    assert whole["complete"]
+    for first in range(1, count + 1):
+        failing = range(first, first + 1 if is_one else count * 10)
+        found = await answer()
+        is_told = not found["complete"] or "degraded" in found or '"more": true' in json.dumps(found)
+        assert is_told or facts(found) == facts(whole)
+
+
+def graphs() -> list[DrawnGraph]:
+    return [graph for graph in map(drawn, range(KIND_COUNT)) if graph.kind in KINDS]
+
+
+def wrong(report: Report) -> list[Any]:
+    """Return the answers that are wrong and say that they are complete."""
+    found = [one for one in report.findings if one["verdict"] not in {"marked", "untrue"}]
+    return [one for one in found if one["question"] != "hop by hop"]
+
+
+async def judge(gateway: Gateway, graph: DrawnGraph, report: Report, questions: int) -> None:
+    await gateway.wait_until_ready()
+    asking = Judge(gateway, expected_of(graph.triples), report, graph.kind)
+    await asking.learn()
+    await asking.ask(random.Random(graph.kind), questions)  # noqa: S311 - not for security
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_complete_answer_differs_from_that_of_the_oracle(kind: str) -> None:
+    graph, report = next(graph for graph in graphs() if graph.kind == kind), Report()
+    async with served(graph.as_ntriples(), engine="unknown", renames=True) as (gateway, _):
+        await judge(gateway, graph, report, 8)
+    assert wrong(report) == []
+    assert report.verdicts
+
+
+AT_SERVERS: Final = ("nests", "relations", "siblings", "lists", "shared", "documents")
+"""Graphs that a server under load answers about within the time of a call."""
+
+
+def written(folder: Path) -> dict[str, list[Path]]:
+    files = {graph.kind: [folder / f"{graph.kind}.nt"] for graph in graphs()}
+    for graph in graphs():
+        files[graph.kind][0].write_text(graph.as_ntriples(), encoding="utf-8")
+    return files
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("engine", ["blazegraph", "fuseki"])
+def test_no_complete_answer_of_an_engine_is_wrong(engine: Any, tmp_path: Path) -> None:
+    report = Report()
+    profile = room().model_copy(update={"nodes": NodeSettings(blank="on")})
+
+    async def through_proxy(column: Column, graph: DrawnGraph) -> None:
+        async with renaming(column.url(graph.kind)) as proxy:
+            await directly(column.open(graph.kind, profile, through=proxy), graph)
+
+    async def directly(gateway: Gateway, graph: DrawnGraph) -> None:
+        async with gateway:
+            await judge(gateway, graph, report, 8)
+
+    try:
+        with store_with(engine, tmp_path, written(tmp_path)) as column:
+            for graph in (one for one in graphs() if one.kind in AT_SERVERS):
+                if engine == "fuseki":
+                    asyncio.run(through_proxy(column, graph))
+                else:
+                    asyncio.run(directly(column.open(graph.kind, profile), graph))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert wrong(report) == []
+    assert report.count(Verdict.RIGHT) > len(AT_SERVERS)
