@@ -476,12 +476,12 @@ async def test_medlit_has_19_types_two_of_schema_terms_and_16_predicates_and_the
 @pytest.mark.data
 @pytest.mark.large
 @pytest.mark.data
-async def test_codex_m_has_1505_types_of_which_40_are_listed_and_all_are_known(engine: Column) -> None:
+async def test_codex_m_has_1505_types_of_which_20_are_listed_and_all_are_known(engine: Column) -> None:
     usual = load_profile("wikidata-local")
     patient = usual.limits.model_copy(update={"schema_seconds": 100.0, "deadline_seconds": 120.0})
     async with engine.open("codex-m", usual.model_copy(update={"limits": patient})) as gateway:
         schema = await gateway.describe_schema()
-    assert (schema.entity_types_total, len(schema.entity_types)) == (1_505, 40)
+    assert (schema.entity_types_total, len(schema.entity_types)) == (1_505, 20)
     assert schema.comprehensive
     assert schema.basis.methods == ["enumerated"]
 
