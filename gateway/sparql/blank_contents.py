@@ -20,11 +20,21 @@ from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_keys import WALK_STEP, NodeId, Way, bindings_of, by_key, can_state, parameters_of, template_of
+from gateway.sparql.blank_keys import (
+    WALK_STEP,
+    NodeId,
+    Way,
+    bindings_of,
+    by_key,
+    can_state,
+    end_as_text,
+    parameters_of,
+    template_of,
+)
 from gateway.sparql.blank_rule import BlankRule, Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri, literal
+from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri, literal
 from gateway.sparql.table import term as any_term
 from gateway.terms.iri import (
     EVIDENCE_MARKERS,
@@ -310,7 +320,7 @@ class ContentReader:
         lines: list[bytes] = []
         for sign, triples in ((">", content.says), ("<", content.said)):
             for predicate, end in triples:
-                said = f"{sign}{predicate} {_as_text(end)}".encode()
+                said = f"{sign}{predicate} {end_as_text(end)}".encode()
                 if isinstance(end, BlankTerm) and levels:
                     below = self._digest(end.value, levels - 1, known)
                     if not below:
@@ -337,16 +347,6 @@ def _owners(content: Content) -> list[Iri]:
 def is_evidence(content: Content) -> bool:
     """Return whether a blank node states something about a triple."""
     return any(predicate in _EVIDENCE for predicate, _ in content.says)
-
-
-def _as_text(end: Term) -> str:
-    match end:
-        case IriTerm():
-            return f"<{end.value}>"
-        case LiteralTerm():
-            return repr((end.value, end.datatype or "", (end.language or "").lower()))
-        case _:
-            return "_"
 
 
 def _read_contents(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Content]:

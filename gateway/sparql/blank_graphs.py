@@ -16,7 +16,8 @@ from typing import Final
 from gateway.files.lists import is_list_part
 from gateway.graph.values import Iri
 from gateway.sparql.blank_anchors import AnchoredWalk, Step, directions_of
-from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Term
+from gateway.sparql.blank_keys import end_as_text
+from gateway.sparql.table import BlankTerm, IriTerm, Term
 from gateway.terms.iri import (
     EXPRESSION_PREDICATES,
     HAS_VALUE,
@@ -336,11 +337,11 @@ class BlankGraph:
         before = self.lacking.count
         lines: list[bytes] = []
         for predicate, end in said.says:
-            text = f">{predicate} {_as_text(end)}".encode()
+            text = f">{predicate} {end_as_text(end)}".encode()
             if isinstance(end, BlankTerm) and levels:
                 text += self._content(end.value, levels - 1)
             lines.append(text)
-        lines += (f"<{predicate} {_as_text(end)}".encode() for predicate, end in said.said)
+        lines += (f"<{predicate} {end_as_text(end)}".encode() for predicate, end in said.said)
         digest = _hash(b"\n".join(sorted(lines)))
         if self.lacking.count == before:
             self._contents[label, levels] = digest
@@ -365,13 +366,3 @@ def _weight(steps: Iterable[Step]) -> int:
 
 def _hash(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
-
-
-def _as_text(end: Term) -> str:
-    match end:
-        case IriTerm():
-            return f"<{end.value}>"
-        case LiteralTerm():
-            return repr((end.value, end.datatype or "", (end.language or "").lower()))
-        case _:
-            return "_"

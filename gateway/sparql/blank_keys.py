@@ -220,3 +220,14 @@ def by_key(rows: Table, variable: str) -> Sequence[Term | None]:
 def _key_beside(label: str, said: Term | None) -> Iri:
     is_key = isinstance(said, LiteralTerm) and said.value.startswith((_JENA, _VIRTUOSO))
     return key_of(said.value if is_key and isinstance(said, LiteralTerm) else label)
+
+
+def end_as_text(end: Term) -> str:
+    """Return the end of a triple as digests of blank nodes have it: all blank nodes alike."""
+    match end:
+        case IriTerm():
+            return f"<{end.value}>"
+        case LiteralTerm():
+            return repr((end.value, end.datatype or "", (end.language or "").lower()))
+        case _:
+            return "_"
