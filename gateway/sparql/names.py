@@ -117,13 +117,14 @@ class SparqlNameReader:
         given: dict[str, Parameter] = {"names": plain(names), "walks": rows_of(names), "no_edges": self._rule.excepted}
 
         async def ask(after: Iri) -> TextRows:
-            def keeps(node: Iri) -> bool:
-                return node > after and not node.startswith(OWN)
-
-            nodes = await self._client.texts("nameless_all", call, {**given, **evidence}, keeps)
+            nodes = await self._client.texts(
+                "nameless_all", call, {**given, **evidence}, lambda node: node > after and not node.startswith(OWN)
+            )
             joined = [await self._joined(pair, after, call) for pair in pairs]
             few = len(nodes.rows) + sum(len(one) for one, _ in joined) <= FEW_FOR_A_THREAD
-            return await in_thread(call, partial(_together, nodes, joined), unless=few)
+            found, end = await in_thread(call, partial(_together, nodes, joined), unless=few)
+            # Many given names may come before the first node that has both.
+            return found if found.rows or end is None else await ask(end)
 
         return (*names, *pairs, *evidence.values()), ask
 
@@ -210,8 +211,8 @@ def _joined_rows(given: TextRows, family: TextRows, deadline: Deadline) -> _Join
     return rows, last
 
 
-def _together(nodes: TextRows, joined: Sequence[_Joined], deadline: Deadline) -> TextRows:
-    """Return nodes with their joined names, and those without any name, in order."""
+def _together(nodes: TextRows, joined: Sequence[_Joined], deadline: Deadline) -> tuple[TextRows, Iri | None]:
+    """Return nodes with their joined names, and those without any, in order; and their end if not all are read."""
     have_one = {entity for rows, _ in joined for entity, _ in rows}
     without = ((node, "") for (node,) in nodes.rows if node not in have_one)
     ends = [last for _, last in joined if last is not None]
@@ -222,7 +223,7 @@ def _together(nodes: TextRows, joined: Sequence[_Joined], deadline: Deadline) ->
     rows = dict.fromkeys(row for row in deadline.checking(merged) if end is None or row[0] <= end)
     # Of more nodes than are read together it is not known how many have both a joined name and no other one.
     total = len({entity for entity, _ in rows}) if end is None else nodes.total + len(have_one)
-    return TextRows([*rows], total, end is not None)
+    return TextRows([*rows], total, end is not None), end
 
 
 def _by_entity(rows: Iterable[TextRow]) -> dict[Iri, list[_Text]]:

@@ -383,7 +383,7 @@ def taken_for(text: str, entity: str, name: str, others: str) -> str:
     """Return a warning: a name stood in the place of an ID, perhaps not the first name of the entity."""
     called = f" ({name})" if name else ""
     if others:
-        return f"{text} was taken for {entity}{called}, by far the most linked of this name. Others: {others}."
+        return f"{text} was taken for {entity}{called}. Others of this name: {others}."
     return f"{text} is {entity}{called}."
 
 

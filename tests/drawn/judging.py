@@ -40,7 +40,7 @@ from tests.searches import wrong_in
 Expand = Callable[[str], str]
 """Return the whole IRI of an ID."""
 
-_MOST_LINKED = "by far the most linked of this name"
+_HAS_OTHERS = "Others of this name: "
 _NOT_COMPARED = "not every name could be compared"
 
 Declared = Callable[[str], str]
@@ -172,7 +172,7 @@ def _of_names_left_out(
     kept = [name for at, name in enumerate(question.names) if at not in left_out]
     has_others = any(len(truth.of_the_name(name)) > 1 for name in kept)
     is_right = all(at in unclear or _NOT_COMPARED in text for at, text in left_out.items())
-    if is_right and unclear <= left_out.keys() and has_others == (_MOST_LINKED in told):
+    if is_right and unclear <= left_out.keys() and has_others == (_HAS_OTHERS in told):
         return None
     return Verdict.WRONG, "others of a name not told"
 

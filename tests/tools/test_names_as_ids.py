@@ -132,8 +132,8 @@ async def test_of_several_entities_of_a_name_one_that_is_far_more_linked_is_take
         by_name, by_id = (await ask(gateway, "Rome")).as_json(), (await ask(gateway, "x:city")).as_json()
     (told, *_) = by_name.pop("warnings")
     assert re.fullmatch(
-        r"'Rome' was taken for x:city, by far the most linked of this name\. "
-        r"Others: x:film \('(Rome, )?x:Film', \d edges?\)\.",
+        r"'Rome' was taken for x:city\. "
+        r"Others of this name: x:film \('(Rome, )?x:Film', \d edges?\)\.",
         told,
     )
     by_id.pop("warnings", None)
@@ -153,7 +153,7 @@ async def test_what_is_spelt_so_and_not_deprecated_stands_out_before_edges_are_c
     async with over(graph, Profile(size=ROOM)) as gateway:
         answer = await gateway.describe_entity(asked_)
     assert answer.id == "x:city"
-    assert "Others: x:film (" in (answer.warnings or [""])[0]
+    assert "Others of this name: x:film (" in (answer.warnings or [""])[0]
 
 
 async def test_a_code_weighs_no_more_than_an_alias() -> None:
