@@ -31,7 +31,7 @@ from gateway.messages import without_names
 from gateway.settings.endpoint import Graphs
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.settings.urls import without_query
-from gateway.sparql.blank_nodes import WayBack
+from gateway.sparql.blank.nodes import WayBack
 from gateway.sparql.engines import TRAITS, timeout_policy
 from gateway.sparql.store import SparqlStore
 from gateway.sparql.template import NAMED_GRAPHS

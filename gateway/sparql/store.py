@@ -11,8 +11,8 @@ from gateway.graph.values import Schema
 from gateway.graph.walks import Walk
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.aggregates import AggregateReader
-from gateway.sparql.blank_nodes import BlankNodes, Readers, WayBack
-from gateway.sparql.blank_search import BlankSearch, Finders
+from gateway.sparql.blank.nodes import BlankNodes, Readers, WayBack
+from gateway.sparql.blank.search import BlankSearch, Finders
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader

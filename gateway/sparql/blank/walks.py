@@ -21,11 +21,11 @@ from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_anchors import AnchoredWalk, id_of, key_of, walk_of
-from gateway.sparql.blank_contents import BlankEnd, BlankEnds, Content, ContentReader, ExpressionProbe, Kind
-from gateway.sparql.blank_graphs import BlankGraph, Said, is_within_reach
-from gateway.sparql.blank_keys import KEY
-from gateway.sparql.blank_rule import Triple
+from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
+from gateway.sparql.blank.contents import BlankEnd, BlankEnds, Content, ContentReader, ExpressionProbe, Kind
+from gateway.sparql.blank.graphs import BlankGraph, Said, is_within_reach
+from gateway.sparql.blank.keys import KEY
+from gateway.sparql.blank.rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, TripleTerm, UnexpectedRows, iri, literal

@@ -8,8 +8,8 @@ from typing import Final
 from gateway.graph.call import Call
 from gateway.graph.values import Degree, EdgeSelection, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import BlankEnds, read_beside
-from gateway.sparql.blank_walks import AnchoredReader
+from gateway.sparql.blank.contents import BlankEnds, read_beside
+from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
 from gateway.sparql.table import Table, integer, iri, read

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from gateway.errors import EdgesCapped
 from gateway.files.lists import is_list_part
 from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
-from gateway.sparql.blank_contents import BlankEnd, Content
-from gateway.sparql.blank_keys import is_key
-from gateway.sparql.blank_lists import ListEdge, Lists
+from gateway.sparql.blank.contents import BlankEnd, Content
+from gateway.sparql.blank.keys import is_key
+from gateway.sparql.blank.lists import ListEdge, Lists
 from gateway.sparql.table import BlankTerm, IriTerm
 from gateway.terms.iri import EVIDENCE_MARKERS, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from gateway.files.lists import is_list_part
 from gateway.graph.values import Iri
-from gateway.sparql.blank_anchors import AnchoredWalk, Step, directions_of
-from gateway.sparql.blank_keys import end_as_text
+from gateway.sparql.blank.anchors import AnchoredWalk, Step, directions_of
+from gateway.sparql.blank.keys import end_as_text
 from gateway.sparql.table import BlankTerm, IriTerm, Term
 from gateway.terms.iri import (
     EXPRESSION_PREDICATES,
@@ -55,7 +55,7 @@ Triple = tuple[Iri, Term]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is said of one blank node, by labels: see `gateway.sparql.blank_contents.Content`."""
+    """What is said of one blank node, by labels: see `gateway.sparql.blank.contents.Content`."""
 
     says: tuple[Triple, ...]
     said: tuple[Triple, ...]

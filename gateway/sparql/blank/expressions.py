@@ -23,10 +23,10 @@ from gateway.graph.call import Call, Deadline, Requester
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind, groups_of, is_evidence
-from gateway.sparql.blank_edges import with_cells
-from gateway.sparql.blank_keys import is_key
-from gateway.sparql.blank_lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
+from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of, is_evidence
+from gateway.sparql.blank.edges import with_cells
+from gateway.sparql.blank.keys import is_key
+from gateway.sparql.blank.lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, Table, integer, iri, read

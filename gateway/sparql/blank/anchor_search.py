@@ -12,8 +12,8 @@ from typing import Final
 
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.sparql.blank_contents import Content
-from gateway.sparql.blank_walks import AnchoredReader
+from gateway.sparql.blank.contents import Content
+from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, UnexpectedRows, literal
 from gateway.sparql.table import term as any_term

@@ -18,10 +18,10 @@ from gateway.graph.values import BlankShare, Hit, Hits, Iri, SearchTerms
 from gateway.graph.walks import Alternatives, Nodes, Operand, Selected, Selection
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
-from gateway.sparql.blank_anchor_search import AnchorSearch
-from gateway.sparql.blank_keys import by_key
-from gateway.sparql.blank_list_probe import LIST_TYPES
-from gateway.sparql.blank_nodes import BlankNodes
+from gateway.sparql.blank.anchor_search import AnchorSearch
+from gateway.sparql.blank.keys import by_key
+from gateway.sparql.blank.list_probe import LIST_TYPES
+from gateway.sparql.blank.nodes import BlankNodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.rule import EdgeRule

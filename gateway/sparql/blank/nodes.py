@@ -46,12 +46,12 @@ from gateway.graph.values import (
 )
 from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
-from gateway.sparql.blank_edges import capped, degree_of, is_to_empty_list
-from gateway.sparql.blank_evidence import BlankEvidence
-from gateway.sparql.blank_lookup import BlankLookup, apart
-from gateway.sparql.blank_steps import StepReader
-from gateway.sparql.blank_values import said_by
-from gateway.sparql.blank_walks import AnchoredReader
+from gateway.sparql.blank.edges import capped, degree_of, is_to_empty_list
+from gateway.sparql.blank.evidence import BlankEvidence
+from gateway.sparql.blank.lookup import BlankLookup, apart
+from gateway.sparql.blank.steps import StepReader
+from gateway.sparql.blank.values import said_by
+from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader

@@ -14,15 +14,15 @@ from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
 from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.settings.profile import Profile, has_blank_nodes
-from gateway.sparql.blank_beside import BesideReader
-from gateway.sparql.blank_contents import (
+from gateway.sparql.blank.beside import BesideReader
+from gateway.sparql.blank.contents import (
     BlankEnd,
     Content,
     ContentReader,
     ExpressionProbe,
     Kind,
 )
-from gateway.sparql.blank_edges import (
+from gateway.sparql.blank.edges import (
     Known,
     as_edge,
     cells_with_iri,
@@ -30,12 +30,12 @@ from gateway.sparql.blank_edges import (
     of_blank_node,
     of_node,
 )
-from gateway.sparql.blank_expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom, may_say
-from gateway.sparql.blank_keys import NodeId, is_key
-from gateway.sparql.blank_lists import ListReader, Lists
-from gateway.sparql.blank_proof import KeyProof
-from gateway.sparql.blank_values import BlankValues, has_blank_nodes_as_values, is_to_member
-from gateway.sparql.blank_walks import AnchoredReader
+from gateway.sparql.blank.expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom, may_say
+from gateway.sparql.blank.keys import NodeId, is_key
+from gateway.sparql.blank.lists import ListReader, Lists
+from gateway.sparql.blank.proof import KeyProof
+from gateway.sparql.blank.values import BlankValues, has_blank_nodes_as_values, is_to_member
+from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule

@@ -12,11 +12,11 @@ from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind
-from gateway.sparql.blank_expressions import FoldedReader
-from gateway.sparql.blank_keys import NodeId, by_key, is_key
-from gateway.sparql.blank_rule import Triple
-from gateway.sparql.blank_walks import AnchoredReader
+from gateway.sparql.blank.contents import Content, ContentReader, Kind
+from gateway.sparql.blank.expressions import FoldedReader
+from gateway.sparql.blank.keys import NodeId, by_key, is_key
+from gateway.sparql.blank.rule import Triple
+from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
 from gateway.sparql.table import optional as optional_term

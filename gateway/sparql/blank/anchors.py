@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from gateway.errors import InputError
 from gateway.graph.values import Iri
-from gateway.sparql.blank_keys import KEY, WALK_STEP
+from gateway.sparql.blank.keys import KEY, WALK_STEP
 from gateway.terms.iri import BLANK_NODE, MAX_IRI
 from gateway.terms.prefixes import PrefixMap
 

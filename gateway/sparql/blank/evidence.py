@@ -16,11 +16,11 @@ from gateway.graph.values import Triple as EdgeTriple
 from gateway.graph.walks import expressions_in, list_members
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content
-from gateway.sparql.blank_edges import Known
-from gateway.sparql.blank_keys import NodeId, by_key
-from gateway.sparql.blank_lookup import BlankLookup
-from gateway.sparql.blank_rule import Triple
+from gateway.sparql.blank.contents import Content
+from gateway.sparql.blank.edges import Known
+from gateway.sparql.blank.keys import NodeId, by_key
+from gateway.sparql.blank.lookup import BlankLookup
+from gateway.sparql.blank.rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence import SAYING_NOTHING, WAYS, EdgeStatements, Statement, WaysInUse, merged
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value

@@ -20,12 +20,12 @@ from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import is_evidence
-from gateway.sparql.blank_edges import Known, as_edge
-from gateway.sparql.blank_keys import NodeId, by_key
-from gateway.sparql.blank_lists import Lists
-from gateway.sparql.blank_lookup import Asked, BlankLookup, apart
-from gateway.sparql.blank_values import said_by
+from gateway.sparql.blank.contents import is_evidence
+from gateway.sparql.blank.edges import Known, as_edge
+from gateway.sparql.blank.keys import NodeId, by_key
+from gateway.sparql.blank.lists import Lists
+from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
+from gateway.sparql.blank.values import said_by
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, iri, literal_of, read

@@ -20,11 +20,11 @@ from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_contents import Content, ContentReader, Kind, groups_of
-from gateway.sparql.blank_keys import bindings_of, by_key, can_state, is_key, parameters_of
-from gateway.sparql.blank_list_probe import ListProbe
-from gateway.sparql.blank_rule import Triple
-from gateway.sparql.blank_walks import AnchoredReader
+from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of
+from gateway.sparql.blank.keys import bindings_of, by_key, can_state, is_key, parameters_of
+from gateway.sparql.blank.list_probe import ListProbe
+from gateway.sparql.blank.rule import Triple
+from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri

@@ -20,7 +20,7 @@ from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank_keys import (
+from gateway.sparql.blank.keys import (
     WALK_STEP,
     NodeId,
     Way,
@@ -31,7 +31,7 @@ from gateway.sparql.blank_keys import (
     parameters_of,
     template_of,
 )
-from gateway.sparql.blank_rule import BlankRule, Triple
+from gateway.sparql.blank.rule import BlankRule, Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri, literal

@@ -14,8 +14,8 @@ from typing import Final
 from gateway.errors import EndpointFault, Fault, NetworkFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
-from gateway.sparql.blank_contents import ContentReader
-from gateway.sparql.blank_keys import by_key, made_up
+from gateway.sparql.blank.contents import ContentReader
+from gateway.sparql.blank.keys import by_key, made_up
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, Table, Term, UnexpectedRows, iri
 from gateway.sparql.table import term as any_term
