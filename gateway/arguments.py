@@ -26,6 +26,7 @@ MAX_SEEDS = 50
 MAX_IDS = 200
 MAX_NAMES = 200
 MAX_QUERY = 1_000
+MAX_QUERIES = 20
 MAX_CONDITIONS = 20
 MAX_CONDITION = 1_000
 MAX_HITS = 100
@@ -126,6 +127,17 @@ Id = Annotated[str, Field(max_length=MAX_ID), _Text, WithJsonSchema({"type": "st
 Condition = Annotated[str, Field(max_length=MAX_CONDITION), _Text, WithJsonSchema({"type": "string"})]
 _LIST = {"type": "array", "items": {"type": "string"}}
 Names = Annotated[Annotated[list[Id], Field(max_length=MAX_NAMES), _List, WithJsonSchema(_LIST)] | None, _NoneIfEmpty]
+Queries = Annotated[
+    Annotated[
+        # One that is too long is left out, as one that says nothing is.
+        list[Annotated[str, _Text]],
+        Field(max_length=MAX_QUERIES),
+        _List,
+        WithJsonSchema(_LIST),
+    ]
+    | None,
+    _NoneIfEmpty,
+]
 Conditions = Annotated[
     Annotated[list[Condition], Field(max_length=MAX_CONDITIONS), _List, WithJsonSchema(_LIST)] | None, _NoneIfEmpty
 ]
@@ -193,7 +205,7 @@ class DescribeSchema(Arguments):
 
     tool = "describe_schema"
 
-    all: Annotated[bool, Field(description="Up to 200 types and predicates; else the 40 most frequent.")] = False
+    all: Annotated[bool, Field(description="Up to 200 types and predicates, not 40.")] = False
     node_types: Annotated[Names, Field(description="Shapes of these types in place of lists.")] = None
 
 
@@ -211,8 +223,9 @@ class SearchEntities(MemberArguments):
         _Text,
         WithJsonSchema({"type": "string"}),
     ] = ""
+    queries: Annotated[Queries, Field(description="Up to 20 names, each as a query of its own.")] = None
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
-    limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if a name is the query.")] = None
+    limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if one is exact.")] = None
     offset: Annotated[Natural, Field(description="next_offset of the page before.")] = 0
 
 
@@ -222,6 +235,7 @@ class SearchOptions(TypedDict, total=False):
     `SearchEntities` describes each. A test compares the two.
     """
 
+    queries: Sequence[str] | None
     limit: int | None
     offset: int
     where: Sequence[str] | None
@@ -250,7 +264,7 @@ class TraversalBase(MemberArguments):
     direction: Annotated[
         Direction, BeforeValidator(_direction), Field(description="Edges out of a node, into it, or both.")
     ] = "both"
-    only_node_types: Annotated[Names, Field(description="Show only these types, and what leads to them.")] = None
+    only_node_types: Annotated[Names, Field(description="Show only these types, and paths to them.")] = None
     node_types: Annotated[Names, Field(description="Metadata for these types only; removes none.")] = None
     predicates: Annotated[Names, Field(description="Metadata for these predicates only; removes none.")] = None
     topology_only: Annotated[bool, Field(description="No metadata.")] = False

@@ -69,8 +69,7 @@ def expand(answer: Mapping[str, Any]) -> Json:
     elif isinstance(answer.get("result"), Mapping):
         expanded = reader.entities(answer)
     else:
-        rows = {key: answer[key] for key in ("result", "guesses") if _has_rows(answer.get(key))}
-        expanded = {**answer, **{key: [reader.hit(row) for row in listed] for key, listed in rows.items()}}
+        expanded = reader.search(answer)
     labels = {**answer.get("labels", {}), **reader.labels}
     return {**expanded, "labels": dict(sorted(labels.items()))} if labels else expanded
 
@@ -155,10 +154,16 @@ class _Reader:
             found[f"{INCOMING * is_incoming}{self._id(text[is_incoming:])}"] = value
         return found
 
-    def hit(self, row: Sequence[Any]) -> Json:
+    def search(self, answer: Mapping[str, Any]) -> Json:
+        """Return hits as objects, also those of each of several queries."""
+        rows = {key: answer[key] for key in ("result", "guesses") if _has_rows(answer.get(key))}
+        queries = {"queries": [self.search(one) for one in answer["queries"]]} if "queries" in answer else {}
+        return {**answer, **{key: [self._hit(row) for row in listed] for key, listed in rows.items()}, **queries}
+
+    def _hit(self, row: Sequence[Any]) -> Json:
         """Return a hit of a search."""
         text, entity_type, *others = row
-        said = dict(zip(("match", "description", "matched", "differs"), others, strict=False))
+        said = dict(zip(("match", "edges", "description", "matched", "differs"), others, strict=False))
         known = {key: value for key, value in said.items() if value is not None}
         return {**_identity(text, self._id(entity_type)), **_name(text), **known}
 

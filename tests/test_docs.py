@@ -124,6 +124,7 @@ PIECES: Final = {
     "field of basis": models.SchemaBasis,
     "field of a shape": models.TypeShape,
     "field of a hit": models.SearchHit,
+    "field of one of several queries": models.QueryResult,
     "field of searched": models.Searched,
     "field of an entity": models.FullNode,
     "field of a node": models.Node,

@@ -431,21 +431,14 @@ def _entity_by_itself(entity: PageNode) -> Any:
 
 def _search_page(page: SearchPage) -> Json:
     names = _Names(page.labels)
-    hits, guesses = (
-        [_hit(replace(hit, entity_type=names.beside(hit.entity_type))) for hit in listed]
-        for listed in (page.hits, page.guesses)
-    )
-    written = {
-        "result": hits,
-        "guesses": guesses or None,
-        **search_fields(page),
-    }
-    return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
+    written = search_fields(page, lambda hit: _hit(replace(hit, entity_type=names.beside(hit.entity_type))))
+    return with_prefixes(written | notes(page.warnings, page.degraded, names.left), page.coined)
 
 
 def _hit(hit: PageHit) -> list[Any]:
     named = _named(hit.id, hit.name or None)
-    row = [named, hit.entity_type, hit.match, hit.description or None, hit.matched, dict(hit.differs) or None]
+    said = (hit.edges, hit.description or None, hit.matched, dict(hit.differs) or None)
+    row = [named, hit.entity_type, hit.match, *said]
     while row[-1] is None:
         row.pop()
     return row

@@ -338,6 +338,7 @@ class SearchHit(Answer):
     name: str | None = None
     description: str | None = Field(default=None, description="What it is, the beginning.")
     match: Match = Field(description="How a name of it fits the query; the best first.")
+    edges: int | str | None = Field(default=None, description="How many edges it has; `>=1000`: at least.")
     matched: str | None = Field(default=None, description="The name that fits, where that is not `name`.")
     differs: dict[str, Any] | None = Field(
         default=None, description="What tells it from others of its name and type, by predicate."
@@ -352,6 +353,19 @@ class Searched(Answer):
         default=None, description="True: there are more matches than could be read: ask for more words."
     )
     exhaustive: bool = Field(description="False: not every name was compared, so there may be others.")
+
+
+class QueryResult(Answer):
+    """The answer to one of several queries."""
+
+    query: str
+    result: list[SearchHit]
+    guesses: list[SearchHit] | None = None
+    complete: bool
+    found: int | None = None
+    searched: Searched | None = None
+    next_steps: str | None = None
+    warnings: list[str] | None = None
 
 
 class SearchResult(Answer):
@@ -372,6 +386,7 @@ class SearchResult(Answer):
     guesses: list[SearchHit] | None = Field(
         default=None, description="Where no name fits: up to 3 names with some of the words, or spelt alike."
     )
+    queries: list[QueryResult] | None = Field(default=None, description="The answer to each of several queries.")
     complete: bool = Field(
         description="True: every name was compared. False: some were not, or nothing fits and there are nodes "
         "without names."

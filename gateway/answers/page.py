@@ -434,6 +434,7 @@ class PageHit:
         match: How a name of it fits the query.
         matched: The name that fits, where that is another one.
         differs: A value by which it is told from other hits of its name and type, by the ID of the predicate.
+        edges: How many edges it has, or at least has (`>=1000`); None where that is not known.
     """
 
     id: str
@@ -443,6 +444,7 @@ class PageHit:
     match: Match
     matched: str | None
     differs: Mapping[str, JsonScalar] = field(default_factory=dict)
+    edges: int | str | None = None
 
     def shortened(self, shortener: Shortener) -> PageHit:
         """Return it with shorter texts."""
@@ -469,6 +471,8 @@ class SearchPage(_OtherPage):
         members: What is said of entities that were chosen, shown or ordered by values; None where none were.
         rows: The entities that stand in rows, in the place of hits.
         next_offset: Where the next page begins; None for the last one.
+        query: The text whose hits these are.
+        queries: The answers to several queries, in place of hits; their labels stand here.
     """
 
     hits: Sequence[PageHit]
@@ -481,6 +485,8 @@ class SearchPage(_OtherPage):
     members: MemberHeader | None = None
     rows: Sequence[PageNode] = ()
     next_offset: int | None = None
+    query: str = ""
+    queries: Sequence[SearchPage] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,20 +222,28 @@ def _entities_page(page: EntitiesPage) -> Json:
 
 
 def _search_page(page: SearchPage) -> Json:
+    written = search_fields(page, lambda hit: present(_hit(hit)))
+    return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
+
+
+def search_fields(page: SearchPage, write: Callable[[PageHit], Any]) -> Json:
+    """Return the hits of an answer, each written by `write`, or those of each of several queries, and what it says."""
+    queries = [{"query": one.query, **search_fields(one, write), **notes(one.warnings, {}, {})} for one in page.queries]
     written = {
-        "result": [present(_hit(hit)) for hit in page.hits],
-        "guesses": [present(_hit(hit)) for hit in page.guesses] or None,
-        **search_fields(page),
+        "result": [write(hit) for hit in page.hits],
+        "guesses": [write(hit) for hit in page.guesses] or None,
+        "queries": queries or None,
+        **_about_hits(page),
     }
-    return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
+    return present(written)
 
 
-def search_fields(page: SearchPage) -> Json:
+def _about_hits(page: SearchPage) -> Json:
     """Return what an answer says of its hits; how it was searched only where names may have been missed."""
     listed = max(len(page.hits), len(page.rows))
     members = {} if page.members is None else member_fields(page.members)
     searched = {"how": page.how, "truncated": page.truncated or None, "exhaustive": page.exhaustive}
-    written = {
+    return {
         "complete": page.complete,
         **members,
         **rows_of(page.members, page.rows),
@@ -245,7 +253,6 @@ def search_fields(page: SearchPage) -> Json:
         "searched": present(searched) if page.truncated or not page.exhaustive else None,
         "next_steps": page.next_steps or None,
     }
-    return present(written)
 
 
 def _schema_page(page: SchemaPage) -> Json:
@@ -325,6 +332,7 @@ def _hit(hit: PageHit) -> Json:
         "name": hit.name or None,
         "description": hit.description or None,
         "match": hit.match,
+        "edges": hit.edges,
         "matched": hit.matched,
         "differs": dict(hit.differs) or None,
     }

@@ -354,14 +354,19 @@ def _shorten_sentences(part: Header | _OtherPage, strength: int) -> None:
     most, longest = _SENTENCES[strength]
     _count(part.degraded, "warnings_left_out", len(part.warnings) - most)
     part.warnings = [cut(text, longest) for text in part.warnings[:most]]
+    for one in part.queries if isinstance(part, SearchPage) else ():
+        _count(part.degraded, "warnings_left_out", len(one.warnings) - most)
+        one.warnings = [cut(text, longest) for text in one.warnings[:most]]
     if isinstance(part, Header):
         part.gaps = [replace(gap, detail=cut(gap.detail, longest)) for gap in part.gaps]
 
 
 def _shorten_search(page: SearchPage, longest: int) -> None:
     shortener = Shortener(longest, 1)
-    page.how, page.next_steps = shortener(page.how), shortener(page.next_steps)
-    page.hits, page.guesses = ([hit.shortened(shortener) for hit in hits] for hits in (page.hits, page.guesses))
+    for one in (page, *page.queries):
+        one.how, one.next_steps = shortener(one.how), shortener(one.next_steps)
+        one.hits, one.guesses = ([hit.shortened(shortener) for hit in hits] for hits in (one.hits, one.guesses))
+        one.query = shortener(one.query)
     _note_shortened(page, shortener)
 
 

@@ -124,9 +124,9 @@ IsAll = Annotated[
 
 
 SchemaOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeSchema, _SCHEMA)]
-SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, without={"query"})]
+SearchOptions = Annotated[Mapping[str, Any], optional_arguments(SearchEntities, _SEARCH, without={"query", "queries"})]
 ListOptions = Annotated[
-    Mapping[str, Any], optional_arguments(SearchEntities, _LIST, without={"query", "node_types", "edges"})
+    Mapping[str, Any], optional_arguments(SearchEntities, _LIST, without={"query", "queries", "node_types", "edges"})
 ]
 EntityOptions = Annotated[Mapping[str, Any], optional_arguments(DescribeEntities, _ENTITIES)]
 TraversalOptions = Annotated[Mapping[str, Any], optional_arguments(TraversalBase, _TRAVERSAL)]

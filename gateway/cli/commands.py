@@ -123,18 +123,21 @@ def schema(
     return call_line(options, DescribeSchema.tool, {**arguments, "node_types": node_types or None}, whole=whole)
 
 
-@_command("search insulin", 'search "steve mcqueen" -g films.ttl')
+@_command("search insulin", 'search "steve mcqueen" -g films.ttl', "search aspirin ibuprofen")
 def search(
-    query: Annotated[str, typer.Argument(metavar="[QUERY]", hidden=True)] = "",
+    queries: Annotated[list[str] | None, typer.Argument(metavar="[QUERY]...", hidden=True)] = None,
     *,
     arguments: SearchOptions,
     options: _Common,
 ) -> CommandLine:
     """Find the IDs of entities by name, or all entities of a type.
 
-    QUERY is a name, an alias, or a part of one. Without it, --node-type says which entities to list.
+    QUERY is a name, an alias, or a part of one; several are each searched by itself. Without it, --node-type says which
+    entities to list.
     """
-    return call_line(options, SearchEntities.tool, {"query": query, **arguments})
+    several = queries or [""]
+    asked = {"queries": several} if several[1:] else {"query": several[0]}
+    return call_line(options, SearchEntities.tool, {**asked, **arguments})
 
 
 @_command(

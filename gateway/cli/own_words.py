@@ -26,7 +26,15 @@ _COMMANDS: Mapping[type[Arguments], str] = {
     IntersectSubgraphs: "intersect",
 }
 
-_OF_THE_COMMANDS = {"max_hops": "--hops", "k": "--hops", "seeds": "SEED", "id": "ID", "ids": "ID", "query": "QUERY"}
+_OF_THE_COMMANDS = {
+    "max_hops": "--hops",
+    "k": "--hops",
+    "seeds": "SEED",
+    "id": "ID",
+    "ids": "ID",
+    "query": "QUERY",
+    "queries": "QUERY",
+}
 """Arguments that the commands name otherwise than by `option_name`."""
 
 _FROM_AN_ANSWER = {"next_offset": "--offset", "next_edge": "--edge-offset", "entity_types": "types"}

@@ -11,7 +11,16 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gateway.answers.models import EntitiesResult, Entity, SchemaResult, SearchHit, SearchResult, Subgraph, TypeShape
+from gateway.answers.models import (
+    EntitiesResult,
+    Entity,
+    QueryResult,
+    SchemaResult,
+    SearchHit,
+    SearchResult,
+    Subgraph,
+    TypeShape,
+)
 from gateway.arguments import Show
 from gateway.cli.options import CommonOptions
 from gateway.cli.own_words import own_words
@@ -138,7 +147,10 @@ def _count(count: int | None) -> str:
 
 
 def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both") -> RenderableType:
-    """Return the hits, the best first, or the rows after `offset` others."""
+    """Return the hits, the best first, or the rows after `offset` others; of several queries those of each."""
+    if answer.queries is not None:
+        parts = ([_heading(one), search(_alone(one), one.query)] for one in answer.queries)
+        return sections(*parts, _beside_all(answer))
     if table_of(answer) is not None:
         return sections(row_table(answer, show), _about_rows(answer, offset))
     if not answer.result:
@@ -154,12 +166,30 @@ def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both
 
 def search_summary(answer: SearchResult, query: str, offset: int = 0) -> RenderableType:
     """Return how many hits there are, and what is said beside them; guesses, which are no hits, stand here."""
+    if answer.queries is not None:
+        parts = ([_heading(one), search_summary(_alone(one), one.query)] for one in answer.queries)
+        return sections(*parts, _beside_all(answer))
     if table_of(answer) is not None:
         return sections(_about_rows(answer, offset))
     found = answer.found or len(answer.result)
     some = f"{counted(found, 'hit')}." if found == len(answer.result) else f"{len(answer.result)} of {found:,} hits."
     summary = Text(f"{some if found else f'Nothing was found for “{clean(query)}”.'}{_how(answer)}")
     return sections([summary, *search_notes(answer)], [_hits(answer.guesses)] if answer.guesses else [])
+
+
+def _heading(one: QueryResult) -> Text:
+    return Text(f"“{clean(one.query)}”", style=STRONG)
+
+
+def _beside_all(answer: SearchResult) -> list[RenderableType]:
+    """Return what is said of several queries together; whether each is complete stands below it."""
+    return search_notes(answer.model_copy(update={"complete": True}))
+
+
+def _alone(one: QueryResult) -> SearchResult:
+    """Return the answer to one of several queries as that to a query alone."""
+    written = one.as_json()
+    return SearchResult.model_validate({name: value for name, value in written.items() if name != "query"})
 
 
 def _about_rows(answer: SearchResult, offset: int) -> list[RenderableType]:
@@ -213,7 +243,11 @@ def _hits(hits: Sequence[SearchHit]) -> RenderableType:
         (clean(hit.id), clean(hit.entity_type), _told_apart(hit), hit.match, clean(hit.matched or ""))[: len(columns)]
         for hit in hits
     ]
-    return IdTable(columns, rows)
+    if all(hit.edges is None for hit in hits):
+        return IdTable(columns, rows)
+    counts = (_count(hit.edges) if isinstance(hit.edges, int) else hit.edges or "" for hit in hits)
+    counted_rows = [(*row, count) for row, count in zip(rows, counts, strict=True)]
+    return IdTable([*columns, ("Edges", "")], counted_rows, numeric={len(columns)})
 
 
 def entity(answer: Entity) -> RenderableType:

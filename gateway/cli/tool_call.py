@@ -134,7 +134,7 @@ def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Re
         case SchemaResult():
             return render.schema(answer)
         case SearchResult():
-            return render.search(answer, arguments["query"], arguments.get("offset") or 0, shown(arguments))
+            return render.search(answer, arguments.get("query", ""), arguments.get("offset") or 0, shown(arguments))
         case BfsResult():
             return subgraph.bfs(answer, arguments.get("offset") or 0, shown(arguments))
         case IntersectionResult():

@@ -16,6 +16,7 @@ from gateway.answers.models import (
     Entity,
     IntersectionResult,
     SchemaResult,
+    SearchHit,
     SearchResult,
 )
 from gateway.arguments import Show
@@ -64,7 +65,7 @@ def notes(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Rende
         case SchemaResult():
             return render.sections(render.schema_notes(answer))
         case SearchResult():
-            return render.search_summary(answer, arguments["query"], arguments.get("offset") or 0)
+            return render.search_summary(answer, arguments.get("query", ""), arguments.get("offset") or 0)
         case BfsResult() | IntersectionResult():
             return subgraph.notes(answer, arguments.get("offset") or 0)
         case Entity() | EntitiesResult():
@@ -94,10 +95,19 @@ def _shapes(answer: SchemaResult) -> Iterator[Row]:
 
 
 def _hits(answer: SearchResult) -> Iterator[Row]:
-    """Yield the hits; guesses are none, and are not among them."""
-    yield ("id", "type", "name", "match", "matched")
+    """Yield the hits, those of several queries behind their query; guesses are none, and are not among them."""
+    titles = ("id", "type", "name", "match", "matched", "edges")
+    yield titles if answer.queries is None else ("query", *titles)
     for hit in answer.result:
-        yield (hit.id, hit.entity_type, hit.name or "", hit.match, hit.matched or "")
+        yield _hit(hit)
+    for one in answer.queries or ():
+        for hit in one.result:
+            yield (one.query, *_hit(hit))
+
+
+def _hit(hit: SearchHit) -> Row:
+    edges = "" if hit.edges is None else str(hit.edges)
+    return (hit.id, hit.entity_type, hit.name or "", hit.match, hit.matched or "", edges)
 
 
 def _edges(answer: BfsResult) -> Iterator[Row]:

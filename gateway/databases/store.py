@@ -99,6 +99,10 @@ class DatabaseStore:
         """Return that no lists are values."""
         return False
 
+    def has_degrees_at_hand(self) -> bool:
+        """Return that one query counts the edges of some nodes."""
+        return True
+
     def may_have_expressions(self) -> bool:
         """Return that no edges are those of class expressions."""
         return False

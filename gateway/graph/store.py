@@ -78,6 +78,10 @@ class GraphStore(Protocol):
         """Return the number of edges of each node, or of those selected, counted up to `at_most` and one more."""
         ...
 
+    def has_degrees_at_hand(self) -> bool:
+        """Return whether to count the edges of some nodes costs next to nothing: nobody else's endpoint is asked."""
+        ...
+
     async def edge_counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Return how many edges each node has by predicate and direction, with the first and last neighbour.
 
@@ -437,6 +441,7 @@ class DelegatingStore:
 
     edges = _delegated(GraphStore.edges)
     degrees = _delegated(GraphStore.degrees)
+    has_degrees_at_hand = _delegated(GraphStore.has_degrees_at_hand)
     edge_counts = _delegated(GraphStore.edge_counts)
     reach = _delegated(GraphStore.reach)
     edges_among = _delegated(GraphStore.edges_among)

@@ -56,47 +56,44 @@ class Text:
 TOOLS: Mapping[str, Text] = {
     "describe_schema": Text(
         "Describe the graph",
-        "Orient: which entity types and predicates this graph has, the most frequent first with counts, values and "
-        "their ranges, the prefixes of its IDs, and next_steps, which you should follow. Call it once, first, if you "
-        "do not know what the graph is about, unless bfs_query's description lists types and predicates. "
-        "comprehensive=true: all are known; all=true lists up "
-        "to 200 of each instead of 40. node_types=[...] shows instead what instances of these types have.",
-        'Types and predicates read {"id label": count}, values {"id label": [nodes, '
-        "kinds, range or examples]}, a shape {predicate: [share, one | several, kinds or types, range or example]}.",
+        "Orient: the entity types and predicates of this graph, the most frequent first with counts, values and their "
+        "ranges, prefixes, and next_steps, which you should follow. Call it once, first, if you do not know what the "
+        "graph is about, unless bfs_query's description lists types and predicates. comprehensive=true: all are known. "
+        "node_types=[...] shows instead what instances of these types have.",
+        'Types and predicates read {"id label": count}, values {"id label": [nodes, kinds, range or examples]}, a '
+        "shape {predicate: [share, one | several, kinds or types, range or example]}.",
     ),
     "search_entities": Text(
         "Find entities by name",
-        "Resolve: from a name, an alias or a part of one to IDs. Not needed for a name that you know in full: other "
-        "tools take it for an ID if one entity alone has it, and else list those that have it. Never make an ID up. "
-        "Names are ambiguous: compare type, name, description and match before you choose. result has names that "
-        "fit. If there are none, next_steps says what to try, and guesses may be near: try one other spelling; then "
-        "the entity may have no name here: find it by what it is connected to (bfs_query from a neighbor, "
-        "intersect_subgraphs), not by more searches. node_types keeps out types that flood the result, such as "
-        "papers; without a query it lists the entities of these types, and chooses, shows and orders them by values: "
-        'node_types=["x:Book"], where=["x:year < 1990", "x:author/x:born missing"], values=["x:year"], '
-        'sort_by="-x:year", limit=5. p/^q is a walk: along p, then against q. '
-        'group_by="x:author", compute=["count", "avg x:year"] shows groups and figures instead. '
-        "searched: names may have been missed.",
-        'A hit reads ["id name", type, match, description], a row ["id name", a value for each of columns]; the ID '
-        "ends at the first blank. groups are rows of group_columns, null those without a value.",
+        "Resolve: from a name, an alias or a part of one to IDs; queries=[...] does so for up to 20 names. Not needed "
+        "for a name that you know in full: other tools take it for an ID if one entity alone has it or stands out, and "
+        "else list those that have it. Never make an ID up. Names are ambiguous: compare type, name, description, "
+        "match and edges before you choose. If none fits, try one other spelling; then the entity may have no name "
+        "here: find it by what it is connected to (bfs_query from a neighbor, intersect_subgraphs), not by more "
+        "searches. node_types keeps out types that flood the result; without a query it lists the entities of these "
+        'types, and chooses, shows and orders them by values: node_types=["x:Book"], where=["x:year < 1990", '
+        '"x:author/x:born missing"], values=["x:year"], sort_by="-x:year", limit=5. p/^q is a walk: along p, then '
+        'against q. group_by="x:author", compute=["count", "avg x:year"] shows groups instead. searched: names may '
+        "have been missed.",
+        'A hit reads ["id name", type, match, edges, description, matched name], a row ["id name", a value for each of '
+        "columns]; the ID ends at the first blank. groups are rows of group_columns, null those without a value.",
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
         "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
         'only_predicates=["x:author"], or its label, follows nothing else and gives nodes by name only (node_types: '
-        "with values), so one relation of a hub is a short answer. A list of lists is one list a hop: "
+        "with values), a short answer even at a hub. A list of lists is one list a hop: "
         '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
         "do not know the predicate, describe_entity lists those of a node. Else begin with max_hops=1 and "
         "topology_only=true; max_degree=100 does not expand hubs. "
-        'where=["x:year < 1990"], sort_by and group_by ask about values; "x:p/^x:q" is a walk. '
-        "node_types and predicates choose what has metadata. "
+        'where=["x:year < 1990"], sort_by and group_by ask about values. '
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot.",
         'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank, a list is a row of '
         'node_columns; edges {node: {predicate: other or [others]}}, "^predicate" if it comes in from other; '
-        '{other: row} has evidence, its columns in evidence_columns; {"_": id, ...} is a blank node, beyond: its edges '
-        "outside the answer.",
+        '{other: row} has evidence, its columns in evidence_columns, [rows] are assertions; {"_": id, ...} is a blank '
+        "node, beyond: its edges outside the answer.",
     ),
     "describe_entity": Text(
         "Describe one entity",
@@ -107,19 +104,17 @@ TOOLS: Mapping[str, Text] = {
     ),
     "describe_entities": Text(
         "Describe several entities",
-        "Expand a batch: what describe_entity says, for up to 200 entities in one call; above 10, edges without "
-        "neighbors. not_found: IDs that do not exist; failed: try these again; remaining_ids did not fit: ask for "
-        "them in another call.",
+        "Expand a batch: what describe_entity says, for up to 200 entities; above 10, edges without neighbors. "
+        "not_found: IDs that do not exist; failed: try these again; remaining_ids did not fit: ask for them again.",
         'result reads {type: [{"id name": values}]}.',
     ),
     "intersect_subgraphs": Text(
         "Find what entities share",
         "Intersect: only nodes within k hops of every seed, the edges among them, and in via how each hangs together "
-        "with each seed. Use it for what entities have in common, and for an entity known by its relations only, "
-        'with a name or without: k=1 and one list a seed, only_predicates=[["x:birthPlace"],["x:citizenOf"]], is who '
-        "was born in the first and is a citizen of the second. Begin with "
-        "k=1; k=2 goes through a shared neighbor. A type is no neighbor: take only_node_types for it. The other "
-        "arguments, where and values too, are those of bfs_query.",
+        "with each seed. Use it for what entities have in common, and for an entity known by its relations only: "
+        'k=1 and one list a seed, only_predicates=[["x:birthPlace"],["x:citizenOf"]], is who was born in the first and '
+        "is a citizen of the second. Begin with k=1; k=2 goes through a shared neighbor. A type is no neighbor: take "
+        "only_node_types for it. The other arguments, where and values too, are those of bfs_query.",
         'It reads as bfs_query does; a path in via reads "node predicate node ^predicate seed".',
     ),
 }
@@ -201,7 +196,7 @@ def _described(kind: str, text: str) -> _Schema:
 
 
 _COMPLETE = {"type": "boolean"}
-_LABELS = _described("object", "Names of IDs without one.")
+_LABELS = _described("object", "Names of IDs.")
 _WARNINGS = {"type": "array"}
 
 
@@ -217,13 +212,9 @@ _SUBGRAPH = _answer(
     page=_described("string", "Which nodes of how many."),
     incomplete=_described("array", "Why not complete."),
     node_columns=_described("array", "Of rows of metadata."),
-    nodes=_described("object", '{type: ["id name" | {"id name": metadata | row}]}'),
+    nodes={"type": "object"},
     evidence_columns=_described("array", "Of evidence rows."),
-    edges=_described(
-        "object",
-        "{node: {predicate: other | [others]}}; ^predicate: the edge comes in, other -> node. "
-        "{other: row | [rows]}: evidence, a row an assertion.",
-    ),
+    edges={"type": "object"},
     labels=_LABELS,
     warnings=_WARNINGS,
     next_offset=_described("integer", "offset of the next page."),
@@ -235,8 +226,8 @@ _ANSWERS: Mapping[str, _Schema] = {
     "describe_schema": _answer(
         "entity_types",
         complete=_COMPLETE,
-        entity_types=_described("object", '{"id label": count}'),
-        predicates=_described("object", '{"id label": count}'),
+        entity_types={"type": "object"},
+        predicates={"type": "object"},
         values={"type": "object"},
         shapes={"type": "object"},
         prefixes={"type": "object"},
@@ -244,8 +235,9 @@ _ANSWERS: Mapping[str, _Schema] = {
     ),
     "search_entities": _answer(
         "result",
-        result=_described("array", '["id name", type, match, description, matched name], the best first.'),
+        result=_described("array", "The best first."),
         guesses=_described("array", "Where nothing fits."),
+        queries=_described("array", "The answer to each."),
         complete=_described("boolean", "Every name was compared."),
         searched=_described("object", "Names may be missed."),
         next_steps=_described("string", "Where nothing fits."),
@@ -256,14 +248,14 @@ _ANSWERS: Mapping[str, _Schema] = {
     "describe_entity": _answer(
         "id",
         id={"type": "string"},
-        edges=_described("object", '{"predicate name": [count, "neighbor name", ...]}; ^: incoming. {}: no edges.'),
+        edges=_described("object", "{}: no edges."),
         edges_failed=_described("string", "Not all edges were counted."),
         complete=_COMPLETE,
         labels=_LABELS,
     ),
     "describe_entities": _answer(
         "result",
-        result=_described("object", '{type: [{"id name": metadata}]}, edges as in describe_entity.'),
+        result={"type": "object"},
         complete=_COMPLETE,
         not_found={"type": "array"},
         failed=_described("array", "Try again."),
@@ -275,7 +267,7 @@ _ANSWERS: Mapping[str, _Schema] = {
         complete=_COMPLETE,
         nodes=_described("object", "As in bfs_query; so are the other fields."),
         edges={"type": "object"},
-        via=_described("object", "{node: [path to each seed]}"),
+        via={"type": "object"},
     ),
 }
 """The schemas by tool."""
@@ -329,11 +321,19 @@ def published(schema: models.SchemaResult | None, shape: ShapeName, *, explain: 
     ]
 
 
+_AS_IN_TRAVERSALS = "As in bfs_query."
+"""What an argument is that both have alike: readers of `intersect_subgraphs` have the texts of both."""
+
+
 def _inputs(model: type[arguments.Arguments], schema: Json, *, explain: bool) -> Json:
     del schema["description"]  # it only names the tool
     schema["properties"] = {
         name: schema["properties"][name] for name in arguments.argument_names(model, explain=explain)
     }
+    if model is arguments.IntersectSubgraphs:
+        for name in arguments.TraversalBase.model_fields.keys() - arguments.IntersectSubgraphs.__annotations__.keys():
+            if name in schema["properties"]:
+                schema["properties"][name]["description"] = _AS_IN_TRAVERSALS
     return schema
 
 
@@ -364,7 +364,7 @@ def generated_schemas() -> Json:
 
 
 def _plain(schema: Json) -> Json:
-    """Return a JSON schema without titles, null for "not given", and the default null: they cost tokens."""
+    """Return a JSON schema without titles, null for "not given", and defaults that say nothing: they cost tokens."""
     if isinstance(schema, list):
         return [_plain(entry) for entry in schema]
     if not isinstance(schema, dict):
@@ -372,7 +372,7 @@ def _plain(schema: Json) -> Json:
     plain = {
         key: {name: _plain(entry) for name, entry in value.items()} if key in {"properties", "$defs"} else _plain(value)
         for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str)) and not (key == "default" and value is None)
+        if not (key == "title" and isinstance(value, str)) and not (key == "default" and not value)
     }
     choices = [choice for choice in plain.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:

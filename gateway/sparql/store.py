@@ -141,6 +141,10 @@ class SparqlStore:
         """Return whether a walk may lead to lists: in graphs that the gateway reads from files, any may."""
         return not self._client.is_remote or await self._blank.lists_behind(walk, call)
 
+    def has_degrees_at_hand(self) -> bool:
+        """Return whether the graph is in this process; see `GraphStore.has_degrees_at_hand`."""
+        return not self._client.is_remote
+
     def may_have_expressions(self) -> bool:
         """Return whether edges may be those of class expressions."""
         return self._ways.may_have_expressions

@@ -53,7 +53,7 @@ OnRecord = Callable[[Record], object]
 Namespaces = Callable[[Deadline], tuple[Iterable[str], bool]]
 """Returns the namespaces of IRIs of a graph, and whether these are all; fewer where the time is not enough."""
 
-_FREE_TEXTS = frozenset({"query", "snapshot", "language", "show"})
+_FREE_TEXTS = frozenset({"query", "queries", "snapshot", "language", "show"})
 """Arguments that are no IDs and have none in them."""
 
 _FOR_KNOWN_PREFIXES = 0.1

@@ -244,7 +244,7 @@ class Gateway:
             arguments: Its arguments.
         """
         if tool == SearchEntities.tool:
-            return bool(arguments.get("query"))
+            return bool(arguments.get("query") or arguments.get("queries"))
         texts = [*arguments.get("seeds", ()), *arguments.get("ids", ()), arguments.get("id", "")]
         return self._id_reader.has_names([text for text in texts if text])
 

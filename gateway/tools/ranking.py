@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.models import Match
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hit, Iri
+from gateway.graph.values import Degree, Hit, Iri
 from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words, is_one_edit_apart
 
 _ORDER: Mapping[Match, int] = {
@@ -53,8 +53,8 @@ _COMMON = frozenset({
 WEIGHED = 50
 """Entities, the best by their names, for which weights are read."""
 
-_HUB = 1_000
-"""Edges that are counted at most for a weight."""
+MOST_EDGES = 999
+"""Edges of an entity that are counted: one that has more has at least a thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,22 @@ def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Ir
     return [*first, *best[end:]]
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much entities matter in a graph.
+
+    Attributes:
+        of_nodes: How often they are mentioned, or how many edges they have.
+        degrees: How many edges they have, as far as they were counted for that.
+    """
+
+    of_nodes: Mapping[Iri, float] = field(default_factory=dict)
+    degrees: Mapping[Iri, Degree] = field(default_factory=dict)
+
+
 async def weights_of(
     best: Sequence[RankedHit], query: str, limit: int, store: GraphStore, metadata_builder: MetadataBuilder, call: Call
-) -> Mapping[Iri, float]:
+) -> Weights:
     """Return the weights of entities: how often they are mentioned, or how many edges they have.
 
     Only entities whose order depends on it and is visible have a weight. If one of the weights cannot be read, none is
@@ -149,16 +162,16 @@ async def weights_of(
     """
     nodes = _tied(best, query, limit)
     if not nodes:
-        return {}
+        return Weights()
     with call.reserving(requests=0.5, time=0.5):
         described = await store.mentions(nodes, call)
         mentions = {node: metadata_builder.mentions(described[node].properties) for node in nodes}
         if any(mentions.values()):
             whole = all(described[node].mark.whole for node in nodes)
-            return {node: count or 0.0 for node, count in mentions.items()} if whole else {}
-        degrees = await store.degrees(nodes, _HUB, call)
+            return Weights({node: count or 0.0 for node, count in mentions.items()} if whole else {})
+        degrees = await store.degrees(nodes, MOST_EDGES, call)
     whole = all(degrees[node].mark.whole for node in nodes)
-    return {node: float(degrees[node].count) for node in nodes} if whole else {}
+    return Weights({node: float(degrees[node].count) for node in nodes} if whole else {}, degrees)
 
 
 def _tied(best: Sequence[RankedHit], query: str, limit: int) -> list[Iri]:

@@ -193,7 +193,7 @@ def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_som
     page = SearchPage(hits, [], "", "names", 2, False, True, complete=True, warnings=[], labels={})
     written = compact(page)
     assert written == {
-        "result": [["x:a A", "x:T", "alias", None, "a"], ["x:b", "untyped", "label", "What it is."]],
+        "result": [["x:a A", "x:T", "alias", None, None, "a"], ["x:b", "untyped", "label", None, "What it is."]],
         "complete": True,
     }
     assert expand(written)["result"] == reference(page)["result"]
@@ -201,7 +201,7 @@ def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_som
     written = compact(page)
     assert written == {
         "result": [],
-        "guesses": [["x:a A", "x:T", "alias", None, "a"]],
+        "guesses": [["x:a A", "x:T", "alias", None, None, "a"]],
         "complete": True,
         "found": 2,
         "searched": {"how": "names", "exhaustive": False},

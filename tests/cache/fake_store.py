@@ -289,6 +289,10 @@ class FakeStore:
         await self._ask(("has_blank_nodes", named), types, call)
         return False
 
+    def has_degrees_at_hand(self) -> bool:
+        """Return that nothing is counted unless it is asked for."""
+        return False
+
     def may_have_expressions(self) -> bool:
         """Return that there are none."""
         return False

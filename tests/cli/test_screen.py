@@ -276,11 +276,23 @@ def test_a_schema_that_is_cut_or_not_whole_says_so() -> None:
 
 def test_hits_are_a_table(run: Run) -> None:
     out = run("search", "CYP2C9").out
-    assert ["ID", "Type", "Name", "Match", "Matched"] in rows(out)
-    assert ["gene:CYP2C9", "m:Gene", "CYP2C9", "label"] in rows(out)
-    assert ["protein:CYP2C9", "m:Protein", "cytochrome", "P450", "2C9", "alias", "CYP2C9"] in rows(out)
+    assert ["ID", "Type", "Name", "Match", "Matched", "Edges"] in rows(out)
+    assert ["gene:CYP2C9", "m:Gene", "CYP2C9", "label", "5"] in rows(out)
+    assert ["protein:CYP2C9", "m:Protein", "cytochrome", "P450", "2C9", "alias", "CYP2C9", "7"] in rows(out)
     text = " ".join(out.split())
     assert text.endswith("3 hits.")
+
+
+def test_several_names_are_each_searched(run: Run) -> None:
+    ran = run("search", "coumadin", "insulin", "zebra", "", "--limit", "1")
+    text = " ".join(ran.out.split())
+    for query, found in (("coumadin", "1 hit."), ("insulin", "4 hits."), ("zebra", "Nothing was found for “zebra”.")):
+        assert text.index(f"“{query}”") < text.index(found)
+    assert "QUERY has no letter, digit or symbol: ''. It was left out." in text
+    lines = [
+        line.split("\t") for line in run("search", "coumadin", "insulin", "--limit", "1", "--tsv").out.splitlines()
+    ]
+    assert [line[:2] for line in lines] == [["query", "id"], ["coumadin", "drug:warfarin"], ["insulin", "drug:insulin"]]
 
 
 def test_hits_that_are_not_shown_are_counted(run: Run) -> None:
@@ -298,7 +310,7 @@ def test_a_search_without_hits_says_what_to_try(run: Run) -> None:
 def test_guesses_are_a_table_below_the_statement_that_nothing_was_found(run: Run) -> None:
     out = run("search", "warfrin").out
     assert out.startswith("Nothing was found for “warfrin”.")
-    assert ["drug:warfarin", "m:Drug", "warfarin", "similar"] in rows(out)
+    assert ["drug:warfarin", "m:Drug", "warfarin", "similar", "15"] in rows(out)
     assert "No name fits; guesses have some of the words, or are spelt alike." in " ".join(out.split())
 
 

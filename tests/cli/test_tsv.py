@@ -22,7 +22,7 @@ from tests.hostile import hidden_in
 
 TITLES = {
     "schema": ["kind", "id", "label", "count"],
-    "search": ["id", "type", "name", "match", "matched"],
+    "search": ["id", "type", "name", "match", "matched", "edges"],
     "bfs": [
         *("subject", "predicate", "object", "subject_name", "object_name", "subject_type", "object_type"),
         "confidence",

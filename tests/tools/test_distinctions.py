@@ -15,7 +15,7 @@ async def differing(graph: str, query: str, shape: ShapeName = "reference") -> d
     async with over(graph) as gateway:
         found = (await gateway.call("search_entities", {"query": query}, shape=shape)).as_json()
     if shape == "compact":
-        return {row[0].partition(" ")[0]: row[5] if len(row) > 5 else None for row in found["result"]}
+        return {row[0].partition(" ")[0]: row[6] if len(row) > 6 else None for row in found["result"]}
     return {hit["id"]: hit.get("differs") for hit in found["result"]}
 
 

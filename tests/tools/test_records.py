@@ -154,7 +154,7 @@ async def test_the_schema_is_counted_to_the_call_that_had_it_read() -> None:
     first = watch.record
     await watch.gateway.search_entities("hub", explain=True)
     assert {"schema/types", "schema/edges"} <= {sent.template for sent in first.sent}
-    assert [sent.template for sent in watch.record.sent] == ["search/folded", "facts"]
+    assert [sent.template for sent in watch.record.sent] == ["search/folded", "facts", "lateral/degrees"]
 
 
 async def test_calls_at_once_count_each_their_own_queries() -> None:
@@ -173,6 +173,7 @@ async def test_calls_at_once_count_each_their_own_queries() -> None:
                 "search/folded",
                 "search/letter_classes",
                 "facts",
+                "lateral/degrees",
                 "types",
                 "literals",
                 "blank_content",

@@ -23,7 +23,7 @@ from tests import name_oracle as oracle
 from tests.examples import examples
 from tests.name_oracle import Fit
 from tests.searches import found_in, how, is_exhaustive, is_truncated
-from tests.small import PREFIXES, ROOM, Watched, X, engine, over
+from tests.small import PREFIXES, ROOM, Watched, WatchedElsewhere, X, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -111,7 +111,9 @@ async def test_a_hit_shows_its_name_and_the_synonym_that_matched() -> None:
 
 async def test_an_entity_with_a_synonym_only_is_found_and_has_no_name() -> None:
     answer = await found("alone", "x:a skos:altLabel 'alone' .")
-    assert answer.as_json()["result"] == [{"id": "x:a", "entity_type": "untyped", "match": "alias", "matched": "alone"}]
+    assert answer.as_json()["result"] == [
+        {"id": "x:a", "entity_type": "untyped", "match": "alias", "edges": 0, "matched": "alone"}
+    ]
 
 
 async def test_an_entity_is_one_hit_however_many_of_its_names_match() -> None:
@@ -214,7 +216,7 @@ async def test_an_empty_answer_says_what_to_try() -> None:
 
 
 async def test_an_answer_that_is_small_has_nothing_beside_its_hits() -> None:
-    hit = {"id": "x:some", "entity_type": "untyped", "name": "Harvey Cushing", "match": "label"}
+    hit = {"id": "x:some", "entity_type": "untyped", "name": "Harvey Cushing", "match": "label", "edges": 0}
     assert (await found("harvey cushing")).as_json() == {"result": [hit], "complete": True}
 
 
@@ -498,9 +500,42 @@ async def test_one_that_fits_alone_is_not_weighed() -> None:
     async def hook(query: str) -> None:
         asked.append(query)
 
-    async with over(Watched(engine("x:a rdfs:label 'Paris' . x:b rdfs:label 'Paris Hilton' ."), hook)) as gateway:
+    elsewhere = WatchedElsewhere(engine("x:a rdfs:label 'Paris' . x:b rdfs:label 'Paris Hilton' ."), hook)
+    async with over(elsewhere) as gateway:
         assert ids(await gateway.search_entities("paris")) == ["x:a", "x:b"]
     assert not any("?degree" in query for query in asked)
+
+
+EDGES = "x:a rdfs:label 'Paris' ; x:p x:b, x:c . x:b rdfs:label 'Paris' ; x:p x:b . x:d rdfs:label 'Paris Hilton' ."
+
+
+async def test_a_hit_says_how_many_edges_it_has() -> None:
+    hub = f"x:hub rdfs:label 'hubert' ; x:p {', '.join(f'x:n{number}' for number in range(1_500))} ."
+    async with over(EDGES + hub) as gateway:
+        found = await gateway.search_entities("paris")
+        assert {hit.id: hit.edges for hit in found.result} == {"x:a": 2, "x:b": 2, "x:d": 0}
+        assert (await gateway.search_entities("hubert")).result[0].edges == ">=1000"
+        assert [hit.edges for hit in (await gateway.search_entities("hubert zoo")).guesses or ()] == [">=1000"]
+
+
+async def test_at_an_endpoint_edges_are_those_that_were_counted_to_order_the_hits() -> None:
+    async def hook(_: str) -> None:
+        return None
+
+    async with over(WatchedElsewhere(engine(EDGES), hook)) as gateway:
+        found = await gateway.search_entities("paris")
+    assert {hit.id: hit.edges for hit in found.result} == {"x:a": 2, "x:b": 2, "x:d": None}
+
+
+async def test_edges_that_could_not_be_counted_are_not_told() -> None:
+    async def hook(query: str) -> None:
+        if "AS ?degree" in query:
+            raise GaveUp("Too much.")
+
+    async with over(Watched(engine(EDGES), hook)) as gateway:
+        found = await gateway.search_entities("paris")
+    assert [hit.edges for hit in found.result] == [None, None, None]
+    assert found.complete is True
 
 
 @given(

@@ -124,7 +124,7 @@ async def test_a_graph_under_its_own_path_has_the_tools_of_a_server_of_one_graph
         schema = await client.read_resource("bfs-ql://schema")
     assert all("graph" not in tool.input_schema["properties"] for tool in tools)
     assert "m:Disease" in (tools[2].description or "")
-    assert size_of(tools) <= 17_000
+    assert size_of(tools) <= 16_000
     assert not answer.is_error
     assert "no argument 'graph'" in text_of(refused)
     assert schema.contents
