@@ -390,9 +390,14 @@ def listed_in_part(shown: int, found: int, *, at_least: bool, may_show_more: boo
     return f"{shown} of {'at least ' * at_least}{found:,} {_is(shown)} listed: {more}a query narrows the list."
 
 
-def share_without_names(found: NamelessNodes | None) -> str:
-    """Return how many nodes have no name; empty if none of those that were looked at lacks one."""
-    return f"{without_names(found)}." if found is not None and found.count else ""
+def about_nameless_nodes(found: NamelessNodes | None) -> str:
+    """Return how many nodes have no name, and how to find one; empty if none of those that were looked at lacks one."""
+    if found is None or not found.count:
+        return ""
+    return (
+        f"{without_names(found)}. Find such a node by what it is connected to (intersect_subgraphs with "
+        "only_predicates), or among the neighbors of a seed."
+    )
 
 
 def without_names(found: NamelessNodes) -> str:
@@ -403,17 +408,10 @@ def without_names(found: NamelessNodes) -> str:
 
 
 def nameless_nodes(found: NamelessNodes | None) -> str:
-    """Return what to do about nodes that have no name, or may have none; empty if every node has one."""
+    """Return that nodes have no name, or may have none; empty if every node has one. The schema says what to do."""
     if found is not None and found.exact and not found.count:
         return ""
-    if found is None or not found.count:
-        which = "There may be nodes without a name, which no search finds"
-    else:
-        which = without_names(found)
-    return (
-        f"{which}: find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among "
-        "the neighbors of a seed."
-    )
+    return "Nodes may have no name." if found is None or not found.count else f"{without_names(found)}."
 
 
 def names_left_out(count: int) -> str:

@@ -6,7 +6,6 @@ on every engine.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
@@ -16,7 +15,8 @@ from gateway.answers.models import Match
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Hit, Iri
-from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words, is_one_edit_apart
+from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words
+from gateway.terms.spelling import is_near
 
 _ORDER: Mapping[Match, int] = {
     "label": 0,
@@ -35,9 +35,6 @@ _HARDLY_BEGUN = 5
 than a part for `IL-1`, nor is `kilo` for `K`."""
 
 _GUESSES: frozenset[Match] = frozenset({"some words", "similar"})
-
-_LIKE = 0.75
-"""How alike two words are, from 0 to 1, of which one may be the other in another form or spelling."""
 
 _OF_THE_QUERY = 0.4
 _OF_THE_NAME = 0.5
@@ -104,19 +101,25 @@ def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
 
 
 def near_guesses(best: Iterable[RankedHit], query: str) -> list[RankedHit]:
-    """Return the guesses that may be meant.
+    """Return the guesses that may be meant: those that are spelt alike as a whole, and these.
 
     A name that has some of the words is near if these have two fifths of the letters of the query, or half of its own:
-    "Python" for "Python programming language", but not "Great Britain" for "Basil the Great". One that has none was
-    found because it is spelt alike.
+    "Python" for "Python programming language", but not "Great Britain" for "Basil the Great". One that has none is near
+    if more than half of its letters, and of those of the query, are in words that are spelt alike: "Rick Springfield"
+    for "Springfeld", but not "Kuala Lumpur" for "koala".
     """
     words = Sought.of(query).words
-    return [one for one in best if one.is_guess and (one.has_none or _is_near(one.hit.text, words))]
+    return [one for one in best if one.is_guess and _is_near(one, words)]
 
 
-def _is_near(text: str, words: Sequence[str]) -> bool:
-    own = folded_words(text)
-    return _share_of(words, own) >= _OF_THE_QUERY or _share_of(own, words) >= _OF_THE_NAME
+def _is_near(one: RankedHit, words: Sequence[str]) -> bool:
+    own = folded_words(one.hit.text)
+    if is_near(" ".join(words), " ".join(own)):
+        return True
+    of_the_query, of_the_name = _share_of(words, own), _share_of(own, words)
+    if one.has_none:
+        return min(of_the_query, of_the_name) > _OF_THE_NAME
+    return of_the_query >= _OF_THE_QUERY or of_the_name >= _OF_THE_NAME
 
 
 def _share_of(words: Collection[str], others: Collection[str]) -> float:
@@ -128,8 +131,7 @@ def _share_of(words: Collection[str], others: Collection[str]) -> float:
 def _is_among(word: str, others: Collection[str]) -> bool:
     if word in others or len(word) < SHORTEST_PART:
         return word in others
-    is_near = any(word in other or is_one_edit_apart(word, other) for other in others)
-    return is_near or bool(difflib.get_close_matches(word, others, 1, _LIKE))
+    return any(word in other or is_near(word, other) for other in others)
 
 
 def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Iri, float]) -> list[RankedHit]:

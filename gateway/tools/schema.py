@@ -322,7 +322,7 @@ class SchemaDescriber:
         if view.comprehensive:
             world = CLOSED_WORLD if has_all else CLOSED_WORLD_IN_PART
         own = self._profile.next_steps
-        names = (self._about_names(schema), messages.share_without_names(nameless))
+        names = (self._about_names(schema), messages.about_nameless_nodes(nameless))
         parts = (own, world, *names, self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 

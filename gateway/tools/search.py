@@ -115,7 +115,7 @@ class EntitySearcher:
             pages = [self._page(one, count, arguments) for one in results]
             page = pages[0]
             if arguments.queries:
-                steps = dict.fromkeys(self._steps(one, one.written[:count]) for one in results)
+                steps = dict.fromkeys(step for one in results for step in self._steps(one, one.written[:count]))
                 page = self._together(pages, left_out, _joined(*steps))
             listed = {hit.entity_type for each in pages for hit in (*each.hits, *each.guesses)}
             page.labels = labels.of(MentionedIds(nodes=listed))
@@ -237,7 +237,7 @@ class EntitySearcher:
         is_list, end = not question.terms.text, arguments.offset + len(listed)
         absent = _unknown(question, hits) if all_compared and hits.absent else ""
         if not arguments.queries:
-            absent = _joined(absent, self._steps(result, listed))
+            absent = _joined(absent, *self._steps(result, listed))
         return SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
@@ -281,14 +281,14 @@ class EntitySearcher:
             queries=pages,
         )
 
-    def _steps(self, result: _Result, listed: Sequence[PageHit]) -> str:
-        """Return what to do next about a question."""
+    def _steps(self, result: _Result, listed: Sequence[PageHit]) -> list[str]:
+        """Return what to do next about a question, a sentence each."""
         found, question = result.found, result.found.question
         if found.fitting:
-            return _for_the_rest(question.terms, found.hits, listed, result.written, len(found.fitting))
+            return [_for_the_rest(question.terms, found.hits, listed, result.written, len(found.fitting))]
         if found.fault is not None:
-            return ""
-        return _next_steps(question.terms, found.hits, listed, result.advice, of_types=question.is_filtered)
+            return []
+        return [_next_step(question.terms, found.hits, listed, of_types=question.is_filtered), result.advice]
 
     def _all_compared(self, found: Found) -> bool:
         """Return whether everything that may fit was looked at, as far as is known."""
@@ -390,14 +390,13 @@ def _for_the_rest(
     return messages.listed_in_part(len(listed), found, at_least=hits.truncated, may_show_more=may_show_more)
 
 
-def _next_steps(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], advice: str, *, of_types: bool) -> str:
+def _next_step(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], *, of_types: bool) -> str:
+    """Return what to try where nothing fits."""
     if not terms.text:
-        first = messages.NONE_OF_THESE_TYPES
-    elif guesses:
-        first = messages.NO_NAME_FITS
-    elif hits.warnings:
+        return messages.NONE_OF_THESE_TYPES
+    if guesses:
+        return messages.NO_NAME_FITS
+    if hits.warnings:
         # These say what to try.
-        first = ""
-    else:
-        first = messages.NOTHING_NEAR_OF_TYPES if of_types else messages.NOTHING_NEAR
-    return _joined(first, advice)
+        return ""
+    return messages.NOTHING_NEAR_OF_TYPES if of_types else messages.NOTHING_NEAR

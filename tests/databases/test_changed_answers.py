@@ -39,7 +39,9 @@ _HASTY: Final = Profile(limits=LimitSettings(deadline_seconds=2))
 _HOW_IT_WAS_READ: Final = frozenset({"cost", "snapshot", "warnings", "as_of", "searched", "read"})
 
 
-_NAMELESS: Final = re.compile(r" [\d,]+ of (?:the )?[\d,]+ nodes with edges (?:has|have) no name\.")
+_NAMELESS: Final = re.compile(
+    r" [\d,]+ of (?:the )?[\d,]+ nodes with edges (?:has|have) no name\.( Find such .*? of a seed\.)?"
+)
 """How many nodes have no name is advice, which a schema leaves out where they could not be counted."""
 
 _OF_VALUES: Final = frozenset({"values", "values_total"})

@@ -30,7 +30,7 @@ x:e a x:T ; rdfs:label x:a . x:f rdfs:label 'alone' .
 """Of the ends of edges x:a, x:b and x:c, only x:c has no name; x:d hangs on a blank node, and x:e has no edge."""
 
 DO = (
-    "find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among the neighbors of "
+    "Find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among the neighbors of "
     "a seed."
 )
 TRY = f"No name has the word '{UNHEARD}'. {messages.NOTHING_NEAR}"
@@ -48,8 +48,19 @@ async def test_an_empty_answer_says_how_many_nodes_have_no_name_and_is_not_compl
     assert answer.as_json() == {
         "result": [],
         "complete": False,
-        "next_steps": f"{TRY} 1 of the 3 nodes with edges has no name: {DO}",
+        "next_steps": f"{TRY} 1 of the 3 nodes with edges has no name.",
     }
+
+
+async def test_what_to_do_about_nodes_without_a_name_stands_once_in_the_schema() -> None:
+    async with over(GRAPH) as gateway:
+        assert f"1 of the 3 nodes with edges has no name. {DO}" in (await gateway.describe_schema()).next_steps
+        several = await gateway.search_entities(queries=[UNHEARD, "alpha", f"{UNHEARD} alpha"])
+    assert [one.complete for one in several.queries or ()] == [False, True, False]
+    assert several.complete is False
+    assert (several.next_steps or "").count("has no name.") == 1
+    async with over("x:a rdfs:label 'Alpha' ; x:p x:b . x:b rdfs:label 'Beta' .") as gateway:
+        assert DO not in (await gateway.describe_schema()).next_steps
 
 
 async def test_guesses_do_not_hide_that_nodes_have_no_name() -> None:
@@ -58,7 +69,7 @@ async def test_guesses_do_not_hide_that_nodes_have_no_name() -> None:
     assert not answer.complete
     assert answer.next_steps is not None
     assert answer.next_steps.startswith("No name has the word 'unheard'. No name fits; guesses")
-    assert answer.next_steps.endswith(f"1 of the 3 nodes with edges has no name: {DO}")
+    assert answer.next_steps.endswith("1 of the 3 nodes with edges has no name.")
 
 
 async def test_a_hit_says_nothing_of_other_nodes() -> None:
@@ -160,7 +171,7 @@ async def test_a_sample_without_nameless_nodes_proves_nothing(named: bool) -> No
     profile = Profile(size=ROOM, orientation=SAMPLED)
     async with over(WatchedElsewhere(engine(turtle), nothing), profile) as gateway:
         answer = await gateway.search_entities(UNHEARD)
-    assert "There may be nodes without a name" in (answer.next_steps or "")
+    assert "Nodes may have no name." in (answer.next_steps or "")
     assert not answer.complete
 
 
@@ -176,7 +187,7 @@ async def test_nodes_that_cannot_be_counted_may_have_no_name_and_the_search_stil
     async with over(Watched(engine(GRAPH), hook)) as gateway:
         answers = [await gateway.search_entities(UNHEARD) for _ in range(4)]
     assert asked == 2
-    assert all("There may be nodes without a name" in (answer.next_steps or "") for answer in answers)
+    assert all("Nodes may have no name." in (answer.next_steps or "") for answer in answers)
     assert not any(answer.complete for answer in answers)
 
 
@@ -195,7 +206,7 @@ async def test_a_quota_is_not_spent_on_nodes_without_a_name() -> None:
         answer = await gateway.search_entities(UNHEARD)
     assert len(sent) > asked
     assert not any("AS ?named" in query or "SELECT ?s ?o WHERE" in query for query in sent[asked:])
-    assert "There may be nodes without a name" in (answer.next_steps or "")
+    assert "Nodes may have no name." in (answer.next_steps or "")
 
 
 async def test_an_empty_answer_that_may_have_missed_names_says_how_it_was_searched() -> None:

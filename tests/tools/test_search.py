@@ -89,6 +89,35 @@ async def test_a_guess_has_much_of_the_query_or_of_its_own_name(query: str, gues
     assert (answer.result, guess_ids(answer)) == ([], guesses)
 
 
+@pytest.mark.parametrize(
+    ("query", "guesses"),
+    [
+        ("koala", []),
+        ("zebra", []),
+        ("Tubb", []),
+        ("toba", []),
+        ("xyzzy", []),
+        ("Alein", ["x:alien"]),
+        ("Springfeld", ["x:rick"]),
+        ("Tomm Hnaks", ["x:hanks"]),
+        ("Predtor", ["x:versus"]),
+        ("insluin", ["x:insulin"]),
+    ],
+)
+async def test_a_guess_without_one_of_the_words_is_near_by_spelling(
+    query: str, guesses: list[str], tmp_path: Path
+) -> None:
+    turtle = """
+    x:kl rdfs:label 'Kuala Lumpur' . x:debra rdfs:label 'Debra Winger' . x:tuba rdfs:label 'tuba' .
+    x:alien rdfs:label 'Alien' . x:versus rdfs:label 'Alien vs. Predator' . x:rick rdfs:label 'Rick Springfield' .
+    x:hanks rdfs:label 'Tom Hanks' . x:insulin rdfs:label 'insulin' .
+    x:diabetes rdfs:label 'non-insulin-dependent diabetes mellitus' . x:delon rdfs:label 'Alain Delon' .
+    """
+    async with indexed(turtle, tmp_path) as gateway:
+        answer = await gateway.search_entities(query)
+    assert (answer.result, guess_ids(answer)) == ([], guesses)
+
+
 async def test_more_of_the_words_come_first_and_of_as_many_the_longer_ones() -> None:
     assert guess_ids(await found("zzz Cushing Harvey"))[0] == "x:some"
     turtle = "x:a rdfs:label 'Not Now' . x:b rdfs:label 'The Beatles of Liverpool' ."
