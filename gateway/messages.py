@@ -394,10 +394,7 @@ def about_nameless_nodes(found: NamelessNodes | None) -> str:
     """Return how many nodes have no name, and how to find one; empty if none of those that were looked at lacks one."""
     if found is None or not found.count:
         return ""
-    return (
-        f"{without_names(found)}. Find such a node by what it is connected to (intersect_subgraphs with "
-        "only_predicates), or among the neighbors of a seed."
-    )
+    return f"{without_names(found)}. Find such a node by what it is connected to: intersect_subgraphs, or bfs_query."
 
 
 def without_names(found: NamelessNodes) -> str:

@@ -331,7 +331,7 @@ class Gateway:
 
         Args:
             all: List up to 200 types and 200 predicates, as many as fit into 15,000 bytes; otherwise the 40 most
-                frequent of each.
+                frequent of each. Of shapes, what fits into these, and not into 8,000.
             node_types: Return the shapes of these types, up to 20, and no lists.
             language: The tag of the language in which labels come first.
             explain: Add the cost of the call and the SPARQL that was sent.

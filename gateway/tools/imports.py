@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateway.errors import Fault
+from gateway.errors import Fault, counted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import EdgeSelection, Iri
@@ -61,3 +61,18 @@ class ImportReader:
         imported = [edge.object for edge in edges if edge.predicate == IMPORTS]
         # What imports may have no type.
         return None if len(imported) < counted else sorted({*imported} - here)
+
+
+# --- sentences that a model reads ---
+
+IMPORTS_UNREAD = "Whether ontologies that this graph imports are in it could not be found out: ask again in a minute."
+"""A warning: what other ontologies say of the same terms may be missing."""
+
+
+def imports_missing(count: int, listed: str) -> str:
+    """Return a warning: a graph imports ontologies that are not in it."""
+    them = "is" if count == 1 else "are"
+    return (
+        f"{counted(count, 'imported ontology')} {them} not loaded: {listed}. Names and edges of the same terms may be "
+        "missing: give their files too."
+    )

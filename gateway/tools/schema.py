@@ -26,7 +26,8 @@ from gateway.settings.profile import PartlyRead, Profile, doubt_of
 from gateway.terms.iri import SCHEMA_TERM_CLASSES, is_iri, is_reached_by, local_name
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.imports import ImportReader
+from gateway.terms.well_known_prefixes import WELL_KNOWN
+from gateway.tools.imports import IMPORTS_UNREAD, ImportReader, imports_missing
 from gateway.tools.shapes import ShapeReader, Values
 
 _LISTED = 40
@@ -42,7 +43,8 @@ _MOST_SHAPES = 20
 """Types whose shapes one answer has."""
 
 _MOST_BYTES = 15_000
-"""Bytes of an answer where all are asked for, if the answer may not be shorter still."""
+_MOST_OF_SHAPES = 8_000
+"""Bytes of an answer where all are asked for, and of one with shapes, if the answer may not be shorter still."""
 
 _MOST_COMPARED = 1_000
 """Types, the most frequent ones, of which the description of a graph names some."""
@@ -101,7 +103,8 @@ class SchemaDescriber:
             raise view.fault
         limit = max_bytes(self._profile.size, None, explain=arguments.explain)
         if arguments.node_types:
-            page = await self._of_types(arguments.node_types, view, limit, shape, call)
+            room = min(limit, _MOST_BYTES if arguments.all else _MOST_OF_SHAPES)
+            page = await self._of_types(arguments.node_types, view, room, shape, call)
         else:
             most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (self._listed, limit)
             values = None if view.fault is not None else await self._shapes.values(view, call)
@@ -280,9 +283,7 @@ class SchemaDescriber:
             counts={shorten(term.iri): term.count for term in listed if term.count is not None},
             names=None if schema.names is None else [shorten(iri) for iri in schema.names],
             basis=schema.basis,
-            prefixes=self._prefixes.declared
-            if is_whole and not self._profile.names.on_stubs
-            else self._prefixes.used_by([*ids, *(shorten(one.iri) for one in with_values)]),
+            prefixes=self._listed_prefixes([*ids, *(shorten(one.iri) for one in with_values)], is_whole=is_whole),
             version=schema.version,
             next_steps=self._next_steps(view, nameless, has_all=not left_out),
             values=None if values is None else [writer.value_predicate(one, values.found) for one in with_values],
@@ -291,6 +292,13 @@ class SchemaDescriber:
             labels=labels if self._profile.names.on_stubs else {},
             coined=self._prefixes.coined_in_answer,
         )
+
+    def _listed_prefixes(self, ids: Sequence[str], *, is_whole: bool) -> Mapping[str, str]:
+        """Return all prefixes; where not all fit, those of the IDs; where IDs are opaque, of these what few know."""
+        if not self._profile.names.on_stubs:
+            return self._prefixes.declared if is_whole else self._prefixes.used_by(ids)
+        used = self._prefixes.used_by(ids)
+        return {name: namespace for name, namespace in used.items() if WELL_KNOWN.get(name) != namespace}
 
     def _description(self, schema: Schema) -> str:
         """Return what the graph is about: the operator's words, or figures and plain CURIEs.
@@ -302,7 +310,9 @@ class SchemaDescriber:
             return self._profile.description
         if not schema.types and not schema.predicates:
             return UNKNOWN_GRAPH
-        shown = ((term, self._prefixes.shorten(term.iri)) for term in schema.types[:_MOST_COMPARED])
+        # An opaque ID says nothing without its label, which stands beside it in the list.
+        listed = () if self._profile.names.on_stubs else schema.types[:_MOST_COMPARED]
+        shown = ((term, self._prefixes.shorten(term.iri)) for term in listed)
         plain = (
             f"{term.count:,} {short}" if term.count is not None else short
             for term, short in shown
@@ -391,23 +401,12 @@ NO_NAMES = (
     "were given, or that bfs_query shows."
 )
 UNKNOWN_GRAPH = "An RDF graph whose types and predicates are not known."
-IMPORTS_UNREAD = "Whether ontologies that this graph imports are in it could not be found out: ask again in a minute."
-"""A warning: what other ontologies say of the same terms may be missing."""
 VALUES_UNREAD = "The predicates of literals could not be read in time, so `values` is not here: ask again in a minute."
 """A warning: an answer about the schema does not say what values there are."""
 SHAPES_READ = "Follow a predicate with bfs_query and only_predicates, with ^ before it where its edges come in."
 """Advice beside shapes."""
 NO_SHAPE = "node_types: nodes without a type have no shape."
 """A warning: the shape of `untyped` or `unknown` is asked for."""
-
-
-def imports_missing(count: int, listed: str) -> str:
-    """Return a warning: a graph imports ontologies that are not in it."""
-    them = "is" if count == 1 else "are"
-    return (
-        f"{counted(count, 'imported ontology')} {them} not loaded: {listed}. Names and edges of the same terms may be "
-        "missing: give their files too."
-    )
 
 
 def share_of_blank_nodes(edges: int, of: int, types: str) -> str:

@@ -40,7 +40,7 @@ _HOW_IT_WAS_READ: Final = frozenset({"cost", "snapshot", "warnings", "as_of", "s
 
 
 _NAMELESS: Final = re.compile(
-    r" [\d,]+ of (?:the )?[\d,]+ nodes with edges (?:has|have) no name\.( Find such .*? of a seed\.)?"
+    r" [\d,]+ of (?:the )?[\d,]+ nodes with edges (?:has|have) no name\.( Find such [^.]*\.)?"
 )
 """How many nodes have no name is advice, which a schema leaves out where they could not be counted."""
 

@@ -29,10 +29,7 @@ x:e a x:T ; rdfs:label x:a . x:f rdfs:label 'alone' .
 """
 """Of the ends of edges x:a, x:b and x:c, only x:c has no name; x:d hangs on a blank node, and x:e has no edge."""
 
-DO = (
-    "Find such a node by what it is connected to (intersect_subgraphs with only_predicates), or among the neighbors of "
-    "a seed."
-)
+DO = "Find such a node by what it is connected to: intersect_subgraphs, or bfs_query."
 TRY = f"No name has the word '{UNHEARD}'. {messages.NOTHING_NEAR}"
 SAMPLED = OrientationSettings(glance_triples=3, enumeration_seconds=0)
 

@@ -1,13 +1,19 @@
 """What `describe_schema` says of values and of what instances of a type have."""
 
 import random
+from typing import Any
 
 import pytest
 
+from gateway.api import open_gateway
 from gateway.errors import EndpointFault, InputError
+from gateway.escaping import json_text
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import TypeSettings
+from gateway.tools.gateway import Gateway
+from tests.graphs import fixture
 from tests.shape_oracle import kinds_by_value_predicate, nodes_by_value_predicate, shape, triples_of
+from tests.shared_data import shared_data
 from tests.small import ROOM, Watched, X, engine, over
 
 pytestmark = pytest.mark.anyio
@@ -107,6 +113,35 @@ async def test_beside_shapes_there_are_no_lists_and_no_advice_for_every_graph() 
         answer = await gateway.describe_schema(node_types=["T"])
     assert (answer.entity_types, answer.predicates, answer.values, answer.tool_usage_notes) == (["x:T"], [], None, None)
     assert answer.prefixes == {"x": X}
+
+
+async def schema_size(gateway: Gateway, **given: Any) -> int:
+    """Return the characters of a schema in the shape for models."""
+    return len(json_text((await gateway.call("describe_schema", given, shape="compact")).as_json()))
+
+
+@pytest.mark.parametrize("name", ["wikidata-slice", pytest.param("wd50k", marks=[pytest.mark.large])])
+async def test_a_schema_of_opaque_ids_takes_3000_characters_and_8000_with_shapes(name: str) -> None:
+    graph = fixture(name) if name == "wikidata-slice" else shared_data("wd50k.nt.gz")
+    async with open_gateway(graph, profile="wikidata-local") as gateway:
+        await gateway.wait_until_ready()
+        assert await schema_size(gateway) <= 3_000
+        types = (await gateway.describe_schema()).entity_types
+        for count in (1, 5, len(types)):
+            assert await schema_size(gateway, node_types=types[:count]) <= 8_000
+
+
+async def test_more_rows_of_a_shape_are_shown_where_all_are_asked_for() -> None:
+    predicates = " ; ".join(f"x:predicate_with_quite_a_long_name_{number:03} {number}" for number in range(150))
+    async with over(f"x:a a x:T ; {predicates} .") as gateway:
+        some = await gateway.describe_schema(node_types=["T"])
+        every = await gateway.describe_schema(node_types=["T"], all=True)
+    shown, whole = ((answer.shapes or {})["x:T"] for answer in (some, every))
+    assert len(json_text(some.as_json()).encode()) <= 8_000
+    assert len(json_text(every.as_json()).encode()) <= 15_000
+    assert (shown.predicates_total, whole.predicates_total) == (150, None)
+    assert [*shown.predicates] == [*whole.predicates][: len(shown.predicates)]
+    assert 50 < len(shown.predicates) < len(whole.predicates) == 150
 
 
 async def test_a_type_that_does_not_exist_is_an_error_and_nodes_without_one_have_no_shape() -> None:
