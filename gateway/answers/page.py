@@ -435,6 +435,7 @@ class PageHit:
         matched: The name that fits, where that is another one.
         differs: A value by which it is told from other hits of its name and type, by the ID of the predicate.
         edges: How many edges it has, or at least has (`>=1000`); None where that is not known.
+        is_in_language: Whether a name that is the query is in the language of the call, or in none.
     """
 
     id: str
@@ -445,6 +446,7 @@ class PageHit:
     matched: str | None
     differs: Mapping[str, JsonScalar] = field(default_factory=dict)
     edges: int | str | None = None
+    is_in_language: bool = True
 
     def shortened(self, shortener: Shortener) -> PageHit:
         """Return it with shorter texts."""

@@ -312,9 +312,19 @@ def _lists_all_exact(page: SearchPage) -> bool:
 
 
 def _likeliest(name: str, hits: Sequence[PageHit]) -> Sequence[PageHit]:
-    """Return those of several entities of one name that are not deprecated, and of these those that are spelt so."""
+    """Return those of several entities of one name that are the likeliest.
+
+    Those that are not deprecated, of these those that have it in the language of the call, and of these those that are
+    spelt so.
+    """
     current = [hit for hit in hits if not hit.description.startswith(DEPRECATED_HIT.strip())] or hits
-    return [hit for hit in current if name in {hit.name, hit.matched}] or current
+    in_language = [hit for hit in current if hit.is_in_language] or current
+    return [hit for hit in in_language if _is_spelt(hit, name)] or in_language
+
+
+def _is_spelt(hit: PageHit, name: str) -> bool:
+    # Behind a name in another language stands which that is.
+    return name in {hit.name, hit.matched} or (hit.matched or "").startswith(f"{name}@")
 
 
 def _standing_out(hits: Sequence[PageHit], degrees: Mapping[str, Degree]) -> PageHit | None:

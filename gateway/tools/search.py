@@ -17,14 +17,14 @@ from gateway.errors import Fault, quoted
 from gateway.graph.call import Call
 from gateway.graph.computing import Slices
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Hit, Hits, SearchTerms
+from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.members.figures import NOT_SHOWN
 from gateway.members.reading import MemberQuestion
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, names_in_doubt
 from gateway.settings.profile import Profile, doubt_of
 from gateway.terms.literals import is_relative
-from gateway.terms.names import MOST_WORDS, cut, folded_words, typed_words
+from gateway.terms.names import MOST_WORDS, cut, fold_accents, folded_words, typed_words
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.distinctions import Distinguisher
 from gateway.tools.entity_finder import NO_HITS, USUAL, EntityFacts, EntityFinder, Found, Question, side_by_side
@@ -34,6 +34,9 @@ from gateway.tools.ranking import RankedHit
 
 _NAME_LENGTH = 200
 """Characters of a name, or of a description, that an answer shows."""
+
+_ANY_LANGUAGE = "mul"
+"""The tag of what is the same in all languages."""
 
 _WORD_LENGTH = 40
 """Characters of a word of the query that an answer repeats."""
@@ -139,7 +142,11 @@ class EntitySearcher:
             question, shown = found.question, found.shown
             types = {one.hit.iri: question.type_of(facts[one.hit.iri]) async for one in slices.over(shown, 1)}
             self._warn(found, known)
-            hits = [self._hit(one, known, types[one.hit.iri], call.language) for one in shown]
+            in_language = _in_language(found, self._first_language(call.language))
+            hits = [
+                self._hit(one, known, types[one.hit.iri], call.language, is_in_language=one.hit.iri in in_language)
+                for one in shown
+            ]
             is_whole = all(facts[one.hit.iri].mark.whole for one in shown)
             results.append(_Result(found, hits, facts_are_whole=is_whole))
         compared = [one.question for one in founds if self._all_compared(one)]
@@ -319,7 +326,9 @@ class EntitySearcher:
             doubts.append(messages.others_may_match(doubt_of(self._profile)))
         return doubts
 
-    def _hit(self, one: RankedHit, known: EntityFacts, entity_type: str, language: str) -> PageHit:
+    def _hit(
+        self, one: RankedHit, known: EntityFacts, entity_type: str, language: str, *, is_in_language: bool
+    ) -> PageHit:
         hit, facts, degree = one.hit, known.facts[one.hit.iri], known.degrees.get(one.hit.iri)
         is_named_so = hit.kind == "name" and not hit.is_synonym
         name = facts.name or (hit.text if is_named_so else "")
@@ -332,16 +341,34 @@ class EntitySearcher:
             match=one.match,
             matched=self._matched(hit, shorter, language) if hit.kind != "id" and hit.text not in {"", name} else None,
             edges=None if degree is None else degree.count if degree.exact else f">={degree.count}",
+            is_in_language=is_in_language,
         )
 
     def _matched(self, hit: Hit, shorter: Shortener, language: str) -> str:
         """Return the name that fits, with its language where that is none in which names are looked for first."""
-        first = language or next(iter(self._profile.names.languages), "en")
-        return f"{shorter(hit.text)}@{hit.language}" if not is_relative(hit.language, first) else shorter(hit.text)
+        is_first = is_relative(hit.language, self._first_language(language))
+        return shorter(hit.text) if is_first else f"{shorter(hit.text)}@{hit.language}"
+
+    def _first_language(self, asked: str) -> str:
+        """Return the language in which names are looked for first."""
+        return asked or next(iter(self._profile.names.languages), "en")
 
 
 DEPRECATED_HIT = "(deprecated) "
 """Before the description of a hit that the graph says is deprecated."""
+
+
+def _in_language(found: Found, language: str) -> frozenset[Iri]:
+    """Return the entities that are shown which have the query as a name in a language, or in none."""
+    shown = frozenset(one.hit.iri for one in found.shown)
+    name = fold_accents(found.question.terms.text)
+    return frozenset(
+        hit.iri
+        for hit in found.hits.hits
+        if hit.iri in shown
+        and (is_relative(hit.language, language) or hit.language == _ANY_LANGUAGE)
+        and fold_accents(hit.text) == name
+    )
 
 
 def _about_blank_nodes(question: Question) -> list[str]:

@@ -21,7 +21,7 @@ from gateway.settings.vocabulary import TypeSettings
 from gateway.tools.gateway import Gateway
 from tests.examples import examples
 from tests.search_index.small_indexes import ManyNames, over_names
-from tests.small import ROOM, Watched, engine, over
+from tests.small import ROOM, Watched, WatchedElsewhere, engine, over
 
 pytestmark = pytest.mark.anyio
 
@@ -154,6 +154,37 @@ async def test_what_is_spelt_so_and_not_deprecated_stands_out_before_edges_are_c
         answer = await gateway.describe_entity(asked_)
     assert answer.id == "x:city"
     assert "Others of this name: x:film (" in (answer.warnings or [""])[0]
+
+
+BANKS = """
+x:bench a x:Seat ; rdfs:label 'bench'@en, 'Bank'@de ; x:in x:a, x:b, x:c, x:d, x:e, x:f .
+x:money a x:Firm ; rdfs:label 'Bank'@en ; x:in x:a . x:near a x:Place ; rdfs:label 'bank'@en .
+"""
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize(
+    ("language", "taken"),
+    [(None, "x:money"), ("en", "x:money"), ("en-gb", "x:money"), ("de", "x:bench"), ("fr", "x:bench")],
+)
+async def test_of_several_entities_of_a_name_those_stand_out_that_have_it_in_the_language_asked_for(
+    language: str | None, taken: str, elsewhere: bool
+) -> None:
+    async def hook(_: str) -> None:
+        return None
+
+    graph = WatchedElsewhere(engine(BANKS), hook) if elsewhere else engine(BANKS)
+    async with over(graph, Profile(size=ROOM)) as gateway:
+        answer = await gateway.describe_entity("Bank", language=language)
+    assert answer.id == taken
+    assert f"'Bank' was taken for {taken}" in (answer.warnings or [""])[0]
+
+
+@pytest.mark.parametrize("tag", ["", "@mul", "@en"])
+async def test_a_name_without_a_language_is_in_the_one_asked_for(tag: str) -> None:
+    graph = f"x:a rdfs:label 'Bank'@de ; x:in x:b, x:c, x:d, x:e, x:f, x:g . x:z rdfs:label 'Bank'{tag} ."
+    async with over(graph, Profile(size=ROOM)) as gateway:
+        assert (await gateway.describe_entity("Bank", language="en")).id == "x:z"
 
 
 async def test_a_code_weighs_no_more_than_an_alias() -> None:
