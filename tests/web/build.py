@@ -104,6 +104,7 @@ _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("medical", "describe_schema", {}),
     ("medical", "search_entities", {"query": "warf"}),
     ("medical", "search_entities", {"query": "metfromin"}),
+    ("medical", "search_entities", {"queries": ["warfarin", "metfromin", "zebra"], "limit": 2}),
     ("medical", "bfs_query", {"seeds": _DRUGS[:1], "max_hops": 1}),
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 2, "limit": 10}),
     ("medical", "bfs_query", {"seeds": _DRUGS, "max_hops": 1, "topology_only": True}),

@@ -68,6 +68,8 @@ export interface Hit {
   entity_type: string;
   name?: string;
   match?: string;
+  /** How many edges it has; `>=1000`: at least. */
+  edges?: number | string;
   matched?: string;
   description?: string;
 }

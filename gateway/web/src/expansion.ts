@@ -24,13 +24,7 @@ export function expand(answer: Json): Json {
   if (isObject(answer["nodes"])) expanded = reader.subgraph(answer);
   else if (isObject(answer["entity_types"])) expanded = reader.schema(answer);
   else if (isObject(answer["result"])) expanded = reader.entities(answer);
-  else {
-    expanded = { ...answer };
-    for (const key of ["result", "guesses"]) {
-      const rows = answer[key];
-      if (Array.isArray(rows) && rows.every(Array.isArray)) expanded[key] = rows.map((row) => reader.hit(row as unknown[]));
-    }
-  }
+  else expanded = reader.search(answer);
   const labels: Record<string, string> = { ...(answer["labels"] as Record<string, string> | undefined), ...reader.labels };
   const ids = Object.keys(labels).sort(byCodePoints);
   return ids.length ? { ...expanded, labels: Object.fromEntries(ids.map((id) => [id, labels[id]])) } : expanded;
@@ -95,10 +89,22 @@ class Reader {
     return { ...expanded, counts };
   }
 
-  hit(row: unknown[]): Json {
+  /** A search, or each of several. */
+  search(answer: Json): Json {
+    const expanded: Json = { ...answer };
+    for (const key of ["result", "guesses"]) {
+      const rows = answer[key];
+      if (Array.isArray(rows) && rows.every(Array.isArray)) expanded[key] = rows.map((row) => this.hit(row as unknown[]));
+    }
+    const queries = answer["queries"];
+    if (Array.isArray(queries)) expanded["queries"] = queries.map((one) => this.search(one as Json));
+    return expanded;
+  }
+
+  private hit(row: unknown[]): Json {
     const [text, type, ...others] = row as string[];
     const said: Json = {};
-    ["match", "description", "matched"].forEach((key, place) => {
+    ["match", "edges", "description", "matched", "differs"].forEach((key, place) => {
       if (others[place] !== undefined && others[place] !== null) said[key] = others[place];
     });
     return { ...identity(text!, this.id(type!)), ...nameIn(text!), ...said };
