@@ -15,8 +15,10 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
+from gateway import expand
 from gateway.api import open_gateway
 from gateway.escaping import json_text
+from gateway.resources import folder as resources
 from gateway.settings.limits import SizeSettings
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile, ShapeName
@@ -103,6 +105,23 @@ async def measured(folder: Path | None) -> Table:
     return table
 
 
+_HUB: Final = {"seeds": ["person:Ridley_Scott"], "max_hops": 1, "only_predicates": ["directed"]}
+"""One relation of the film graph's most linked node."""
+
+
+async def of_one_relation() -> Table:
+    """Return the characters of one relation of a hub, beside those of its IDs and names, each with one blank."""
+    table = Table("one relation of a hub of films", "characters", "of IDs and names", "ratio")
+    async with open_gateway(resources("fixtures") / "films.ttl", profile=load_profile("local")) as gateway:
+        for shape in _SHAPES:
+            answer = (await gateway.call("bfs_query", _HUB, shape=shape)).as_json()
+            nodes = expand(answer)["nodes"]
+            named = sum(len(f"{node['id']} {node.get('name', '')}") for node in nodes)
+            written = len(json_text(answer))
+            table.add_row(shape, f"{written:,}", f"{named:,}", f"{written / named:.2f}")
+    return table
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -110,7 +129,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.folder is not None:
         given.folder.mkdir(parents=True, exist_ok=True)
-    Console().print(asyncio.run(measured(given.folder)))
+    console = Console()
+    console.print(asyncio.run(of_one_relation()))
+    console.print(asyncio.run(measured(given.folder)))
 
 
 if __name__ == "__main__":

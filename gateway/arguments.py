@@ -111,6 +111,7 @@ def _tag(value: object) -> object:
 Language = Annotated[str | None, BeforeValidator(_tag), WithJsonSchema({"type": "string"})]
 Direction = Literal["both", "out", "in"]
 Show = Literal["both", "id", "name"]
+TraversalShow = Literal["both", "id", "name", "types"]
 _Whole = BeforeValidator(_no_truth_value)
 _Text = BeforeValidator(_number_as_text)
 _List = BeforeValidator(_listed)
@@ -191,7 +192,7 @@ class MemberArguments(Arguments):
         Names, Field(description='For each group, or all: "count", "avg x:price/x:amount"; sum min max distinct.')
     ] = None
     edges: Annotated[bool, Field(description="false: nodes only")] = True
-    show: Annotated[Show, Field(description="Of a node in rows.")] = "both"
+    show: Annotated[TraversalShow, Field(description="Of a node in rows.")] = "both"
 
     @property
     def asks_for_members(self) -> bool:
@@ -225,6 +226,7 @@ class SearchEntities(MemberArguments):
     ] = ""
     queries: Annotated[Queries, Field(description="Up to 20 names, each as a query of its own.")] = None
     node_types: Annotated[Names, Field(description="Only entities of these types.")] = None
+    show: Annotated[Show, Field(description="Of a node in rows.")] = "both"
     limit: Annotated[Hits | None, Field(description="Hits at most; 10, or 5 if one is exact.")] = None
     offset: Annotated[Natural, Field(description="next_offset of the page before.")] = 0
 
@@ -258,6 +260,7 @@ class TraversalBase(MemberArguments):
     group_by: Annotated[Id | None, Field(description="As there.")] = None
     compute: Annotated[Names, Field(description="As there.")] = None
     language: Annotated[Language, Field(description="As there.")] = None
+    show: Annotated[TraversalShow, Field(description="Of a node in rows; types: by type.")] = "both"
     only_predicates: Annotated[
         Steps, Field(description="Follow and show only these (ID or label); ^p: p incoming.")
     ] = None
@@ -323,7 +326,7 @@ class TraversalOptions(TypedDict, total=False):
     group_by: str | None
     compute: Sequence[str] | None
     edges: bool
-    show: Show
+    show: TraversalShow
     language: str | None
     explain: bool
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 INCOMING = "^"
 """Stands before the predicate of an edge that comes in."""
+
+BOTH_WAYS = "<->"
+"""Stands before the predicate of edges that lead both ways and say the same."""
 
 BLANK = "_:"
 """Begins the ID of a blank node, which has no IRI."""
@@ -26,6 +28,18 @@ NODE_COLUMNS = "node_columns"
 
 ON_THE_WAY = "on_the_way"
 """The nodes that are shown only as steps to others, by type as the others are."""
+
+TYPES = "types"
+"""The types of the nodes that stand only where edges lead to them: one of all, or by predicate."""
+
+OTHERS = "others"
+"""How many of these nodes have types that are not listed."""
+
+CONTINUED = "continued"
+"""The node before a page, whose edges go on there."""
+
+FIRST = "1-"
+"""Begins what the first of several pages says about which nodes it has."""
 
 BLANK_ID = "_"
 """The key of the ID of a blank node that stands as an object where its ID would."""
@@ -56,13 +70,14 @@ def expand(answer: Mapping[str, Any]) -> Json:
     """Return an answer of any of the six tools in the reference shape.
 
     Nodes, edges and entities are those that `shape="reference"` gives, in another order. What the compact shape leaves
-    out because it repeats the arguments is absent. An answer in the reference shape is returned as it is.
+    out because it repeats the arguments is absent, and so is the type of a node that stands in a list of several
+    types. An answer in the reference shape is returned as it is.
 
     Args:
         answer: The answer, as JSON.
     """
     reader = _Reader()
-    if isinstance(answer.get("nodes"), Mapping):
+    if isinstance(answer.get("edges"), Mapping) and "id" not in answer:
         expanded = reader.subgraph(answer)
     elif isinstance(answer.get("entity_types"), Mapping):
         expanded = reader.schema(answer)
@@ -100,25 +115,57 @@ class _Reader:
 
     def subgraph(self, answer: Mapping[str, Any]) -> Json:
         """Return a traversal with lists of nodes and edges."""
-        paths = answer.get("via", {})
-        nodes = list(self._entries(answer["nodes"], answer.get(NODE_COLUMNS, ())))
-        nodes += [{**node, ON_THE_WAY: True} for node in self._entries(answer.get(ON_THE_WAY, {}))]
-        for node in nodes:
-            if node["id"] in paths:
-                node["via"] = [path.split(" ") for path in paths[node["id"]]]
+        listed = list(self._entries(answer.get("nodes", {}), answer.get(NODE_COLUMNS, ())))
+        listed += [{**node, ON_THE_WAY: True} for node in self._entries(answer.get(ON_THE_WAY, {}))]
         columns = answer.get("evidence_columns", ())
-        ids = frozenset(chain((node["id"] for node in nodes), _folded_ids(answer["edges"])))
-        folded: list[Json] = []
+        steps = _first_steps(answer["edges"])
+        within = frozenset(_folded_ids(answer["edges"])).union(node["id"] for node in listed)
+        # What stands in rows is told there.
+        others = () if "rows" in answer else (name_id for name_id in steps if name_id not in within)
+        inside = [name_id for name_id in others if name_id != answer.get(CONTINUED)]
+        # One relation of one seed tells nothing else; on its first page the seed is a node of it.
+        if "node_count" not in answer and answer.get("page", FIRST).startswith(FIRST):
+            inside = list(dict.fromkeys([*(text.partition(" ")[0] for text in answer["edges"]), *inside]))
+        ids, folded = within.union(inside), list[Json]()
         edges = [_edge(ends, evidence, columns) for ends, evidence in self._adjacent(answer["edges"], ids, folded)]
-        nodes += folded
-        own = {"via", NODE_COLUMNS, ON_THE_WAY, "evidence_columns"}
+        types = self._types(answer.get(TYPES, {}))
+        nodes = [*listed, *(self._in_edges(name_id, steps.get(name_id), types) for name_id in inside), *folded]
+        for node in nodes:
+            if node["id"] in answer.get("via", {}):
+                node["via"] = [path.split(" ") for path in answer["via"][node["id"]]]
+        own = {"via", NODE_COLUMNS, ON_THE_WAY, "evidence_columns", CONTINUED, TYPES}
         left = {key: value for key, value in answer.items() if key not in own}
         if "schema_summary" in left:
             left["schema_summary"] = {
                 key: [self._id(text) for text in value] if isinstance(value, list) else value
                 for key, value in answer["schema_summary"].items()
             }
-        return {**left, "nodes": nodes, "edges": edges}
+        # One relation that is all on one page is not counted.
+        counts = {} if "page" in left else {"node_count": len(nodes), "edge_count": len(edges)}
+        return {**counts, **left, "nodes": nodes, "edges": edges}
+
+    def _types(self, said: Any) -> Any:
+        """Return the type of all nodes that stand in edges, or those by predicate below which all have one."""
+        if isinstance(said, str):
+            return self._id(said)
+        types: dict[str, str] = {}
+        for step, of_step in said.items():
+            if isinstance(of_step, str):
+                types[step] = self._id(of_step)
+            else:
+                for text in of_step:
+                    self._id(text)
+        return types
+
+    def _in_edges(self, name_id: str, step: str | None, types: Any) -> Json:
+        """Return a node that stands only where edges lead to it; without a type, where its list has several."""
+        entity_type = types if isinstance(types, str) else types.get(step)
+        name = self.labels.pop(name_id, None)
+        return {
+            "id": name_id,
+            **({} if entity_type is None else {"entity_type": entity_type}),
+            **({} if name is None else {"name": name}),
+        }
 
     def entities(self, answer: Mapping[str, Any]) -> Json:
         """Return entities with their IRIs, which follow from the prefixes, and their edges beside the metadata."""
@@ -199,7 +246,7 @@ class _Reader:
         for key, by_predicate in edges.items():
             node = self._id(key)
             for step, others in by_predicate.items():
-                predicate = self._id(step.removeprefix(INCOMING))
+                predicate = self._id(step.removeprefix(BOTH_WAYS).removeprefix(INCOMING))
                 for other in _listed(others):
                     inner: Mapping[str, Any] = {}
                     if isinstance(other, str):
@@ -211,8 +258,10 @@ class _Reader:
                         ends = list(other.items())
                     for text, evidence in ends:
                         name_id = self._id(text)
-                        is_incoming = step.startswith(INCOMING)
-                        yield (name_id, predicate, node) if is_incoming else (node, predicate, name_id), evidence
+                        if step.startswith((INCOMING, BOTH_WAYS)):
+                            yield (name_id, predicate, node), evidence
+                        if not step.startswith(INCOMING):
+                            yield (node, predicate, name_id), evidence
                         yield from self._adjacent({name_id: inner} if inner else {}, ids, folded)
 
     def _folded(
@@ -236,6 +285,18 @@ def is_among(value: Any, ids: frozenset[str]) -> bool:
         else isinstance(one, Mapping) and (BLANK_ID in one or any(key.partition(" ")[0] in ids for key in one))
         for one in _listed(value)
     )
+
+
+def _first_steps(edges: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the predicate below which each node that is no node within an edge stands first, by ID."""
+    steps: dict[str, str] = {}
+    for by_predicate in edges.values():
+        for step, others in by_predicate.items():
+            for other in _listed(others):
+                texts = [other] if isinstance(other, str) else () if BLANK_ID in other else other
+                for text in texts:
+                    steps.setdefault(text.partition(" ")[0], step.partition(" ")[0])
+    return steps
 
 
 def _listed(value: Any) -> list[Any]:

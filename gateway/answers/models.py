@@ -134,7 +134,6 @@ class SchemaSummary(Answer):
 
 _FRONT = (
     "only_predicates",
-    "direction",
     "seeds",
     "max_hops",
     "k",
@@ -186,9 +185,8 @@ class Subgraph(Answer):
     """What a traversal and an intersection have in common."""
 
     only_predicates: list[str] | list[list[str]] | None = Field(
-        default=None, description="The predicates that were followed: no other edges are here, whatever the graph has."
+        default=None, description="The predicates that were followed, where they were not asked for by these IDs."
     )
-    direction: str | None = Field(default=None, description="The direction that was followed; absent: both.")
     seeds: list[str]
     node_count: int = Field(description="Nodes of the whole result, before paging.")
     edge_count: int = Field(description="Edges of the whole result, before paging.")

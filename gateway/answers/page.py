@@ -107,6 +107,8 @@ class PageNode(_PageItem[NodeMetadata]):
         name: Its name, where stubs carry names.
         on_the_way: Whether it is shown only as a step to nodes of `only_node_types`.
         foldable: Whether it is a blank node that was not asked for as such, so that it may stand within an edge.
+        may_be_in_edges: Whether it may stand only where an edge leads to it: it is no seed, and its type was not asked
+            for.
         paths: Paths to the seeds: its ID, then for each step the ID of the predicate, with `^` where its edge leads
             against the step, and that of the node.
         paths_left_out: How many paths are not shown, to save room or time.
@@ -126,6 +128,7 @@ class PageNode(_PageItem[NodeMetadata]):
     name: str | None = None
     on_the_way: bool = False
     foldable: bool = False
+    may_be_in_edges: bool = False
     paths: Sequence[Sequence[str]] = ()
     paths_left_out: int = 0
     survey: EdgeSurvey | None = None
@@ -286,8 +289,7 @@ class Header:
         summary: The types and predicates, whatever the filters.
         degraded: What is left out to save room, or because it could not be fetched.
         only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
-            one a hop or seed; None for all.
-        direction: The direction that was followed; None for both.
+            one a hop or seed; None for all, and where they are what the caller wrote.
         members: What it says about the nodes that were asked for by their values; None where none were.
     """
 
@@ -305,7 +307,6 @@ class Header:
     summary: TermSummary
     degraded: Degraded = field(default_factory=dict)
     only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
-    direction: str | None = None
     members: MemberHeader | None = None
 
     def without_repetition(self) -> Header:
@@ -338,6 +339,7 @@ class SubgraphPage(Page):
         edges: Edges in order.
         omitted_texts: Long texts left out of the metadata, by the ID of the predicate.
         other_languages: How many texts of nodes and edges are not shown because others say the same, by language.
+        before: The ID of the node before the page, where edges of it are on the page; None where there are none.
         place: Which nodes of how many are on the page; empty where this page is all of it.
         next_offset: Where the next page begins; None for the last one.
         next_edge: How many edges of the last node so far were shown, where the next page goes on with the others.
@@ -351,6 +353,7 @@ class SubgraphPage(Page):
     edges: Sequence[PageEdge]
     omitted_texts: Mapping[str, int] = field(default_factory=dict)
     other_languages: Mapping[str, int] = field(default_factory=dict)
+    before: str | None = None
     place: str = ""
     next_offset: int | None = None
     next_edge: int | None = None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from heapq import nsmallest
 from itertools import chain
 from operator import itemgetter
+from typing import Any
 
 from gateway import messages
 from gateway.answers.blank_nodes import BeyondReader
@@ -30,7 +31,7 @@ from gateway.answers.page import (
 from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups, titles
 from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
-from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
+from gateway.arguments import BfsQuery, IntersectSubgraphs, Steps, TraversalArguments
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
@@ -85,8 +86,7 @@ class HeaderBuilder:
             blank_node_edges=topology.blank_edges,
             warnings=list(warnings),
             summary=TermSummary((), ()),
-            only_predicates=self._followed(question.steering),
-            direction=None if arguments.direction == "both" else arguments.direction,
+            only_predicates=self._followed(question.steering, arguments.only_predicates),
             members=_member_header(question, left),
         )
         # Types and predicates take a third of the room at most, with their labels.
@@ -109,12 +109,14 @@ class HeaderBuilder:
             len(predicates) if len(predicates) > count else None,
         )
 
-    def _followed(self, steering: Steering) -> Sequence[str] | Sequence[Sequence[str]] | None:
-        lists = [
+    def _followed(self, steering: Steering, asked: Steps) -> Sequence[str] | Sequence[Sequence[str]] | None:
+        """Return what was followed, unless that is what was asked for as it was written."""
+        lists: list[list[str]] = [
             [f"{'^' * one.is_inverse}{self._prefixes.shorten(one.predicate)}" for one in followed]
             for followed in steering.lists
         ]
-        return lists if steering.is_listed else lists[0] or None
+        followed: Sequence[Any] = lists if steering.is_listed else lists[0]
+        return None if not followed or followed == _without_names(asked) else followed
 
     async def _gap(self, gap: Gap, call: Call) -> PageGap:
         # A gap may concern as many nodes as there are, and is looked at for each page.
@@ -287,6 +289,8 @@ class Presenter:
         lead = len(order) - len(left.in_rows) if question.members.is_in_rows else 0
         offset, shape, deadline, used = lead + arguments.offset, question.shape, question.call.call_deadline, 0
         folds, distances = _may_be_folded(arguments), left.whole.nodes
+        types_asked = question.members.is_in_rows or _are_types_asked(arguments)
+        seeds = frozenset(question.seeds)
         # The edges of the node before the page may go on here.
         start = min(offset - bool(arguments.edge_offset), len(order))
         stop = len(order) if arguments.limit is None else min(offset + arguments.limit, len(order))
@@ -306,8 +310,10 @@ class Presenter:
                 stub = PageNode(node, shorten(node), types[id(fact)], name=shown_name(names.get(node, fact)))
                 stub.on_the_way = node in left.on_the_way
                 stub.foldable = folds and is_blank_node(node) and distances[node] > 0
+                stub.may_be_in_edges = not types_asked and node not in seeds
                 nodes.append(stub)
-                used += shape.measure(stub)
+                # Where it stands in an edge, that has the bytes.
+                used += 0 if stub.may_be_in_edges and ending else shape.measure(stub)
             rest = ending if position >= offset else ending[arguments.edge_offset :]
             if not question.members.edges:
                 rest = rest[:0]
@@ -452,7 +458,7 @@ class Presenter:
         while True:
             window.shrink(room, names_on_stubs=question.names.are_wanted)
             window.cut(room)
-            page = _page(window, header, shown, labels, question, left)
+            page = _page(window, header, shown, labels, question, left, self._prefixes)
             omitted = window.omitted_texts
             order = sorted(omitted, key=self._prefixes.declared_form)
             page.other_languages = other_languages([*window.nodes, *window.edges])
@@ -481,6 +487,15 @@ def _may_be_folded(arguments: TraversalArguments) -> bool:
     return isinstance(arguments, BfsQuery) and not arguments.only_node_types
 
 
+def _without_names(asked: Steps) -> list[Any]:
+    return [one.partition(" ")[0] if isinstance(one, str) else _without_names([*one]) for one in asked or ()]
+
+
+def _are_types_asked(arguments: TraversalArguments) -> bool:
+    """Return whether every node is to stand below its type."""
+    return arguments.show == "types" or bool(arguments.only_node_types)
+
+
 def _member_header(question: Question, left: FilteredTopology) -> MemberHeader | None:
     """Return what is said about nodes that were asked for by their values."""
     if left.members is None:
@@ -498,6 +513,7 @@ def _page(
     labels: Labels,
     question: Question,
     left: FilteredTopology,
+    prefixes: PrefixMap,
 ) -> SubgraphPage:
     """Return the page with these nodes and edges; `shown` is what it says of the whole traversal if it is all."""
     arguments, lead = question.arguments, 0
@@ -524,6 +540,8 @@ def _page(
         mentioned = MentionedIds.in_page(said, window.nodes, window.edges)
         page.labels = labels.of(mentioned)
         page.header.degraded |= labels.degraded(mentioned)
+    if -1 in window.ends:
+        page.before = prefixes.shorten(left.nodes[lead + arguments.offset - 1])
     if not is_all:
         begun = left.edges.begun_in(lead + min(arguments.offset, count), lead + min(end, count))
         page.edges_on_later_pages = begun + last_total - last_shown if question.members.edges else None

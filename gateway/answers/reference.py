@@ -112,7 +112,6 @@ def header_counts(header: Header) -> Json:
     missing = header.missing_seeds
     written = {
         "only_predicates": _lists(header.only_predicates),
-        "direction": header.direction,
         "seeds": header.seeds.ids,
         "node_count": header.node_count,
         "edge_count": header.edge_count,
@@ -491,8 +490,6 @@ REFERENCE = Shape(
     counts=header_counts,
     entity=_entity,
     metadata=node_metadata,
-    smallest_node=25,
-    smallest_edge=45,
     names_stubs=False,
     always_summarizes=True,
     set_frames=_set_no_frames,

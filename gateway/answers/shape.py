@@ -45,8 +45,6 @@ class Shape:
         counts: Writes the header without the summary of terms, and without what depends on the tool.
         entity: Writes an entity among several.
         metadata: Writes the metadata of a node.
-        smallest_node: Bytes below which no stub is written.
-        smallest_edge: Bytes below which no edge is written.
         names_stubs: Whether stubs carry names even if IDs are readable, unless only the topology is asked for.
         always_summarizes: Whether the types and predicates of the traversal stand in every answer, or only where a page
             or a filter hides some.
@@ -59,8 +57,6 @@ class Shape:
     counts: Callable[[Header], Json]
     entity: Callable[[PageNode], Any]
     metadata: Callable[[NodeMetadata], Json]
-    smallest_node: int
-    smallest_edge: int
     names_stubs: bool
     always_summarizes: bool
     set_frames: Callable[[Sequence[PageNode], Sequence[PageEdge], Sequence[int]], None]

@@ -21,7 +21,7 @@ from gateway.answers.models import (
     Subgraph,
     TypeShape,
 )
-from gateway.arguments import Show
+from gateway.arguments import TraversalShow
 from gateway.cli.options import CommonOptions
 from gateway.cli.own_words import own_words
 from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Screen, Unwrapped, WordWrapped
@@ -146,7 +146,7 @@ def _count(count: int | None) -> str:
     return "?" if count is None else f"{count:,}"
 
 
-def search(answer: SearchResult, query: str, offset: int = 0, show: Show = "both") -> RenderableType:
+def search(answer: SearchResult, query: str, offset: int = 0, show: TraversalShow = "both") -> RenderableType:
     """Return the hits, the best first, or the rows after `offset` others; of several queries those of each."""
     if answer.queries is not None:
         parts = ([_heading(one), search(_alone(one), one.query)] for one in answer.queries)
@@ -416,11 +416,16 @@ def table_count(answer: InRows) -> int:
     return (answer.found if answer.groups is None else answer.group_count) or 0
 
 
-_IDENTITY: dict[Show, tuple[str, ...]] = {"both": ("id", "name"), "id": ("id",), "name": ("name",)}
+_IDENTITY: dict[TraversalShow, tuple[str, ...]] = {
+    "both": ("id", "name"),
+    "id": ("id",),
+    "name": ("name",),
+    "types": ("id", "name"),
+}
 """The titles of what stands for a node."""
 
 
-def row_titles(answer: InRows, show: Show) -> list[str]:
+def row_titles(answer: InRows, show: TraversalShow) -> list[str]:
     """Return the titles of the columns."""
     if answer.computed is not None:
         return list(answer.computed)
@@ -429,7 +434,7 @@ def row_titles(answer: InRows, show: Show) -> list[str]:
     return [*_IDENTITY[show], *(answer.columns or ())]
 
 
-def row_cells(answer: InRows, show: Show) -> Iterator[list[Any]]:
+def row_cells(answer: InRows, show: TraversalShow) -> Iterator[list[Any]]:
     """Yield the cells of each row: ID and name of a node in two, and its values, several as a list."""
     if answer.rows is None:
         yield from table_of(answer) or ()
@@ -439,7 +444,7 @@ def row_cells(answer: InRows, show: Show) -> Iterator[list[Any]]:
         yield [*((name_id, name) if show == "both" else (first,)), *values]
 
 
-def row_texts(answer: InRows, show: Show) -> Iterator[list[str]]:
+def row_texts(answer: InRows, show: TraversalShow) -> Iterator[list[str]]:
     """Yield the cells of each row as texts, several values with commas between."""
     for cells in row_cells(answer, show):
         yield [", ".join(map(_text, cell)) if isinstance(cell, list) else _text(cell) for cell in cells]
@@ -451,7 +456,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def row_table(answer: InRows, show: Show) -> list[RenderableType]:
+def row_table(answer: InRows, show: TraversalShow) -> list[RenderableType]:
     """Return the rows as a table; nothing where there are none."""
     rows = [[clean(text) for text in texts] for texts in row_texts(answer, show)]
     if not rows:

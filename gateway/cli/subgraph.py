@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from gateway.answers.models import BfsResult, Edge, IntersectionResult, Node, Subgraph
-from gateway.arguments import Show
+from gateway.arguments import TraversalShow
 from gateway.cli import render
 from gateway.cli.own_words import own_words
 from gateway.cli.render import degraded, prefixes, sections, warned
@@ -27,7 +27,7 @@ _FAINT = "dim"
 _EARLIER = "on an earlier page"
 
 
-def bfs(answer: BfsResult, offset: int, show: Show = "both") -> RenderableType:
+def bfs(answer: BfsResult, offset: int, show: TraversalShow = "both") -> RenderableType:
     """Return a page of a neighbourhood after `offset` nodes, each node below the first from which it was reached.
 
     Nodes that stand in rows are a table.
@@ -61,7 +61,7 @@ def _trees(answer: BfsResult, offset: int, names: _Names) -> list[Sequence[Rende
     ]
 
 
-def intersection(answer: IntersectionResult, offset: int, show: Show = "both") -> RenderableType:
+def intersection(answer: IntersectionResult, offset: int, show: TraversalShow = "both") -> RenderableType:
     """Return a page of an intersection after `offset` nodes, and the edges among its nodes."""
     names = _Names(answer)
     return sections(
@@ -77,11 +77,11 @@ def _lists(answer: IntersectionResult, names: _Names) -> list[Sequence[Renderabl
     return [_table(answer, names), _paths(answer, names), edges]
 
 
-def _rows(answer: Subgraph, names: _Names, show: Show) -> list[Sequence[RenderableType]]:
+def _rows(answer: Subgraph, names: _Names, show: TraversalShow) -> list[Sequence[RenderableType]]:
     return [render.row_table(answer, show), names.edges("Edges", answer.edges)]
 
 
-def part(answer: BfsResult | IntersectionResult, offset: int, show: Show = "both") -> RenderableType:
+def part(answer: BfsResult | IntersectionResult, offset: int, show: TraversalShow = "both") -> RenderableType:
     """Return a page of a subgraph of which all pages are shown: what is said of all stands behind the last."""
     names = _Names(answer)
     content: list[Sequence[RenderableType]]

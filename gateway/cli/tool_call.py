@@ -21,7 +21,7 @@ from gateway.answers.models import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.arguments import MAX_HITS, BfsQuery, DescribeSchema, IntersectSubgraphs, SearchEntities, Show
+from gateway.arguments import MAX_HITS, BfsQuery, DescribeSchema, IntersectSubgraphs, SearchEntities, TraversalShow
 from gateway.cli import render, subgraph, tsv
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
@@ -123,7 +123,7 @@ async def known_schema(gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]]
     return answer
 
 
-def shown(arguments: Mapping[str, Any]) -> Show:
+def shown(arguments: Mapping[str, Any]) -> TraversalShow:
     """Return what stands for a node in the rows of an answer."""
     return arguments.get("show") or "both"
 
@@ -199,7 +199,7 @@ async def _print_pages(
     return whole.shown()
 
 
-def _print_columns(page: Traversed, offset: int, show: Show, *, guard_formulas: bool) -> None:
+def _print_columns(page: Traversed, offset: int, show: TraversalShow, *, guard_formulas: bool) -> None:
     titles, *rows = ("\t".join(row) for row in tsv.columns(page, show=show, guard_formulas=guard_formulas))
     lines = rows if offset else [titles, *rows]
     if lines:

@@ -19,7 +19,7 @@ from gateway.answers.models import (
     SearchHit,
     SearchResult,
 )
-from gateway.arguments import Show
+from gateway.arguments import TraversalShow
 from gateway.cli import render, subgraph
 from gateway.cli.streams import clean
 from gateway.escaping import json_text, without_formula
@@ -27,7 +27,9 @@ from gateway.escaping import json_text, without_formula
 Row = Sequence[str]
 
 
-def columns(answer: Answer | CompactAnswer, *, show: Show = "both", guard_formulas: bool = False) -> Iterator[Row]:
+def columns(
+    answer: Answer | CompactAnswer, *, show: TraversalShow = "both", guard_formulas: bool = False
+) -> Iterator[Row]:
     """Yield the titles of the columns, and the rows; control characters in a value are escaped, tabs among them.
 
     `show` is what stands for a node in the rows of the answer. With `guard_formulas`, no value is a formula for a

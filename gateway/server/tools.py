@@ -82,17 +82,18 @@ TOOLS: Mapping[str, Text] = {
         "Explore a neighborhood",
         "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
         'only_predicates=["x:author"], or its label, follows nothing else and gives nodes by name only (node_types: '
-        "with values), a short answer even at a hub. A list of lists is one list a hop: "
+        "with values). A list of lists is one list a hop: "
         '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
         "do not know the predicate, describe_entity lists those of a node. Else begin with max_hops=1 and "
         "topology_only=true; max_degree=100 does not expand hubs. "
-        'where=["x:year < 1990"], sort_by and group_by ask about values. '
+        "where, sort_by and group_by ask about values. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot.",
-        'nodes read {type: ["id name" or {"id name": metadata}]}, the ID ends at the first blank, a list is a row of '
-        'node_columns; edges {node: {predicate: other or [others]}}, "^predicate" if it comes in from other; '
-        '{other: row} has evidence, its columns in evidence_columns, [rows] are assertions; {"_": id, ...} is a blank '
+        'edges read {node: {predicate: other or [others]}}, "^predicate": it comes in from other, "<->": both; an ID '
+        "ends at the first blank, its name follows it once. nodes has seeds and what has metadata, "
+        '{type: ["id name" or {"id name": metadata}]}, a list is a row of node_columns; types is about the others. '
+        '{other: row} has evidence, columns in evidence_columns, [rows] are assertions; {"_": id, ...} is a blank '
         "node, beyond: its edges outside the answer.",
     ),
     "describe_entity": Text(
@@ -113,7 +114,7 @@ TOOLS: Mapping[str, Text] = {
         "Intersect: only nodes within k hops of every seed, the edges among them, and in via how each hangs together "
         "with each seed. Use it for what entities have in common, and for an entity known by its relations only: "
         'k=1 and one list a seed, only_predicates=[["x:birthPlace"],["x:citizenOf"]], is who was born in the first and '
-        "is a citizen of the second. Begin with k=1; k=2 goes through a shared neighbor. A type is no neighbor: take "
+        "is a citizen of the second. k=2 goes through a shared neighbor. A type is no neighbor: take "
         "only_node_types for it. The other arguments, where and values too, are those of bfs_query.",
         'It reads as bfs_query does; a path in via reads "node predicate node ^predicate seed".',
     ),
@@ -196,7 +197,7 @@ def _described(kind: str, text: str) -> _Schema:
 
 
 _COMPLETE = {"type": "boolean"}
-_LABELS = _described("object", "Names of IDs.")
+_LABELS = {"type": "object"}
 _WARNINGS = {"type": "array"}
 
 
@@ -205,7 +206,7 @@ def _answer(required: str, **properties: _Schema) -> _Schema:
 
 
 _SUBGRAPH = _answer(
-    "nodes",
+    "edges",
     node_count={"type": "integer"},
     edge_count={"type": "integer"},
     complete=_described("boolean", "Nothing cut: an absence is a fact."),
@@ -215,6 +216,7 @@ _SUBGRAPH = _answer(
     nodes={"type": "object"},
     evidence_columns=_described("array", "Of evidence rows."),
     edges={"type": "object"},
+    types={},
     labels=_LABELS,
     warnings=_WARNINGS,
     next_offset=_described("integer", "offset of the next page."),
@@ -263,7 +265,7 @@ _ANSWERS: Mapping[str, _Schema] = {
         labels=_LABELS,
     ),
     "intersect_subgraphs": _answer(
-        "nodes",
+        "edges",
         complete=_COMPLETE,
         nodes=_described("object", "As in bfs_query; so are the other fields."),
         edges={"type": "object"},

@@ -182,7 +182,7 @@ class MemberNames:
             order,
             grouping,
             arguments.edges,
-            arguments.show,
+            "both" if arguments.show == "types" else arguments.show,
             (*self._warnings(read), *self._about_alike(conditions), *self._about_figures(conditions, grouping)),
             language_order(self._languages, call.language, known.schema.languages),
         )

@@ -364,7 +364,8 @@ def written_in_one_way(answer: Mapping[str, Any]) -> bool:
 
 
 def as_whole(answer: Mapping[str, Any], prefixes: PrefixMap) -> tuple[list[Any], list[Any]]:
-    nodes = [(prefixes.expand(node["id"]), node.get("metadata", {}).get("name")) for node in answer["nodes"]]
+    named = [(node["id"], node.get("metadata", {}).get("name", node.get("name"))) for node in answer["nodes"]]
+    nodes = [(prefixes.expand(name_id), name) for name_id, name in named]
     edges = [
         tuple(prefixes.expand(edge[end]) for end in ("subject", "predicate", "object")) for edge in answer["edges"]
     ]

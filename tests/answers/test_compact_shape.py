@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gateway import expand
-from gateway.answers.compact import COMPACT, node_columns, node_row
+from gateway.answers.compact import COMPACT
+from gateway.answers.compact_rows import node_columns, node_row
 from gateway.answers.page import (
     AnyPage,
     EntitiesPage,
@@ -28,6 +29,7 @@ from gateway.answers.values import Amount, EdgeMetadata, Id, Nested, NodeMetadat
 from gateway.escaping import json_text
 from gateway.expand_compact import NODE_COLUMNS
 from gateway.graph.values import Basis, Edge, NoValue
+from tests.answers.same_nodes import assert_same_nodes
 from tests.examples import examples
 from tests.small import X
 
@@ -79,8 +81,84 @@ def test_nodes_stand_by_type_and_edges_outward_from_the_seeds() -> None:
         "edge_count": 2,
         "complete": True,
         "nodes": {"x:T": ["x:a A b", "x:c C"], "x:U": ["x:b"]},
-        "edges": {"x:a": {"x:p": ["x:b", "x:c"], "x:q": "x:a", "^x:p": "x:c"}},
+        "edges": {"x:a": {"x:p": "x:b", "<->x:p": "x:c", "x:q": "x:a"}},
     }
+
+
+def in_edges(local: str, entity_type: str = "x:T", **given: Any) -> PageNode:
+    return node(local, entity_type, may_be_in_edges=True, **given)
+
+
+def test_a_node_with_nothing_but_a_name_stands_where_an_edge_leads_to_it_first() -> None:
+    nodes = [node("a", name="A b"), in_edges("b", name="B"), in_edges("c", metadata=NodeMetadata(name="C d"))]
+    nodes.append(in_edges("d", metadata=NodeMetadata(name="D", descriptions=["more"])))
+    edges = [edge("a", "p", "b"), edge("b", "p", "c", incoming=False), edge("a", "q", "c"), edge("c", "q", "d")]
+    page = SubgraphPage(header(hops=2), nodes, edges)
+    written = compact(page)
+    assert written["nodes"] == {"x:T": ["x:a A b", {"x:d D": {"description": "more"}}]}
+    assert written["edges"] == {
+        "x:a": {"x:p": "x:b B", "x:q": "x:c C d"},
+        "x:b": {"x:p": "x:c"},
+        "x:c": {"x:q": "x:d"},
+    }
+    assert written["types"] == "x:T"
+    assert_same_nodes(expand(written)["nodes"], reference(page)["nodes"])
+
+
+def test_types_of_nodes_in_edges_stand_once_for_a_predicate_and_else_are_counted() -> None:
+    nodes = [node("a", "x:S"), *(in_edges(f"b{number}", "x:U") for number in range(3))]
+    nodes += [in_edges(f"c{number}", f"x:T{number % 6}") for number in range(8)]
+    edges = [edge("a", "p", f"b{number}") for number in range(3)]
+    edges += [edge(f"c{number}", "q", "a", incoming=True) for number in range(8)]
+    written = compact(SubgraphPage(header(), nodes, edges))
+    assert written["types"] == {
+        "x:p": "x:U",
+        "^x:q": {"x:T0": 2, "x:T1": 2, "x:T2": 1, "x:T3": 1, "x:T4": 1, "others": 1},
+    }
+    types = [one.get("entity_type") for one in expand(written)["nodes"]]
+    assert types == ["x:S", "x:U", "x:U", "x:U", *([None] * 8)]
+
+
+def test_one_relation_of_one_seed_is_that_and_no_more() -> None:
+    nodes = [node("a", name="A"), in_edges("b", name="B"), in_edges("c")]
+    edges = [edge("a", "p", "b"), edge("a", "p", "c")]
+    written = compact(SubgraphPage(header(warnings=["careful"]), nodes, edges))
+    assert written == {"complete": True, "warnings": ["careful"], "edges": {"x:a A": {"x:p": ["x:b B", "x:c"]}}}
+    expanded = expand(written)
+    assert (expanded["node_count"], expanded["edge_count"]) == (3, 2)
+    assert [one["id"] for one in expanded["nodes"]] == ["x:a", "x:b", "x:c"]
+
+
+def test_a_later_page_of_one_relation_has_the_ends_alone() -> None:
+    page = SubgraphPage(header(), [in_edges("c", name="C")], [edge("a", "p", "c")], place="3-3 of 9", next_offset=3)
+    written = compact(page)
+    assert written == {"complete": True, "page": "3-3 of 9", "edges": {"x:a": {"x:p": "x:c C"}}, "next_offset": 3}
+    assert expand(written)["nodes"] == [{"id": "x:c", "name": "C"}]
+
+
+def test_a_pair_of_edges_both_ways_stands_once_if_both_say_the_same() -> None:
+    said = EdgeMetadata([PageAssertion(confidence=[0.5])])
+    edges = [
+        edge("a", "p", "b"),
+        edge("b", "p", "a", incoming=True),
+        edge("a", "p", "c", metadata=said),
+        edge("c", "p", "a", incoming=True, metadata=said),
+        edge("a", "p", "d"),
+        edge("d", "p", "a", incoming=True, metadata=said),
+    ]
+    page = SubgraphPage(header(), [node(local) for local in "abcd"], edges)
+    written = compact(page)
+    assert written["edges"] == {
+        "x:a": {"<->x:p": ["x:b", {"x:c": [0.5]}], "x:p": "x:d", "^x:p": {"x:d": [0.5]}},
+    }
+    assert as_set(expand(written)["edges"]) == as_set(reference(page)["edges"])
+
+
+def test_a_node_whose_edges_go_on_from_the_page_before_is_none_of_this_page() -> None:
+    page = SubgraphPage(header(), [in_edges("c")], [edge("a", "p", "b"), edge("b", "q", "c")], before="x:b")
+    written = compact(page)
+    assert written["continued"] == "x:b"
+    assert [one["id"] for one in expand(written)["nodes"]] == ["x:c"]
 
 
 def test_a_node_that_carries_more_is_an_object() -> None:
@@ -306,20 +384,29 @@ def pages(draw: st.DrawFn) -> SubgraphPage:
         drawn = PageNode(name_id, name_id, draw(TYPES), name=draw(NAMES))
         drawn.paths = draw(st.lists(st.lists(IDS, min_size=1, max_size=3), max_size=2))
         drawn.on_the_way = draw(st.booleans())
+        drawn.may_be_in_edges = not drawn.on_the_way and draw(st.booleans())
         if not drawn.on_the_way and draw(st.booleans()):
             drawn.set_metadata(draw(METADATA))
             drawn.foldable = draw(st.booleans())
         nodes.append(drawn)
     triples = draw(st.sets(st.tuples(st.sampled_from(ids), PREDICATES, st.sampled_from(ids)), max_size=12))
     edges = []
+    before = None
     for subject, predicate, object_ in sorted(triples):
+        later = max(ids.index(subject), ids.index(object_))
+        if later < earlier - 1:
+            continue
+        before = ids[later] if later < earlier else before
         incoming = ids.index(object_) < ids.index(subject)
         drawn_edge = PageEdge(Edge(subject, predicate, object_), subject, predicate, object_, incoming)
         if draw(st.booleans()):
             drawn_edge.set_metadata(draw(evidence()))
         edges.append(drawn_edge)
     labels = draw(st.dictionaries(IDS | TYPES | PREDICATES, st.text(" aé^", max_size=4), max_size=6))
-    return SubgraphPage(header(), nodes, edges, labels=labels)
+    for drawn in nodes if any(drawn.may_be_in_edges for drawn in nodes) else ():
+        labels.pop(drawn.id, None)
+    place = f"{earlier + 1}-{len(ids)} of 99" if earlier else ""
+    return SubgraphPage(header(), nodes, edges, labels=labels, before=before, place=place)
 
 
 def as_set(entries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -331,7 +418,7 @@ def test_both_shapes_hold_the_same_nodes_edges_evidence_and_paths(page: Subgraph
     # What a client reads is JSON.
     expanded = expand(json.loads(json.dumps(compact(page))))
     written = reference(page)
-    assert as_set(expanded["nodes"]) == as_set(written["nodes"])
+    assert_same_nodes(expanded["nodes"], written["nodes"])
     assert as_set(expanded["edges"]) == as_set(written["edges"])
     assert expanded.get("labels", {}) == page.labels
 
@@ -340,24 +427,29 @@ def test_both_shapes_hold_the_same_nodes_edges_evidence_and_paths(page: Subgraph
 def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: SubgraphPage) -> None:
     page.labels = {}
     for drawn in page.nodes:
-        drawn.paths, drawn.foldable = (), False
+        drawn.paths, drawn.foldable, drawn.may_be_in_edges = (), False, False
     for stated in page.edges:
         stated.metadata = None
     order = {drawn.id: place for place, drawn in enumerate(page.nodes)}
     ends = [max(order.get(end, -1) for end in bare.ends) for bare in page.edges]
     COMPACT.set_frames(page.nodes, page.edges, ends)
+    # Two edges that lead both ways are measured as two.
+    triples = {(one.subject, one.predicate, one.object) for one in page.edges}
+    assume(not any((one.object, one.predicate, one.subject) in triples for one in page.edges if one.is_incoming))
+    page.header.hops = 2
     written = compact(page)
     parts: list[PageNode | PageEdge] = [*page.nodes, *page.edges]
     counted = sum(part.frame + COMPACT.size_of_part(part) for part in parts)
     # Commas: none after the last of a list or of an object.
-    objects = [written["nodes"], written["edges"], written.get("on_the_way", {})]
+    nodes = written.get("nodes", {})
+    objects = [nodes, written["edges"], written.get("on_the_way", {})]
     lists = sum(len(one) + bool(one) for one in objects)
     brackets = 2 * (len("{}") + 1)
-    together = size_of(written["nodes"]) + size_of(written["edges"]) - brackets
+    together = size_of(nodes) + size_of(written["edges"]) - brackets
     if "on_the_way" in written:
         together += len('"on_the_way":') + size_of(written["on_the_way"])
     # Nodes are measured as rows without empty cells; those that are objects have keys besides.
-    said = [entry for alike in written["nodes"].values() for entry in alike if isinstance(entry, dict)]
+    said = [entry for alike in nodes.values() for entry in alike if isinstance(entry, dict)]
     keys = sum(
         size_of(key) for entry in said for (cells,) in [entry.values()] if isinstance(cells, dict) for key in cells
     )

@@ -522,7 +522,7 @@ def test_described_entities_fit_in_the_compact_shape_too(graph: Drawn) -> None:
 
 
 CHAIN = "".join(
-    f"x:hub x:rel x:n{number} . x:n{number} a x:Node ; rdfs:label 'node {number}' .\n" for number in range(2_999)
+    f"x:hub x:rel x:n{number} . x:n{number} a x:Node ; rdfs:label 'node {number}' .\n" for number in range(3_999)
 )
 
 

@@ -1,7 +1,7 @@
 """Blank nodes: of an endpoint they are no nodes, of a file they are, and stand within the edge that leads to them."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, NodeSettings, ValueSettings
 from gateway.tools.gateway import Gateway
+from tests.answers.same_nodes import assert_same_nodes
 from tests.small import ROOM, Watched, ids, metadata, over, triples
 
 pytestmark = pytest.mark.anyio
@@ -414,18 +415,28 @@ async def ask(turtle: str, folder: Path, tool: str = "bfs_query", **arguments: A
 
 
 def assert_same(expanded: Json, reference: Json) -> None:
-    for key in ("nodes", "edges"):
-        facts = [
-            sorted(json.dumps({k: v for k, v in one.items() if k != "name"}, sort_keys=True) for one in answer[key])
-            for answer in (expanded, reference)
-        ]
-        assert facts[0] == facts[1]
+    assert_same_nodes(expanded["nodes"], reference["nodes"])
+    edges = [sorted(json.dumps(edge, sort_keys=True) for edge in answer["edges"]) for answer in (expanded, reference)]
+    assert edges[0] == edges[1]
 
 
 def listed(answer: Json) -> set[str]:
     """Return the IDs of the nodes that stand among the nodes."""
-    entries = [entry for alike in answer["nodes"].values() for entry in alike]
-    return {text.partition(" ")[0] for entry in entries for text in ([entry] if isinstance(entry, str) else entry)}
+    within = set(_within(answer["edges"]))
+    return {node["id"] for node in expand(answer)["nodes"]} - within
+
+
+def _within(edges: Any) -> Iterator[str]:
+    """Yield the IDs of the nodes that stand within edges."""
+    match edges:
+        case dict():
+            if "_" in edges:
+                yield edges["_"].partition(" ")[0]
+            for value in edges.values():
+                yield from _within(value)
+        case list():
+            for value in edges:
+                yield from _within(value)
 
 
 def without_ids(value: Any) -> Any:

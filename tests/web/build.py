@@ -98,6 +98,7 @@ def main() -> None:
 
 FILE: Final = SOURCES / "tests" / "examples.json"
 
+_WD: Final = "http://www.wikidata.org/entity/"
 _DRUGS: Final = ["drug:metformin", "drug:warfarin"]
 _BLANK: Final = ["a:blankObject", "a:blankDeep", "a:manyBlanks"]
 _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
@@ -116,6 +117,15 @@ _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
     ("medical", "intersect_subgraphs", {"seeds": _DRUGS, "k": 2, "via": True}),
     ("associations", "describe_schema", {}),
     ("films", "bfs_query", {"seeds": ["film:Alien"], "max_hops": 1}),
+    ("films", "bfs_query", {"seeds": ["film:Alien"], "max_hops": 2, "topology_only": True}),
+    ("films", "bfs_query", {"seeds": ["film:Alien"], "max_hops": 2, "topology_only": True, "offset": 3, "limit": 3}),
+    ("films", "bfs_query", {"seeds": ["film:Alien"], "max_hops": 1, "topology_only": True, "show": "types"}),
+    (
+        "films",
+        "bfs_query",
+        {"seeds": ["film:Alien"], "max_hops": 1, "only_predicates": ["^actedIn"], "topology_only": True},
+    ),
+    ("wikidata-slice", "bfs_query", {"seeds": [f"{_WD}Q999999002"], "max_hops": 1, "topology_only": True}),
     ("awkward", "bfs_query", {"seeds": _BLANK, "max_hops": 1}),
     ("awkward", "bfs_query", {"seeds": _BLANK, "max_hops": 3}),
 ]

@@ -4,7 +4,8 @@ export type Json = Record<string, unknown>;
 
 export interface Node {
   id: string;
-  entity_type: string;
+  /** Absent where the answer does not tell it. */
+  entity_type?: string;
   name?: string;
   types?: string[];
   via?: string[][];

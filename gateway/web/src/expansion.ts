@@ -8,7 +8,9 @@
 import type { Json } from "./answers";
 
 const INCOMING = "^";
+const BOTH_WAYS = "<->";
 const OTHER = "other";
+const FIRST = "1-";
 const BLANK_ID = "_";
 const BLANK_TYPE = "type";
 const BLANK_EVIDENCE = "evidence";
@@ -21,7 +23,7 @@ const SURVEY = ["edges", "edge_rows_total", "blank_node_edges", "edges_failed"] 
 export function expand(answer: Json): Json {
   const reader = new Reader();
   let expanded: Json;
-  if (isObject(answer["nodes"])) expanded = reader.subgraph(answer);
+  if (isObject(answer["edges"]) && !("id" in answer)) expanded = reader.subgraph(answer);
   else if (isObject(answer["entity_types"])) expanded = reader.schema(answer);
   else if (isObject(answer["result"])) expanded = reader.entities(answer);
   else expanded = reader.search(answer);
@@ -35,27 +37,60 @@ class Reader {
   readonly labels: Record<string, string> = {};
 
   subgraph(answer: Json): Json {
-    const { via, node_columns, on_the_way, evidence_columns, ...left } = answer;
+    const { via, node_columns, on_the_way, evidence_columns, continued, types, ...left } = answer;
+    const listed = [...this.entries((answer["nodes"] ?? {}) as Json, (node_columns ?? []) as string[])];
+    for (const node of this.entries((on_the_way ?? {}) as Json)) listed.push({ ...node, on_the_way: true });
+    const columns = (evidence_columns ?? []) as string[];
+    const adjacent = answer["edges"] as Record<string, Json>;
+    const steps = firstSteps(adjacent);
+    const known = new Set([...listed.map((node) => node["id"] as string), ...idsWithin(adjacent)]);
+    // One relation of one seed tells nothing else; on its first page the seed is a node of it.
+    const isAlone = !("node_count" in answer) && String(answer["page"] ?? FIRST).startsWith(FIRST);
+    const seeds = isAlone ? Object.keys(adjacent).map((text) => text.split(" ", 1)[0]!) : [];
+    // What stands in rows is told there.
+    const ends = "rows" in answer ? [] : [...steps.keys()].filter((id) => !known.has(id) && id !== continued);
+    const inEdges = new Set([...seeds, ...ends]);
+    const ids = new Set([...known, ...inEdges]);
+    const within: Json[] = [];
+    const edges = [...this.adjacent(adjacent, ids, within)].map(([edge, evidence]) =>
+      evidence === undefined ? edge : { ...edge, metadata: readEvidence(evidence, columns) },
+    );
+    const typeBelow = this.types(types);
+    const nodes = [...listed, ...[...inEdges].map((id) => this.inEdges(id, typeBelow(steps.get(id) ?? ""))), ...within];
     const paths = (via ?? {}) as Record<string, string[]>;
-    const nodes = [...this.entries(answer["nodes"] as Json, (node_columns ?? []) as string[])];
-    for (const node of this.entries((on_the_way ?? {}) as Json)) nodes.push({ ...node, on_the_way: true });
     for (const node of nodes) {
       const path = paths[node["id"] as string];
       if (path) node["via"] = path.map((each) => each.split(" "));
     }
-    const columns = (evidence_columns ?? []) as string[];
-    const ids = new Set([...nodes.map((node) => node["id"] as string), ...idsWithin(answer["edges"])]);
-    const within: Json[] = [];
-    const edges = [...this.adjacent(answer["edges"] as Record<string, Json>, ids, within)].map(([edge, evidence]) =>
-      evidence === undefined ? edge : { ...edge, metadata: readEvidence(evidence, columns) },
-    );
-    nodes.push(...within);
     if (isObject(left["schema_summary"])) {
       left["schema_summary"] = mapValues(left["schema_summary"], (value) =>
         Array.isArray(value) ? value.map((text) => this.id(text as string)) : value,
       );
     }
-    return { ...left, nodes, edges };
+    // One relation that is all on one page is not counted.
+    const counts = "page" in left ? {} : { node_count: nodes.length, edge_count: edges.length };
+    return { ...counts, ...left, nodes, edges };
+  }
+
+  /** How the type of a node that stands in edges follows from the predicate below which it is first. */
+  private types(said: unknown): (step: string) => string | undefined {
+    if (typeof said === "string") {
+      const type = this.id(said);
+      return () => type;
+    }
+    const byStep = new Map<string, string>();
+    for (const [step, ofStep] of Object.entries((said ?? {}) as Json)) {
+      if (typeof ofStep === "string") byStep.set(step, this.id(ofStep));
+      else for (const text of Object.keys(ofStep as Json)) this.id(text);
+    }
+    return (step) => byStep.get(step);
+  }
+
+  /** A node that stands only where edges lead to it; without a type, where its list has several. */
+  private inEdges(id: string, type: string | undefined): Json {
+    const name = this.labels[id];
+    delete this.labels[id];
+    return { id, ...(type === undefined ? {} : { entity_type: type }), ...(name === undefined ? {} : { name }) };
   }
 
   entities(answer: Json): Json {
@@ -148,8 +183,8 @@ class Reader {
     for (const [key, byPredicate] of Object.entries(edges)) {
       const node = this.id(key);
       for (const [step, others] of Object.entries(byPredicate)) {
-        const isIncoming = step.startsWith(INCOMING);
-        const predicate = this.id(isIncoming ? step.slice(INCOMING.length) : step);
+        const mark = [BOTH_WAYS, INCOMING].find((each) => step.startsWith(each)) ?? "";
+        const predicate = this.id(step.slice(mark.length));
         for (const other of (Array.isArray(others) ? others : [others]) as (string | Json)[]) {
           let ends: [string, unknown][];
           let inner: Json = {};
@@ -160,8 +195,8 @@ class Reader {
           } else ends = Object.entries(other);
           for (const [text, evidence] of ends) {
             const id = this.id(text);
-            const [subject, object] = isIncoming ? [id, node] : [node, id];
-            yield [{ subject, predicate, object }, evidence];
+            if (mark) yield [{ subject: id, predicate, object: node }, evidence];
+            if (mark !== INCOMING) yield [{ subject: node, predicate, object: id }, evidence];
             if (Object.keys(inner).length) yield* this.adjacent({ [id]: inner }, ids, within);
           }
         }
@@ -180,6 +215,21 @@ class Reader {
     within.push({ ...identity(text as string, type), metadata });
     return edges;
   }
+}
+
+/** The predicate below which each node that is none within an edge stands first, by ID. */
+function firstSteps(edges: Readonly<Record<string, Json>>): Map<string, string> {
+  const steps = new Map<string, string>();
+  const first = (text: string) => text.split(" ", 1)[0]!;
+  for (const byPredicate of Object.values(edges)) {
+    for (const [step, others] of Object.entries(byPredicate)) {
+      for (const other of (Array.isArray(others) ? others : [others]) as (string | Json)[]) {
+        const texts = typeof other === "string" ? [other] : BLANK_ID in other ? [] : Object.keys(other);
+        for (const id of texts.map(first)) if (!steps.has(id)) steps.set(id, first(step));
+      }
+    }
+  }
+  return steps;
 }
 
 /** Whether a value of a node within an edge is the other end of an edge, or several. */

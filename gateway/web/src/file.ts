@@ -42,7 +42,7 @@ export class FileTools implements Tools {
     const wanted = query.trim().toLowerCase();
     const found = this.file.answer.nodes.filter((node) => nameOf(node).toLowerCase().includes(wanted) || node.id.toLowerCase() === wanted);
     return {
-      result: found.slice(0, limit).map((node) => ({ id: node.id, entity_type: node.entity_type, name: nameOf(node) })),
+      result: found.slice(0, limit).map((node) => ({ id: node.id, entity_type: node.entity_type ?? "", name: nameOf(node) })),
       complete: found.length <= limit,
       next_steps: "No node of this file has such a name.",
     };
@@ -53,7 +53,7 @@ export class FileTools implements Tools {
     return {
       ...metadata,
       id: node.id,
-      entity_type: node.entity_type,
+      entity_type: node.entity_type ?? "",
       iri: this.file.iris[node.id] ?? node.id,
       name: nameOf(node),
       edges: this.relations(node.id),
@@ -71,7 +71,7 @@ export class FileTools implements Tools {
       if (subject === id) add(predicate, object);
       if (object === id) add(`^${predicate}`, subject);
     }
-    const named = (other: string): string => `${other} ${nameOf(this.nodes.get(other) ?? { id: other, entity_type: "" })}`;
+    const named = (other: string): string => `${other} ${nameOf(this.nodes.get(other) ?? { id: other })}`;
     return Object.fromEntries([...ends].map(([key, others]) => [key, [others.length, ...others.slice(0, MOST_ENDS).map(named)]]));
   }
 }

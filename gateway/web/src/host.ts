@@ -3,7 +3,7 @@
 import { App, PostMessageTransport, applyDocumentTheme } from "@modelcontextprotocol/ext-apps";
 import type { Json } from "./answers";
 import type { Session } from "./session";
-import { type Call, ToolError, type ToolName, type Tools, answerIn } from "./tools";
+import { type Call, ToolError, type ToolName, type Tools, answerIn, withTypes } from "./tools";
 
 export class HostTools implements Tools {
   readonly canTraverse = true;
@@ -11,9 +11,9 @@ export class HostTools implements Tools {
   /** Of several graphs, the one that the model asked about. */
   private graph: Json = {};
 
-  async call({ tool, arguments: given }: Call): Promise<Json> {
+  async call(call: Call): Promise<Json> {
     try {
-      return answerIn(await this.app.callServerTool({ name: tool, arguments: { ...this.graph, ...given } }));
+      return answerIn(await this.app.callServerTool({ name: call.tool, arguments: { ...this.graph, ...withTypes(call) } }));
     } catch (error) {
       if (error instanceof ToolError) throw error;
       throw new ToolError(`The chat could not call the gateway: ${error instanceof Error ? error.message : String(error)}`);
@@ -31,7 +31,10 @@ export class HostTools implements Tools {
     this.app.ontoolresult = (result) => {
       try {
         const answer = answerIn(result);
-        session.receive({ tool: this.toolFor(answer), arguments: given }, answer);
+        const call: Call = { tool: this.toolFor(answer), arguments: given };
+        session.receive(call, answer);
+        // What a model reads counts the types of long lists; the picture wants each.
+        if (session.lacksTypes(call)) void this.call(call).then((whole) => session.replace(call, whole), () => undefined);
       } catch (error) {
         session.problem.value = error instanceof Error ? error.message : String(error);
       }

@@ -129,13 +129,13 @@ function inRows(call: Call, answer: Subgraph): Node[] {
   if (!answer.rows) return [];
   const columns = answer.columns ?? [];
   const ends = answer.edges.flatMap(({ subject, object }) => [subject, object]);
-  const nodes = new Map<string, Node>(ends.map((id) => [id, { id, entity_type: UNKNOWN }]));
+  const nodes = new Map<string, Node>(ends.map((id) => [id, { id }]));
   // Names alone do not tell which nodes they are of.
   if (call.arguments["show"] !== "name") {
     for (const [first, ...cells] of answer.rows) {
       const [id, name] = idAndName(String(first));
       const values = columns.map((column, place) => [column, cells[place]] as const).filter(([, cell]) => cell !== null);
-      nodes.set(id, { id, entity_type: UNKNOWN, ...(name === undefined ? {} : { name }), metadata: Object.fromEntries(values) });
+      nodes.set(id, { id, ...(name === undefined ? {} : { name }), metadata: Object.fromEntries(values) });
     }
   }
   return [...nodes.values()];
@@ -144,7 +144,7 @@ function inRows(call: Call, answer: Subgraph): Node[] {
 function merged(before: PictureNode | undefined, node: Node, isSeed: boolean): PictureNode {
   const metadata = { ...before?.metadata, ...node.metadata };
   const name = nameOf(node);
-  const type = node.entity_type === UNKNOWN && before ? before.type : node.entity_type;
+  const type = node.entity_type ?? before?.type ?? UNKNOWN;
   return {
     id: node.id,
     name: name === node.id && before ? before.name : name,

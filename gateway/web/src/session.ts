@@ -152,6 +152,16 @@ export class Session {
     this.lastCall.value = call;
   }
 
+  /** Whether some nodes in the answer to a call do not say their type. */
+  lacksTypes(call: Call): boolean {
+    return this.steps.value.some((step) => step.call === call && step.answer.nodes.some((node) => node.entity_type === undefined));
+  }
+
+  /** Show another answer to a call, which says more. */
+  replace(call: Call, answer: Json): void {
+    this.steps.value = this.steps.value.map((step) => (step.call === call ? { call, answer: answer as unknown as Subgraph } : step));
+  }
+
   /** Show again what an address tells, by the same calls. */
   async restore(hash: string): Promise<void> {
     const view: Restored | undefined = readView(hash);

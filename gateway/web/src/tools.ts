@@ -45,6 +45,11 @@ export function answerIn(result: Result): Json {
   return expand(answer as Json);
 }
 
+/** Return the arguments of a call, by which each node says its type: the page draws it. */
+export function withTypes({ tool, arguments: given }: Call): Json {
+  return tool === "bfs_query" || tool === "intersect_subgraphs" ? { show: "types", ...given } : given;
+}
+
 /** Calls the tools of the gateway that serves the page. */
 export class HttpTools implements Tools {
   readonly canTraverse = true;
@@ -55,10 +60,10 @@ export class HttpTools implements Tools {
     private readonly token?: string,
   ) {}
 
-  async call({ tool, arguments: given }: Call, signal?: AbortSignal): Promise<Json> {
+  async call(call: Call, signal?: AbortSignal): Promise<Json> {
     try {
       const client = await (this.client ??= this.connected());
-      const result = await client.callTool({ name: tool, arguments: given }, { timeout: 120_000, ...(signal ? { signal } : {}) });
+      const result = await client.callTool({ name: call.tool, arguments: withTypes(call) }, { timeout: 120_000, ...(signal ? { signal } : {}) });
       return answerIn(result as Result);
     } catch (error) {
       if (error instanceof ToolError || signal?.aborted) throw error;

@@ -1,0 +1,108 @@
+"""Rows of the compact shape: cells under columns that are said once, where that is shorter than objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gateway.answers.page import PageEdge
+from gateway.answers.reference import assertion_metadata, one_or_list
+from gateway.answers.shape import Json, size_of
+from gateway.answers.values import EdgeMetadata
+from gateway.expand_compact import NODE_COLUMNS, OTHER, SOURCES, combined
+
+_NULL = 5
+"""Bytes of a cell without a value."""
+
+
+def evidence_columns(edges: Iterable[PageEdge]) -> list[str]:
+    """Return the keys of assertions that a column makes shorter, the most frequent first, and one for the others.
+
+    None where no column makes anything shorter: a row is then an object.
+    """
+    stated = [edge.metadata for edge in edges if edge.metadata is not None]
+    rows = [assertion_metadata(assertion) for metadata in stated for assertion in metadata.assertions]
+    counts = Counter(key for row in rows for key in row)
+    columns = [
+        key for key, count in counts.most_common() if size_of(key) + _NULL * (len(rows) - count) < count * size_of(key)
+    ]
+    # Assertions that are left out for size may have said what no other one says.
+    together = {key for metadata in stated if metadata.combined for key in assertion_metadata(metadata.combined)}
+    return [*columns, *([OTHER] if columns and not set(columns) >= counts.keys() | together else [])]
+
+
+def evidence(metadata: EdgeMetadata, columns: Sequence[str]) -> Any:
+    """Return one assertion as a row, several as a list of rows."""
+    said = [assertion_metadata(assertion) for assertion in metadata.assertions]
+    rows = [_row(assertion, columns) for assertion in said]
+    if metadata.combined is None:
+        # A row that begins with a list would read as several rows.
+        return rows if columns and rows[0] and isinstance(rows[0][0], list) else rows[0]
+    together = assertion_metadata(metadata.combined)
+    if len(said) > 1 and combined(said) == together:
+        return rows
+    # Where assertions are left out for size, what all of them say does not follow from the others.
+    return {"combined": _row(together, columns), "assertions": rows}
+
+
+def cells(metadata: EdgeMetadata) -> list[list[Any]]:
+    """Return rows without what their columns cost, to measure them."""
+    return [list(assertion_metadata(assertion).values()) for assertion in metadata.assertions]
+
+
+def _row(said: Json, columns: Sequence[str]) -> Any:
+    """Return the cells of an assertion, without those at the end that are empty; without columns, the assertion."""
+    if not columns:
+        return said
+    row = [_cell(column, said.get(column)) for column in columns if column != OTHER]
+    if rest := {key: value for key, value in said.items() if key not in columns}:
+        row.append(rest)
+    while row and row[-1] is None:
+        row.pop()
+    return row
+
+
+def _cell(column: str, value: Any) -> Any:
+    return one_or_list(value) if column == SOURCES and value is not None else value
+
+
+MOST_COLUMNS = 8
+"""Columns at most: a reader counts the cells."""
+
+
+def node_columns(said: Sequence[Json]) -> list[str]:
+    """Return the columns of rows that say the same as some objects in the fewest bytes, the most frequent first.
+
+    None where objects are as short.
+    """
+    counts = Counter(key for metadata in said for key in metadata)
+    frequent = [key for key, _ in counts.most_common(MOST_COLUMNS)]
+    sizes = {key: size_of(key) for key in frequent}
+    best: list[str] = []
+    most = 0
+    for count in range(1, len(frequent) + 1):
+        columns = frequent[:count]
+        saved = sum(
+            sum(sizes[key] for key in metadata) - _NULL * _row_of(metadata, columns).count(None)
+            for metadata in said
+            if _fits(metadata, columns)
+        )
+        if saved - size_of({NODE_COLUMNS: columns}) > most:
+            best, most = columns, saved - size_of({NODE_COLUMNS: columns})
+    return best
+
+
+def node_row(metadata: Json, columns: Sequence[str]) -> Any:
+    """Return the cells of a node that has nothing without a column; the metadata of any other node."""
+    return _row_of(metadata, columns) if _fits(metadata, columns) else metadata
+
+
+def _fits(metadata: Mapping[str, Any], columns: Sequence[str]) -> bool:
+    return bool(metadata) and metadata.keys() <= set(columns)
+
+
+def _row_of(metadata: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
+    """Return a cell for each column, without those at the end that are empty."""
+    last = max(place for place, column in enumerate(columns) if column in metadata)
+    return [metadata.get(column) for column in columns[: last + 1]]
