@@ -203,7 +203,7 @@ class EntityFinder:
         limit = limit if fitting else min(limit, _MOST_GUESSES)
         near = fitting or await in_thread(
             call,
-            lambda end: near_guesses(end.checking(found.best, _FEW_HITS), query),
+            lambda end: near_guesses(end.checking(found.best, _FEW_HITS), query, found.hits.details.keys()),
             unless=len(found.best) <= _FEW_HITS,
         )
         end = arguments.offset + limit

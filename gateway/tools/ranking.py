@@ -100,16 +100,21 @@ def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
     return [RankedHit(hit, "type") for hit in sorted(hits, key=lambda hit: hit.iri)]
 
 
-def near_guesses(best: Iterable[RankedHit], query: str) -> list[RankedHit]:
+def near_guesses(best: Iterable[RankedHit], query: str, known: Collection[Iri] = ()) -> list[RankedHit]:
     """Return the guesses that may be meant: those that are spelt alike as a whole, and these.
 
     A name that has some of the words is near if these have two fifths of the letters of the query, or half of its own:
     "Python" for "Python programming language", but not "Great Britain" for "Basil the Great". One that has none is near
     if more than half of its letters, and of those of the query, are in words that are spelt alike: "Rick Springfield"
     for "Springfeld", but not "Kuala Lumpur" for "koala".
+
+    Args:
+        best: Entities, the best first.
+        query: The query.
+        known: Entities that an API found, which has the words elsewhere on their pages.
     """
     words = Sought.of(query).words
-    return [one for one in best if one.is_guess and _is_near(one, words)]
+    return [one for one in best if one.is_guess and (_is_near(one, words) or (one.has_none and one.hit.iri in known))]
 
 
 def _is_near(one: RankedHit, words: Sequence[str]) -> bool:

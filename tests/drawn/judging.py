@@ -55,11 +55,13 @@ class Truth:
         oracle: Its nodes and edges.
         names: The names of each node.
         labels: Those of them that are no aliases.
+        others: Those of them that are in another language than English only, which is that of the calls.
     """
 
     oracle: OracleGraph
     names: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
     labels: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
+    others: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
     _found: dict[Question, "Right"] = field(default_factory=dict, repr=False)
 
     def found_by(self, question: Question) -> "Right":
@@ -75,6 +77,7 @@ class Truth:
     def standing_out(self, name: str) -> str | None:
         """Return the entity of a name that alone has it, or is by far the most linked one; None if there is none."""
         meant = sorted(self.of_the_name(name))
+        meant = [node for node in meant if self._has_in_english(node, name)] or meant
         meant = [node for node in meant if name in self.names[node]] or meant
         if len(meant) == 1:
             return meant[0]
@@ -86,6 +89,11 @@ class Truth:
             if all(weights[node] >= 5 * max(1, weights[other]) for other in meant if other != node):
                 return node
         return None
+
+    def _has_in_english(self, node: str, name: str) -> bool:
+        """Return whether a node has a name in English, or in no language."""
+        said = self.names[node] - self.others.get(node, set())
+        return any(spelled_alike(one) == spelled_alike(name) for one in said)
 
     @cached_property
     def _by_spelling(self) -> Mapping[str, AbstractSet[str]]:

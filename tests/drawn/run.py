@@ -77,13 +77,17 @@ def truth_of(graph: str, files: Sequence[Path], engine: str = "", *, evidence: b
     predicates = _WIKIDATA_NAMES if is_wikidata(graph) else _NAMES
     names: defaultdict[str, set[str]] = defaultdict(set)
     labels: defaultdict[str, set[str]] = defaultdict(set)
+    english: defaultdict[str, set[str]] = defaultdict(set)
     for s, p, o in triples:
         if isinstance(s, URIRef) and str(p) in predicates and isinstance(o, RdfLiteral):
             names[str(s)].add(str(o))
+            if (o.language or "en").partition("-")[0] in {"en", "mul"}:
+                english[str(s)].add(str(o))
             if str(p) != f"{SKOS}altLabel":
                 labels[str(s)].add(str(o))
     rule = WIKIDATA_RULE if is_wikidata(graph) else replace(DEFAULT_RULE, evidence=evidence)
-    return Truth(OracleGraph(triples, rule), dict(names), dict(labels))
+    others = {node: said - english[node] for node, said in names.items()}
+    return Truth(OracleGraph(triples, rule), dict(names), dict(labels), others)
 
 
 def drawn(graph: str, truth: Truth, seed: int, count: int, engine: str = "", steered: float = 0.5) -> list[Question]:

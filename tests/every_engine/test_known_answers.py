@@ -3,6 +3,7 @@
 The figures: `../shared/data/README.md`. Those of wd50k: `tests/wikidata/test_known_answers.py`.
 """
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -118,7 +119,19 @@ async def answers_of(gateway: Gateway) -> list[str]:
     async with connected(gateway) as client:
         results = [await client.call_tool(tool, arguments) for tool, arguments in QUESTIONS]
     assert not any(result.is_error for result in results)
-    return [result.content[0].text for result in results]  # type: ignore[union-attr]  # one text each
+    texts = [result.content[0].text for result in results]  # type: ignore[union-attr]  # one text each
+    return [
+        without_edges(text) if tool == "search_entities" else text
+        for (tool, _), text in zip(QUESTIONS, texts, strict=True)
+    ]
+
+
+def without_edges(text: str) -> str:
+    """Return a search without how many edges its hits have, which an endpoint is asked for less often."""
+    answer = json.loads(text)
+    for hit in answer["result"]:
+        hit.pop("edges", None)
+    return json.dumps(answer)
 
 
 @pytest.mark.slow
