@@ -101,6 +101,7 @@ class Found:
         question: What was looked for.
         hits: All of it.
         best: Entities, the best first.
+        fitting: Those of them whose names have the words.
         shown: Those that are shown: of those whose names fit, else of those that are near.
         weights: How much some of the best matter in the graph.
         gone: How many of those to show the graph does not have any more.
@@ -110,15 +111,11 @@ class Found:
     question: Question
     hits: Hits = NO_HITS
     best: Sequence[RankedHit] = ()
+    fitting: Sequence[RankedHit] = ()
     shown: Sequence[RankedHit] = ()
     weights: Weights = _NO_WEIGHTS
     gone: int = 0
     fault: Fault | None = None
-
-    @property
-    def fitting(self) -> Sequence[RankedHit]:
-        """The entities whose names have the words."""
-        return [one for one in self.best if not one.is_guess]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +172,7 @@ class EntityFinder:
         )
         if UNTYPED in question.types.iris:
             best = await self._of_types(best, wanted, question.view, call)
-        return Found(question, hits, best)
+        return Found(question, hits, best, [one for one in best if not one.is_guess])
 
     async def shown(self, questions: Sequence[Question], arguments: SearchEntities, call: Call) -> list[Found]:
         """Return what each question found, and which of that is shown; several are searched side by side.

@@ -124,10 +124,17 @@ class EntitySearcher:
             page.labels = labels.of(MentionedIds(nodes=listed))
             return page
 
-        # As many of the first as fit; `found` has the number of all.
-        count = max(1, *(len(one.written) for one in results))
-        while shape.size_of_part(page := page_of(count)) > size and count > 1:
-            count -= 1
+        page = page_of(too_many := max(1, *(len(one.written) for one in results)))
+        if shape.size_of_part(page) > size:
+            # As many of the first as fit; `found` has the number of all.
+            fitting = 1
+            while too_many - fitting > 1:
+                middle = (fitting + too_many) // 2
+                if shape.size_of_part(page_of(middle)) <= size:
+                    fitting = middle
+                else:
+                    too_many = middle
+            page = page_of(fitting)
         limit_page(page, size, shape)
         return page
 
