@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -28,7 +28,7 @@ from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
 from gateway.terms.local_names import local_part, readable
 from gateway.terms.name_predicates import joined_names, pairs_among
 from gateway.terms.name_walks import plain, rows_of
-from gateway.terms.names import one_line
+from gateway.terms.names import folded_words, one_line
 from gateway.transport.base import TextRow, TextRows
 
 _Text = tuple[str, str]
@@ -143,8 +143,9 @@ class SparqlNameReader:
 
         def names(deadline: Deadline) -> tuple[Name, ...]:
             return tuple(
-                Name(node, joined, is_synonym=False) if joined else _local_name(node)
+                name
                 for node, joined in deadline.checking(part)
+                for name in ([Name(node, joined, is_synonym=False)] if joined else _local_names(node))
             )
 
         found = await in_thread(call, names, unless=len(part) <= FEW_FOR_A_THREAD)
@@ -190,11 +191,14 @@ class SparqlNameReader:
         return await in_thread(call, names, unless=len(found) <= FEW_FOR_A_THREAD)
 
 
-def _local_name(node: Iri) -> Name:
-    """Return what a node without a name is found by."""
+def _local_names(node: Iri) -> Iterator[Name]:
+    """Yield what a node without a name is found by: its local name as words, and as one where that has other words."""
     local = local_part(node)
     words = readable(local)
-    return Name(node, words or local or node, is_synonym=False, kind="id", is_whole=not words)
+    if words:
+        yield Name(node, words, is_synonym=False, kind="id")
+    if not words or folded_words(words) != folded_words(local):
+        yield Name(node, local or node, is_synonym=False, kind="id", is_whole=True)
 
 
 _Joined = tuple[list[TextRow], Iri | None]

@@ -21,6 +21,7 @@ from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.learned import LetterClassProbe
+from gateway.sparql.local_names import LocalNameScan
 from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import integer, iri, literal, read
@@ -63,13 +64,16 @@ _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 class SearchReader:
     """Searches names and synonyms."""
 
-    def __init__(self, client: SparqlClient, profile: Profile, name_predicates: NamePredicates) -> None:
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates
+    ) -> None:
         self._settings = profile.search
         self._languages = profile.names.languages
         self._name_predicates = name_predicates
         self._hits = HitReader(client, profile, name_predicates)
         self._text = TextSearch(client, profile, name_predicates)
-        self._count = NameCount(client, name_predicates)
+        self._local = LocalNameScan(client, rule, name_predicates)
+        self._count = NameCount(client, name_predicates, self._local)
         self._letter_classes = LetterClassProbe(client)
         self._too_slow = 0
 
@@ -146,8 +150,9 @@ class SearchReader:
             if await self._letter_classes.is_supported(call):
                 each = patterns(words, whole=whole)
                 given: dict[str, Parameter] = {"patterns": each if every else ["|".join(each)]}
+                given |= self._local.parameters(words, every=every, whole=whole)
                 try:
-                    return replace(await self._hits.hits("search/folded", given, scope, call), how=how)
+                    return replace(await self._folded(given, scope, call), how=how)
                 except QueryRefused as refused:
                     _log.info("names are compared as they were typed: %s", refused)
             if whole and every:
@@ -158,6 +163,16 @@ class SearchReader:
             return replace(found, how=f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
 
         return await compare_names(terms.text, scan, call)
+
+    async def _folded(self, given: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
+        """Compare all names, and local names where these are among the parameters and can be compared."""
+        if given["local"]:
+            try:
+                with call.reserving(requests=0.5, time=0.5):
+                    return await self._hits.hits("search/folded", given, scope, call)
+            except Fault as fault:
+                self._local.note(fault)
+        return await self._hits.hits("search/folded", {**given, "local": []}, scope, call)
 
 
 def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
@@ -178,12 +193,18 @@ def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
     )
 
 
+_ALL = "urn:bfs-ql:all"
+"""Stands for the predicate of all triples."""
+
+
 class NameCount:
     """Counts names up to a bound, once for each bound."""
 
-    def __init__(self, client: SparqlClient, name_predicates: NamePredicates) -> None:
+    def __init__(self, client: SparqlClient, name_predicates: NamePredicates, local: LocalNameScan) -> None:
         self._client = client
         self._name_predicates = name_predicates
+        self._local = local
+        self._are_triples_counted = True
         self._counted_for: tuple[Iri, ...] = ()
         self._known: dict[int, bool] = {}
 
@@ -196,11 +217,16 @@ class NameCount:
         if self._counted_for != compared:
             self._counted_for, self._known = compared, {}
         if bound not in self._known:
+            triples = self._local.triples if self._are_triples_counted else []
+            given: dict[str, Parameter] = {**name_parameters(compared), "most": bound + 1, "triples": triples}
             try:
-                given: dict[str, Parameter] = {**name_parameters(compared), "most": bound + 1}
-                answer = await self._client.rows("search/name_count", call, given)
-                self._known[bound] = sum(integer("count")(answer.whole())) <= bound
+                rows = (await self._client.rows("search/name_count", call, given)).whole()
+                counts = dict(read(rows, iri("p"), integer("count")))
+                self._local.use_count(counts.pop(_ALL, 0) if triples else None)
+                self._known[bound] = sum(counts.values()) <= bound
             except Fault as fault:
+                # An engine may count names, and not so many triples.
+                self._are_triples_counted = False
                 _log.info("the names of the graph could not be counted: %s", fault)
                 return False
         return self._known[bound]

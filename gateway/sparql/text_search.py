@@ -22,14 +22,15 @@ from typing import Protocol, TypeVar
 from gateway.errors import Fault, InputError, QueryRefused, QueryTooLong, quoted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
-from gateway.graph.values import Hit, Hits, Iri
+from gateway.graph.values import Hit, HitKind, Hits, Iri
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.local_names import local_hits
 from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.table import Table, binding, iri, literal, read
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import is_walk, local_name
+from gateway.terms.iri import LOCAL_NAME, is_walk, local_name
 from gateway.terms.name_walks import plain
 from gateway.terms.names import Sought, is_word, listed_words, one_line, words_of
 from gateway.terms.prefixes import in_prose
@@ -192,13 +193,14 @@ class HitReader:
         synonyms, codes = set(self._name_predicates.synonyms), set(self._name_predicates.codes)
 
         def found(_: Deadline) -> tuple[Hit, ...]:
-            each = read(rows, iri("n"), iri("p"), literal("v"))
-            return tuple(
-                dict.fromkeys(
-                    Hit(entity, one_line(name.value), by in synonyms, "code" if by in codes else "name", name.language)
-                    for entity, by, name in each
-                )
-            )
+            hits: dict[Hit, None] = {}
+            for entity, by, name in read(rows, iri("n"), iri("p"), literal("v")):
+                if by == LOCAL_NAME:
+                    hits.update(dict.fromkeys(local_hits(entity, scope.typed)))
+                    continue
+                kind: HitKind = "code" if by in codes else "name"
+                hits[Hit(entity, one_line(name.value), by in synonyms, kind, name.language)] = None
+            return tuple(hits)
 
         return Hits(await in_thread(call, found, unless=len(rows) <= FEW_FOR_A_THREAD), truncated, how="")
 

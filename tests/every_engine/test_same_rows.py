@@ -46,7 +46,7 @@ from gateway.terms.iri import (
     is_plain_iri,
 )
 from gateway.terms.name_walks import NameWalk
-from gateway.terms.names import patterns
+from gateway.terms.names import patterns, patterns_inside
 from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from tests.columns import BEHIND_HTTP, Column
@@ -328,9 +328,15 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             {
                 **_only(values, "predicates", "walks", "codes", "pairs", "typed", "type_predicates", "types"),
                 "patterns": patterns(words),
+                "names": NAME_PREDICATES,
+                "no_edges": there.rules[0]["excepted"],
+                "local": local,
+                "markers": [],
+                "associations": [],
             }
             for words in WORDS
             for values in _searches(there, words)
+            for local in ([], patterns_inside(words))
         ],
         "search/letter_classes": [
             {"pattern": patterns(["bjork"])[0], "matching": ["Bj\u00f6rk", "Bjo\u0308rk"], "others": others}
@@ -338,9 +344,9 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
         ],
         "search/sample": [{"predicates": names, "most": 5_000} for names in (NAME_PREDICATES, SYNONYM_PREDICATES[:1])],
         "search/name_count": [
-            {"predicates": names, "walks": WALKS, "most": most}
+            {"predicates": names, "walks": WALKS, "most": most, "triples": triples}
             for names in (NAME_PREDICATES, NAME_PREDICATES[:1], NAME_PREDICATES[-1:], [*NAME_PREDICATES, RDF_TYPE])
-            for most in (1_000_000, 2)
+            for most, triples in ((1_000_000, []), (2, [1_000_000]))
         ],
         "search/any_word": _searches(there),
         "search/blank_names": [

@@ -1,0 +1,90 @@
+"""Local names of the nodes of an endpoint that have no name, compared with the names.
+
+They stand in no index, and to read them is to read all nodes: so only a graph of few triples has them compared, by one
+more branch of the query that compares all names. Its size comes with the number of its names.
+
+Rules: docs/profiles.md, "Codes and local names".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+from gateway.errors import DeadlinePassed, Fault
+from gateway.graph.values import Hit, Iri
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.nodes import NamePredicates
+from gateway.sparql.rule import EdgeRule
+from gateway.sparql.template import Parameter
+from gateway.terms.local_names import local_part, readable
+from gateway.terms.name_walks import plain
+from gateway.terms.names import Sought, fold_accents, patterns_inside
+
+_log = logging.getLogger(__name__)
+
+MOST_TRIPLES = 200_000
+"""Triples of a graph whose local names are compared, at most: every engine reads so many in a second or two."""
+
+_ATTEMPTS = 2
+"""Comparisons that may fail, before no more are tried."""
+
+_IN_LOCAL_NAME = "(?:{})[^/#]*[/#]*(?:[?][^#]*)?$"
+"""What stands in the last part of an IRI."""
+
+_UNREAD = "[^!-$&-~]"
+"""A character that stands for another one, or is matched by its bytes."""
+
+
+class LocalNameScan:
+    """Says whether a comparison of all names looks at local names too, and at which."""
+
+    def __init__(self, client: SparqlClient, rule: EdgeRule, name_predicates: NamePredicates) -> None:
+        self._client = client
+        self._rule = rule
+        self._name_predicates = name_predicates
+        self._is_small = False
+        self._failed = 0
+
+    @property
+    def triples(self) -> Sequence[int]:
+        """How far the triples of the graph are counted with its names; empty where they are not."""
+        return [MOST_TRIPLES + 1] if self._client.is_remote and not self._client.flow.quota.is_limited else []
+
+    def use_count(self, triples: int | None) -> None:
+        """Take the number of triples as counted; None where they were not."""
+        self._is_small = triples is not None and triples <= MOST_TRIPLES
+
+    def parameters(self, words: Sequence[str], *, every: bool, whole: bool) -> Mapping[str, Parameter]:
+        """Return what compares local names, as parameters of a template; that they are not, where that is so."""
+        names = self._name_predicates.all
+        # Where there are too many matches, the names come first.
+        is_asked = self._is_small and self._failed < _ATTEMPTS and not (every and whole)
+        each = [_IN_LOCAL_NAME.format(f"{one}|{_UNREAD}") for one in patterns_inside(words)] if is_asked else []
+        return {
+            "local": each if every or not each else ["|".join(each)],
+            "names": plain(names),
+            "no_edges": self._rule.excepted,
+            **self._rule.evidence_of_nodes,
+        }
+
+    def note(self, fault: Fault) -> None:
+        """Note that a comparison failed: one that is refused, or takes too long, would be so again."""
+        _log.info("local names could not be compared: %s", fault)
+        self._failed += _ATTEMPTS if fault.smaller or isinstance(fault, DeadlinePassed) else 1
+
+
+def local_hits(node: Iri, typed: str) -> Iterator[Hit]:
+    """Yield what a node without a name may be found by: one that does not read as a name only where it is typed whole.
+
+    Args:
+        node: The node.
+        typed: The text that is searched.
+    """
+    local = local_part(node)
+    words = readable(local)
+    # As one word and as several: people type both.
+    for text in dict.fromkeys([words, local]) if words else [local]:
+        if text and (words or fold_accents(text) == Sought.of(typed).text):
+            yield Hit(node, text, is_synonym=False, kind="id")
+
