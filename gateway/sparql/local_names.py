@@ -55,11 +55,10 @@ class LocalNameScan:
         """Take the number of triples as counted; None where they were not."""
         self._is_small = triples is not None and triples <= MOST_TRIPLES
 
-    def parameters(self, words: Sequence[str], *, every: bool, whole: bool) -> Mapping[str, Parameter]:
-        """Return what compares local names, as parameters of a template; that they are not, where that is so."""
+    def parameters(self, words: Sequence[str], *, every: bool) -> Mapping[str, Parameter]:
+        """Return what compares local names with words, as parameters of a template; empty where they are not."""
         names = self._name_predicates.all
-        # Where there are too many matches, the names come first.
-        is_asked = self._is_small and self._failed < _ATTEMPTS and not (every and whole)
+        is_asked = words and self._is_small and self._failed < _ATTEMPTS
         each = [_IN_LOCAL_NAME.format(f"{one}|{_UNREAD}") for one in patterns_inside(words)] if is_asked else []
         return {
             "local": each if every or not each else ["|".join(each)],

@@ -83,7 +83,7 @@ class SearchReader:
             return await self.named(terms.text, types, call)
         index_first = self._settings.index not in {"auto", "none"}
         if not index_first and await self._may_compare(min(_FEW_NAMES, self._settings.scan_triples), call):
-            return await self._compared(terms, types, call)
+            return await self._compared(terms, types, call, local=True)
         indexed = await self._indexed(terms, types, call, every=True)
         exact = await self.named(terms.text, types, call)
         steps = [exact] if indexed is None else [indexed, exact]
@@ -132,7 +132,7 @@ class SearchReader:
             return Hits((), truncated=False, how=how, exhaustive=False), False
         try:
             with call.reserving(requests=0.5, time=0.4):
-                compared = await self._compared(terms, types, call)
+                compared = await self._compared(terms, types, call, local=False)
         except Fault as fault:
             if not (fault.smaller or isinstance(fault, DeadlinePassed)):
                 raise
@@ -141,8 +141,8 @@ class SearchReader:
         self._too_slow = 0
         return compared, True
 
-    async def _compared(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
-        """Compare all names: those with every word, and if there are none, those with some."""
+    async def _compared(self, terms: SearchTerms, types: Sequence[Iri], call: Call, *, local: bool) -> Hits:
+        """Compare all names, perhaps local ones too: those with every word, and if there are none, those with some."""
         scope = Scope(self._name_predicates.all, types, terms.text)
 
         async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:
@@ -150,7 +150,8 @@ class SearchReader:
             if await self._letter_classes.is_supported(call):
                 each = patterns(words, whole=whole)
                 given: dict[str, Parameter] = {"patterns": each if every else ["|".join(each)]}
-                given |= self._local.parameters(words, every=every, whole=whole)
+                # Where there are too many matches, the names come first.
+                given |= self._local.parameters(words if local and not (every and whole) else [], every=every)
                 try:
                     return replace(await self._folded(given, scope, call), how=how)
                 except QueryRefused as refused:
