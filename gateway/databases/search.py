@@ -11,11 +11,12 @@ from gateway.databases.terms import IriMapping
 from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
-from gateway.graph.reading import compare_names
+from gateway.graph.reading import compare_names, local_hits
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import WHOLE, Hit, Hits, Iri, Mark, NodeFacts, Schema, SearchTerms
 from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import is_reached_by, is_skolem, not_sendable
+from gateway.terms.local_names import local_patterns
 from gateway.terms.names import listed_words, patterns
 
 _CANDIDATES = 5_000
@@ -72,13 +73,28 @@ class SearchReader:
             return await self.named(terms.text, types, call)
 
         async def scan(words: Sequence[str], *, every: bool, whole: bool) -> Hits:
-            each = await in_thread(call, lambda _: list(map(self._expression, patterns(words, whole=whole))))
-            return await self._scan(terms, each, types, call, every=every, whole=whole)
+            each, ids = await in_thread(call, lambda _: self._patterns(words, every=every, whole=whole))
+            return await self._scan(terms, each, ids, types, call, every=every, whole=whole)
 
         return await compare_names(terms.text, scan, call)
 
+    def _patterns(
+        self, words: Sequence[str], *, every: bool, whole: bool
+    ) -> tuple[Sequence[str], Sequence[str] | None]:
+        """Return patterns of names, and of IDs; None where there are too many names already."""
+        names = list(map(self._expression, patterns(words, whole=whole)))
+        return names, None if every and whole else list(map(self._expression, local_patterns(words, every=every)))
+
     async def _scan(
-        self, terms: SearchTerms, each: Sequence[str], types: Sequence[Iri], call: Call, *, every: bool, whole: bool
+        self,
+        terms: SearchTerms,
+        each: Sequence[str],
+        ids: Sequence[str] | None,
+        types: Sequence[Iri],
+        call: Call,
+        *,
+        every: bool,
+        whole: bool,
     ) -> Hits:
         how = f"names and synonyms with {'every word' if every else 'any word of'}: {listed_words(terms.words)}"
         wanted = each if every else ["|".join(each)]
@@ -94,11 +110,11 @@ class SearchReader:
             max(wanted, key=len),
             wanted,
             self._types(types),
-            *by_index,
+            *(by_index or [ids]),
             # One row of an index is about no entity.
             at_most=_CANDIDATES + bool(by_index),
         )
-        hits, is_cut = self._hits(found)
+        hits, is_cut = self._hits(found, terms.text)
         # The end of a text that is cut was not compared.
         is_whole = all(len(hit.text) < _LONGEST for hit in hits)
         return Hits(hits, is_cut, how, exhaustive=is_whole and not by_index)
@@ -110,7 +126,7 @@ class SearchReader:
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)
         found = await self._client.rows("named", call, given, self._types(types), at_most=_CANDIDATES)
-        return Hits(*self._hits(found), how, exhaustive=False)
+        return Hits(*self._hits(found, text), how, exhaustive=False)
 
     async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types; see `GraphStore.of_types`."""
@@ -122,7 +138,7 @@ class SearchReader:
     def _types(self, types: Sequence[Iri]) -> list[str] | None:
         return self._terms.texts_of(types) if types else None
 
-    def _hits(self, found: DatabaseRows) -> tuple[tuple[Hit, ...], bool]:
+    def _hits(self, found: DatabaseRows, typed: str) -> tuple[tuple[Hit, ...], bool]:
         """Return the hits, and whether there are, or may be, more."""
         rows, is_cut = found.part()
         hits: dict[Hit, None] = {}
@@ -130,6 +146,8 @@ class SearchReader:
             if node is None:
                 # An index has more entities than it gave, and those may be the ones with the types asked for.
                 is_cut = is_cut or flag
+            elif text is None:
+                hits.update(dict.fromkeys(local_hits(self._ids.iri(node), typed)))
             else:
                 hits[Hit(self._ids.iri(node), text, is_synonym=flag)] = None
         return tuple(hits), is_cut

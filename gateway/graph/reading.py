@@ -7,7 +7,7 @@ each ID counts what it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from gateway.graph.values import (
     Description,
     Edge,
     Evidence,
+    Hit,
     Hits,
     Iri,
     Mark,
@@ -37,7 +38,8 @@ from gateway.graph.values import (
     all_terms,
 )
 from gateway.terms.iri import is_sendable, is_skolem, not_sendable
-from gateway.terms.names import MOST_WORDS, Fit, Sought, is_unspaced
+from gateway.terms.local_names import local_part, readable
+from gateway.terms.names import MOST_WORDS, Fit, Sought, fold_accents, is_unspaced
 
 _FEW_TERMS = 4_000
 """Edges, nodes or values that are looked at in some milliseconds."""
@@ -368,3 +370,18 @@ def _not_known(answers: Iterable[Neighbours], known: Mapping[Iri, int], deadline
     """Return the neighbours that are not known, each once."""
     found = (node for answer in answers for node in deadline.checking(answer.nodes) if node not in known)
     return list(dict.fromkeys(found))
+
+
+def local_hits(node: Iri, typed: str) -> Iterator[Hit]:
+    """Yield what a node without a name is found by: what does not read as a name, only where it is typed whole.
+
+    Args:
+        node: The node.
+        typed: The text that is searched.
+    """
+    local = local_part(node)
+    words = readable(local)
+    # As one word and as several: people type both.
+    for text in dict.fromkeys([words, local]) if words else [local]:
+        if text and (words or fold_accents(text) == Sought.of(typed).text):
+            yield Hit(node, text, is_synonym=False, kind="id")

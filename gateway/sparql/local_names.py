@@ -9,17 +9,15 @@ Rules: docs/profiles.md, "Codes and local names".
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.errors import DeadlinePassed, Fault
-from gateway.graph.values import Hit, Iri
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.template import Parameter
-from gateway.terms.local_names import local_part, readable
+from gateway.terms.local_names import local_patterns
 from gateway.terms.name_walks import plain
-from gateway.terms.names import Sought, fold_accents, patterns_inside
 
 _log = logging.getLogger(__name__)
 
@@ -28,12 +26,6 @@ MOST_TRIPLES = 200_000
 
 _ATTEMPTS = 2
 """Comparisons that may fail, before no more are tried."""
-
-_IN_LOCAL_NAME = "(?:{})[^/#]*[/#]*(?:[?][^#]*)?$"
-"""What stands in the last part of an IRI."""
-
-_UNREAD = "[^!-$&-~]"
-"""A character that stands for another one, or is matched by its bytes."""
 
 
 class LocalNameScan:
@@ -59,9 +51,8 @@ class LocalNameScan:
         """Return what compares local names with words, as parameters of a template; empty where they are not."""
         names = self._name_predicates.all
         is_asked = words and self._is_small and self._failed < _ATTEMPTS
-        each = [_IN_LOCAL_NAME.format(f"{one}|{_UNREAD}") for one in patterns_inside(words)] if is_asked else []
         return {
-            "local": each if every or not each else ["|".join(each)],
+            "local": local_patterns(words, every=every) if is_asked else [],
             "names": plain(names),
             "no_edges": self._rule.excepted,
             **self._rule.evidence_of_nodes,
@@ -71,19 +62,3 @@ class LocalNameScan:
         """Note that a comparison failed: one that is refused, or takes too long, would be so again."""
         _log.info("local names could not be compared: %s", fault)
         self._failed += _ATTEMPTS if fault.smaller or isinstance(fault, DeadlinePassed) else 1
-
-
-def local_hits(node: Iri, typed: str) -> Iterator[Hit]:
-    """Yield what a node without a name may be found by: one that does not read as a name only where it is typed whole.
-
-    Args:
-        node: The node.
-        typed: The text that is searched.
-    """
-    local = local_part(node)
-    words = readable(local)
-    # As one word and as several: people type both.
-    for text in dict.fromkeys([words, local]) if words else [local]:
-        if text and (words or fold_accents(text) == Sought.of(typed).text):
-            yield Hit(node, text, is_synonym=False, kind="id")
-

@@ -64,9 +64,7 @@ _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 class SearchReader:
     """Searches names and synonyms."""
 
-    def __init__(
-        self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates
-    ) -> None:
+    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates) -> None:
         self._settings = profile.search
         self._languages = profile.names.languages
         self._name_predicates = name_predicates

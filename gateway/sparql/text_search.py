@@ -22,11 +22,11 @@ from typing import Protocol, TypeVar
 from gateway.errors import Fault, InputError, QueryRefused, QueryTooLong, quoted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
+from gateway.graph.reading import local_hits
 from gateway.graph.values import Hit, HitKind, Hits, Iri
 from gateway.settings.endpoint import EngineName
 from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.local_names import local_hits
 from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.table import Table, binding, iri, literal, read
 from gateway.sparql.template import Parameter

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from urllib.parse import unquote
+
+from gateway.terms.names import patterns_inside
 
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 """Of a file."""
@@ -64,6 +67,24 @@ def readable(local: str) -> str:
     if _LETTERS.search(local) is None or any(one.search(local) for one in (_DIGITS, _UUID, _HEX)) or _has_hash(local):
         return ""
     return " ".join(_BETWEEN.sub(" ", local).split())
+
+
+_IN_LOCAL_NAME = "(?:{}|{})[^/#]*[/#]*(?:[?][^#]*)?$"
+"""What stands in the last part of an IRI."""
+
+_UNREAD = "[^!-$&-~]"
+"""A character that stands for another one, as `%` does, or that some engines match by its bytes."""
+
+
+def local_patterns(words: Sequence[str], *, every: bool) -> list[str]:
+    """Return patterns that IRIs match whose local names have some words; others may match, too.
+
+    Args:
+        words: Words as `gateway.terms.names.folded_words` returns them.
+        every: Whether a local name is to have all of them, which then have a pattern each.
+    """
+    each = [_IN_LOCAL_NAME.format(one, _UNREAD) for one in patterns_inside(words)]
+    return each if every or not each else ["|".join(each)]
 
 
 def _has_hash(local: str) -> bool:

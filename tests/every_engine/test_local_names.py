@@ -1,4 +1,4 @@
-"""Nodes without a name are found by their local names: in a file, and on every engine by the query that compares names."""
+"""Nodes without a name are found by their local names: in a file, and on every engine by the query of all names."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +11,6 @@ from gateway.tools.gateway import Gateway
 from tests.columns import BEHIND_HTTP, Asked, ColumnName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
-from tests.small import WatchedElsewhere, engine, over
 
 pytestmark = pytest.mark.anyio
 

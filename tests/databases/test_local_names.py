@@ -1,0 +1,79 @@
+"""Nodes without a name are found by their local names in both databases, as at every engine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.settings.profile import Profile
+from gateway.tools.gateway import Gateway
+from tests.neo4j.database import Neo4jColumn, address_at, own_database
+from tests.postgres.database import Database, PostgresColumn
+from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+
+pytestmark = [pytest.mark.anyio, pytest.mark.server]
+
+GRAPH = """
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix b: <http://example.org/building#> .
+@prefix p: <http://example.org/place/> .
+b:vav_C180 a b:Box ; b:feeds b:room_C180 , b:roomPlan .
+b:roomPlan a b:Plan . b:room_C180 a b:Chamber ; b:is b:Q42 .
+b:hasSubSystem a b:Part ; b:is b:room_C180 , b:pointed_at .
+b:named a b:Part ; rdfs:label "a name of its own" ; b:is b:room_C180 .
+p:K%C3%B6ln a b:Place ; b:is b:room_C180 . p:Düsseldorf a b:Place ; b:is b:room_C180 .
+"""
+
+FOUND = [
+    ("room C180", ["building#room_C180"]),
+    ("hassubsystem", ["building#hasSubSystem"]),
+    ("sub system", ["building#hasSubSystem"]),
+    ("room", ["building#roomPlan", "building#room_C180"]),
+    ("pointed", ["building#pointed_at"]),
+    ("koln", ["place/K%C3%B6ln"]),
+    ("dusseldorf", ["place/Düsseldorf"]),
+    ("q42", ["building#Q42"]),
+]
+NOT_FOUND = ["named", "example", "q4"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The graph."""
+    path = tmp_path / "local.ttl"
+    path.write_text(GRAPH, encoding="utf-8")
+    return path
+
+
+async def _are_found(gateway: Gateway) -> None:
+    for query, expected in FOUND:
+        answer = await gateway.search_entities(query)
+        hits = [(gateway.prefixes.expand(hit.id), hit.match) for hit in answer.result]
+        assert sorted(hits) == sorted((f"http://example.org/{node}", "id") for node in expected), query
+        assert answer.complete
+    for query in NOT_FOUND:
+        assert (await gateway.search_entities(query)).result == [], query
+    typed = await gateway.search_entities("room", ["Chamber"])
+    assert [gateway.prefixes.expand(hit.id) for hit in typed.result] == ["http://example.org/building#room_C180"]
+
+
+async def test_in_postgresql(database: Database, file: Path) -> None:
+    engine = PostgresColumn("in-process", {"local": [file]}, database=database)
+    async with engine.open("local", Profile()) as gateway:
+        await _are_found(gateway)
+
+
+@pytest.fixture
+def neo4j(file: Path, tmp_path: Path) -> Iterator[Neo4jColumn]:
+    """Neo4j, with that graph."""
+    files = {"local": [file]}
+    try:
+        with own_database(tmp_path, files) as server:
+            yield Neo4jColumn("in-process", files, address=address_at(server.port))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+
+
+async def test_in_neo4j(neo4j: Neo4jColumn) -> None:
+    async with neo4j.open("local") as gateway:
+        await _are_found(gateway)
