@@ -39,6 +39,31 @@ def test_texts_are_translations_where_their_numbers_agree(tags: tuple[str, ...],
     assert are_translations(texts(*tags)) == are
 
 
+@pytest.mark.parametrize(
+    ("values", "are"),
+    [
+        (["19.-20. sec.@it", "ohne Klavier@de"], False),
+        (["16.-18. Jh.@de", "19.-20. sec.@it"], False),
+        (["19. sec.@it", "si bemolle@it", "C@de", "B@de"], False),
+        (["19. sec.@it", "19th century@en"], True),
+        (["19.-20. sec.@it", "siglo XIX-XX@es"], True),
+        (["carbon-14 dating@en", "radiohiiliajoitus@fi"], True),
+        (["a mountain of more than 1,000 metres, which rises from the sea@en", "montagne@fr"], True),
+        (["第9期@ja", *(f"Stage@{tag}" for tag in ("de", "en", "es", "fr", "it", "nl"))], True),
+        (["Stimme@de", "voice@en", "a@und", "b@zxx"], True),
+        (["Stimme@de", "a@und"], False),
+    ],
+)
+def test_figures_that_no_other_text_has_are_no_translation(values: list[str], *, are: bool) -> None:
+    given = [Literal(text, language=tag) for text, _, tag in (one.rpartition("@") for one in values)]
+    assert are_translations(given) == are
+
+
+def test_texts_in_no_language_are_always_shown() -> None:
+    given = [Literal("Stimme", language="de"), Literal("voice", language="en"), Literal("V.", language="und")]
+    assert [one.value for one in shown_texts(given, language_order(["en"]))] == ["voice", "V."]
+
+
 def test_of_translations_one_language_is_shown_and_what_has_none() -> None:
     given = [*texts("", "de", "en", "fr"), Literal("7", "http://www.w3.org/2001/XMLSchema#integer")]
     assert [one.value for one in shown_texts(given, language_order([]))] == [" 0", "en 2", "7"]
