@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.report import Line
+from benchmarks.unnamed import write_local_names, write_notations
 from benchmarks.variants import TARGETS, VARIANTS
 from gateway.answers.models import SearchHit
 from gateway.api import open_gateway
@@ -79,6 +80,21 @@ WD50K: Final = Graph("wd50k.nt.gz", "wikidata-local", "http://www.wikidata.org/p
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A name, and who has it.
+
+    Attributes:
+        text: The name.
+        entities: All entities that have it, as a label or an alias.
+        type: A type of one that has it as what it is asked for; empty where none has one.
+    """
+
+    text: str
+    entities: frozenset[str]
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """Something that searches a graph.
 
@@ -88,6 +104,8 @@ class Column:
         sample: Labels that it is asked about, seeded; None: all.
         bound: Whether it has to reach the targets.
         at_once: Searches that go on at once, so that an engine behind HTTP and this process are both at work.
+        variants: Those that are asked.
+        makes: Writes a graph of other nodes, of the names of this one, and returns what they are found by.
     """
 
     graph: Graph
@@ -95,6 +113,8 @@ class Column:
     sample: int | None = None
     bound: bool = False
     at_once: int = 1
+    variants: Collection[str] = tuple(VARIANTS)
+    makes: Callable[[Sequence[Named], Path], Mapping[str, frozenset[str]]] | None = None
 
 
 @contextmanager
@@ -116,6 +136,16 @@ def _own_index(engine: Literal["fuseki", "virtuoso", "blazegraph"], graph: Graph
         yield there.open(graph.name, asking)
 
 
+def _of_local_names(names: Sequence[Named], file: Path) -> Mapping[str, frozenset[str]]:
+    return write_local_names(((one.text, one.type) for one in names), file)
+
+
+def _of_notations(names: Sequence[Named], file: Path) -> Mapping[str, frozenset[str]]:
+    # Of several entities of one name it is not known which of them has the type.
+    nodes = {entity: one.type for one in names if len(one.entities) == 1 for entity in one.entities}
+    return write_notations(nodes.items(), file)
+
+
 _SCANS: Final = frozenset({"search/folded", "search/every_word", "search/any_word"})
 """Queries that compare all names, which no column is about."""
 
@@ -123,25 +153,14 @@ SAMPLE: Final = 5_000
 COLUMNS: Final[Mapping[str, Column]] = {
     "local index, medlit": Column(MEDLIT, _embedded, bound=True),
     "local index, wd50k": Column(WD50K, _embedded, bound=True),
+    "local names, wd50k": Column(
+        WD50K, _embedded, bound=True, variants=[one for one in VARIANTS if one != "alias"], makes=_of_local_names
+    ),
+    "notations, wd50k": Column(WD50K, _embedded, bound=True, variants=["exact", "lower case"], makes=_of_notations),
     "Fuseki, wd50k": Column(WD50K, partial(_own_index, "fuseki"), SAMPLE, at_once=4),
     "Virtuoso, wd50k": Column(WD50K, partial(_own_index, "virtuoso"), SAMPLE, at_once=4),
     "Blazegraph, wd50k": Column(WD50K, partial(_own_index, "blazegraph"), SAMPLE, at_once=4),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A name, and who has it.
-
-    Attributes:
-        text: The name.
-        entities: All entities that have it, as a label or an alias.
-        type: A type of one that has it as what it is asked for; empty where none has one.
-    """
-
-    text: str
-    entities: frozenset[str]
-    type: str
 
 
 @dataclass(slots=True)
@@ -208,13 +227,25 @@ async def measure(column: Column, sample: int | None = None) -> Counts:
     """Ask for every variant of every name."""
     labels, aliases = names_of(column.graph)
     size = sample or column.sample
+    if column.makes is not None:
+        with tempfile.TemporaryDirectory(prefix="recall-") as folder:
+            file = Path(folder) / "graph.nt"
+            found = column.makes(labels, file)
+            types = {text: one.type for one in labels for text in (one.text, *map(_last_part, one.entities))}
+            named = [Named(text, nodes, types.get(text, "")) for text, nodes in found.items()]
+            return await _measured(column, open_gateway(file), named, (), size)
     with column.open(column.graph) as opened:
-        return await _measured(opened, labels, aliases, size, column.at_once)
+        return await _measured(column, opened, labels, aliases, size)
+
+
+def _last_part(iri: str) -> str:
+    return iri.rpartition("/")[2]
 
 
 async def _measured(
-    opened: Gateway, labels: Sequence[Named], aliases: Sequence[Named], size: int | None, at_once: int
+    column: Column, opened: Gateway, labels: Sequence[Named], aliases: Sequence[Named], size: int | None
 ) -> Counts:
+    at_once = column.at_once
     counts: dict[tuple[str, bool], Count] = {}
     async with opened as gateway:
         # What is made at the first search is no part of the others' time.
@@ -223,7 +254,8 @@ async def _measured(
         sent = [] if first.explain is None else first.explain.sent
         if asked := [query.template for query in sent if query.template in _SCANS]:
             raise ServerUnavailable(f"needs an index of names; the graph was asked instead: {', '.join(asked)}")
-        for variant, make in VARIANTS.items():
+        for variant in column.variants:
+            make = VARIANTS[variant]
             names = _spread(aliases if variant == "alias" else labels, size)
             for typed in (False, True):
                 count = counts[variant, typed] = Count()
@@ -295,7 +327,7 @@ def _table(found: Mapping[str, Counts]) -> Table:
         table.add_column(name, justify="right", overflow="fold")
     for variant in VARIANTS:
         for typed in (False, True):
-            cells = [_cell(counts[variant, typed]) for counts in found.values()]
+            cells = [_cell(counts.get((variant, typed), Count())) for counts in found.values()]
             table.add_row(variant, "given" if typed else "", f"{TARGETS[variant]:g}", *cells)
     return table
 

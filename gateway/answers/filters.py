@@ -16,7 +16,7 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
-from gateway.members.figures import NOT_SHOWN, Grouped, Grouping
+from gateway.members.figures import NOT_SHOWN, Grouped
 from gateway.members.ordering import Ordered
 from gateway.members.reading import (
     NOTHING_ASKED,
@@ -312,7 +312,7 @@ class TopologyFilter:
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
         if members is not None and question.members.grouping is not None:
             is_whole = not (topology.gaps or gaps.entries or undecided)
-            members = await self._grouped(members, question.members.grouping, question.call, gaps, warnings, is_whole)
+            members = await self._grouped(members, question.members, question.call, gaps, warnings, is_whole)
         counts = Counter(removed.values())
         counts["partial_paths"] = topology.partial
         return FilteredTopology(
@@ -411,7 +411,7 @@ class TopologyFilter:
     async def _grouped(
         self,
         members: Members,
-        grouping: Grouping,
+        question: MemberQuestion,
         call: Call,
         gaps: GapCollector,
         warnings: list[str],
@@ -420,7 +420,7 @@ class TopologyFilter:
         """Return members with their groups, which there are only where no member is missing and no value."""
         grouped = Grouped()
         if is_whole:
-            grouped = await self._members.grouped(members.nodes, grouping, call)
+            grouped = await self._members.grouped(members.nodes, question, call)
             if not grouped.mark.whole:
                 gaps.add_marks([(members.nodes[0], grouped.mark)])
             warnings.extend(grouped.warnings)

@@ -17,7 +17,7 @@ from typing import Literal as Literal_
 from gateway.errors import EndpointFault, counted, quoted
 from gateway.graph.aggregates import Aggregated, Totals
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import End, Ends, Walk
+from gateway.graph.walks import NAMES, End, Ends, Walk
 from gateway.members.ordering import Key, extreme, in_kinds, number_key, placed, value_of, were
 from gateway.terms.comparable import Number, Period, Text, comparable, number_in
 from gateway.terms.iri import XSD
@@ -125,9 +125,10 @@ class Grouped:
 def may_be_aggregated(grouping: Grouping) -> bool:
     """Return whether an engine may compute figures itself.
 
-    How many different values there are is for us to say: engines count 1 and 1.0 as two.
+    How many different values there are is for us to say: engines count 1 and 1.0 as two. So is which name a node shows.
     """
-    return len(grouping.by or ()) <= 1 and all(one.kind != "distinct" for one in grouping.figures)
+    has_names = NAMES in grouping.walks
+    return not has_names and len(grouping.by or ()) <= 1 and all(one.kind != "distinct" for one in grouping.figures)
 
 
 def of_aggregates(

@@ -18,8 +18,9 @@ from gateway.graph.walks import NAMES, TYPES, Alternatives, Condition, Ends, Nod
 from gateway.members.deciding import Decider
 from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
 from gateway.members.list_places import Places, list_places, with_list_members
-from gateway.members.ordering import Ordered, in_order, were
+from gateway.members.ordering import Ordered, in_one_language, in_order, were
 from gateway.terms.iri import is_reached_by
+from gateway.terms.literals import Literal
 
 Show = Literal_["both", "id", "name"]
 """What stands for a node in rows: its ID and its name, or one of them."""
@@ -195,12 +196,24 @@ class MemberReader:
             unless=len(nodes) <= FEW_FOR_A_THREAD,
         )
 
-    async def grouped(self, nodes: Sequence[Iri], grouping: Grouping, call: Call) -> Grouped:
-        """Return nodes in groups with what is computed over these."""
+    async def grouped(self, nodes: Sequence[Iri], question: MemberQuestion, call: Call) -> Grouped:
+        """Return nodes in groups with what is computed over these; of translations in the language of the call, if any.
+
+        Raises:
+            ValueError: No groups are asked for.
+        """
+        grouping = question.grouping
+        if grouping is None:
+            raise ValueError("no groups were asked for")
         of_ways = {one.walk for one in grouping.figures if one.is_of_ways and one.walk is not None}
         with call.tally.stage("metadata"):
-            found = await self._with_lists(nodes, grouping.walks, call, of_ways)
-            ends = _with_list_members(found)
+            walks = [walk for walk in grouping.walks if walk != NAMES]
+            ends = dict(_with_list_members(await self._with_lists(nodes, walks, call, of_ways)))
+            if call.language:
+                ends = {walk: _in_one_language(by_node, question.languages) for walk, by_node in ends.items()}
+            if NAMES in grouping.walks:
+                shown = await self.names(nodes, call)
+                ends[NAMES] = {node: _called(shown, node) for node in nodes}
             named = {one.walk for one in grouping.figures if one.kind in {"min", "max"}} | {grouping.by}
             targets = [
                 end
@@ -234,7 +247,11 @@ class MemberReader:
             of_rests = await self._proven(list(rests.values()), call) if found else {}
             if not found or len(of_rests) < len(rests):
                 return None
-            names = await self.names((end for end in found[members].groups if isinstance(end, str)), call)
+            groups = found[members].groups
+            if call.language and any(isinstance(end, Literal) and end.language for end in groups):
+                # Which of them are translations, each node alone tells.
+                return None
+            names = await self.names((end for end in groups if isinstance(end, str)), call)
         totals = {
             walk: Aggregated({**found[one].groups, **(of_rests[rests[walk]].groups if rests else {})})
             for walk, one in sums.items()
@@ -256,6 +273,16 @@ class MemberReader:
             return await self._store.ends(nodes, walk, call, ways=ways)
         facts = await self._store.nodes(nodes, call, names=False)
         return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
+
+
+def _in_one_language(by_node: Mapping[Iri, Ends], languages: Sequence[str]) -> Mapping[Iri, Ends]:
+    return {node: replace(one, ends=tuple(in_one_language(one.ends, languages))) for node, one in by_node.items()}
+
+
+def _called(names: NodeNames, node: Iri) -> Ends:
+    """Return the name that a node shows as where a walk ends."""
+    name = names.found.get(node, "")
+    return Ends((Literal(name),) if name else (), mark=names.unread.get(node, WHOLE))
 
 
 def _with_list_members(found: WalkEnds) -> WalkEnds:

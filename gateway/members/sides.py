@@ -65,6 +65,11 @@ class StepText:
     is_inverse: bool
 
 
+_IN_LANGUAGE = re.compile(r"(.+)@([A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)", re.DOTALL)
+_OF_NODES = frozenset({"name", "label"})
+"""What people call names that no predicate need be called."""
+
+
 class WalkReader:
     """Reads walks of one argument.
 
@@ -116,6 +121,9 @@ class WalkReader:
             return InputError(f"{start} has a step without a name.", valid=WALK_FORM, next_step=_STEP_FORM)
         if len(steps) > LONGEST_WALK:
             return InputError(f"{start} has {counted(len(steps), 'step')}.", valid=WALK_FORM, next_step=_STEP_FORM)
+        tagged = _IN_LANGUAGE.fullmatch(steps[-1].name)
+        if tagged is not None and (tagged[1] in _OF_NODES or self._names.predicates(tagged[1])):
+            return in_language(self._argument, quoted(text), text.strip().removesuffix(f"@{tagged[2]}"), tagged[2])
         for place, step in enumerate(steps):
             if not self._names.predicates(step.name) and not (step is steps[-1] and _is_role(step, steps[:place])):
                 return self._names.unknown(step.name)
@@ -337,3 +345,12 @@ def kind_of(value: Number | Period | Text) -> str:
             return "date"
         case Text():
             return "text"
+
+
+def in_language(argument: str, text: str, walk: str, language: str) -> InputError:
+    """Return the error of a walk with a language behind it."""
+    return InputError(
+        f"{argument}: {text} has a language behind it, and a walk has none.",
+        valid=f"Write {quoted(walk)}, and the argument language: {quoted(language)}.",
+        next_step="Names, and of translations the texts, are then those in that language.",
+    )

@@ -248,8 +248,8 @@ class MemberNames:
         by, title = None, ""
         if arguments.group_by is not None:
             bare = arguments.group_by.strip()
-            by = TYPES if bare == "type" else WalkReader(names, "group_by", union=False).required(bare).walk
-            title = bare if by == TYPES else self._title(by)
+            by = _RESERVED.get(bare) or WalkReader(names, "group_by", union=False).required(bare).walk
+            title = bare if bare in _RESERVED else self._title(by)
         reader = WalkReader(names, "compute", union=False)
         figures = dict.fromkeys(self._figure(text, reader) for text in arguments.compute or ["count"])
         grouping = Grouping(by, title, tuple(figures))
@@ -288,6 +288,8 @@ class MemberNames:
             return Figure(kind, None, kind)
         if not rest:
             raise no_figure(quoted(text))
+        if rest == "name":
+            return Figure(kind, NAMES, f"{kind} {rest}")
         walk = reader.required(rest).walk
         return Figure(kind, walk, f"{kind} {self._title(walk)}")
 

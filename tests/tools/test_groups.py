@@ -150,3 +150,63 @@ async def test_there_is_no_figure_where_a_value_could_not_be_read() -> None:
         assert answer.keys().isdisjoint({"computed", "groups", "group_count"})
         assert NOT_SHOWN in answer["warnings"]
     assert [gap["cause"] for gap in found["incomplete"]] == ["endpoint_failed"]
+
+
+LANGUAGES = """
+x:a a x:T ; rdfs:label 'Alpha'@en , 'Alfa'@de ; x:n 1 ; x:p x:c .
+x:b a x:T ; rdfs:label 'Beta'@en , 'Beta'@de ; x:n 2 ; x:p x:c .
+x:d a x:T ; rdfs:label 'Alpha'@en , 'Anders'@de ; x:n 3 ; x:p x:b .
+x:c rdfs:label 'Center'@en , 'Mitte'@de .
+"""
+
+
+@pytest.mark.parametrize(
+    ("group_by", "language", "groups"),
+    [
+        ("name", "", [["Alpha", 2, 4], ["Beta", 1, 2]]),
+        ("name", "de", [["Alfa", 1, 1], ["Anders", 1, 3], ["Beta", 1, 2]]),
+        ("p/name", "de", [["Mitte@de", 2, 3], ["Beta@de", 1, 3]]),
+        ("label", "de", [["Alfa@de", 1, 1], ["Anders@de", 1, 3], ["Beta@de", 1, 2]]),
+        (
+            "label",
+            "",
+            [["Alpha@en", 2, 4], ["Alfa@de", 1, 1], ["Anders@de", 1, 3], ["Beta@de", 1, 2], ["Beta@en", 1, 2]],
+        ),
+    ],
+)
+async def test_groups_are_by_names_and_of_translations_in_the_language_of_the_call(
+    group_by: str, language: str, groups: list[list[Any]]
+) -> None:
+    async with over(LANGUAGES) as gateway:
+        answer = await gateway.search_entities(
+            "", ["x:T"], group_by=group_by, compute=["count", "sum n"], language=language
+        )
+    assert answer.as_json()["groups"] == groups
+
+
+@pytest.mark.parametrize(
+    ("figure", "language", "value"),
+    [("distinct name", "", 2), ("distinct name", "de", 3), ("max name", "de", "Beta"), ("distinct label", "de", 3)],
+)
+async def test_figures_are_over_names(figure: str, language: str, value: object) -> None:
+    async with over(LANGUAGES) as gateway:
+        answer = await gateway.search_entities("", ["x:T"], compute=[figure], language=language)
+    assert list(answer.as_json()["computed"].values()) == [value]
+
+
+@pytest.mark.parametrize(
+    ("asked", "walk"),
+    [
+        ({"values": ["name@de"]}, "name"),
+        ({"values": ["p/name@de"]}, "p/name"),
+        ({"sort_by": "name@de"}, "name"),
+        ({"group_by": "label@de"}, "label"),
+        ({"compute": ["distinct name@de"]}, "name"),
+        ({"where": ["label@de = Alfa"]}, "label"),
+    ],
+)
+async def test_a_walk_with_a_language_says_what_to_write(asked: dict[str, Any], walk: str) -> None:
+    async with over(LANGUAGES) as gateway:
+        with pytest.raises(InputError) as error:
+            await gateway.search_entities("", ["x:T"], **asked)
+    assert error.value.valid == f"Write '{walk}', and the argument language: 'de'."
