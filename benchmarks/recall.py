@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.report import Line
-from benchmarks.unnamed import write_local_names, write_notations
+from benchmarks.unnamed import Found, write_local_names, write_notations
 from benchmarks.variants import TARGETS, VARIANTS
 from gateway.answers.models import SearchHit
 from gateway.api import open_gateway
@@ -114,7 +114,7 @@ class Column:
     bound: bool = False
     at_once: int = 1
     variants: Collection[str] = tuple(VARIANTS)
-    makes: Callable[[Sequence[Named], Path], Mapping[str, frozenset[str]]] | None = None
+    makes: Callable[[Sequence[Named], Path], Found] | None = None
 
 
 @contextmanager
@@ -136,11 +136,11 @@ def _own_index(engine: Literal["fuseki", "virtuoso", "blazegraph"], graph: Graph
         yield there.open(graph.name, asking)
 
 
-def _of_local_names(names: Sequence[Named], file: Path) -> Mapping[str, frozenset[str]]:
+def _of_local_names(names: Sequence[Named], file: Path) -> Found:
     return write_local_names(((one.text, one.type) for one in names), file)
 
 
-def _of_notations(names: Sequence[Named], file: Path) -> Mapping[str, frozenset[str]]:
+def _of_notations(names: Sequence[Named], file: Path) -> Found:
     # Of several entities of one name it is not known which of them has the type.
     nodes = {entity: one.type for one in names if len(one.entities) == 1 for entity in one.entities}
     return write_notations(nodes.items(), file)
@@ -231,15 +231,10 @@ async def measure(column: Column, sample: int | None = None) -> Counts:
         with tempfile.TemporaryDirectory(prefix="recall-") as folder:
             file = Path(folder) / "graph.nt"
             found = column.makes(labels, file)
-            types = {text: one.type for one in labels for text in (one.text, *map(_last_part, one.entities))}
-            named = [Named(text, nodes, types.get(text, "")) for text, nodes in found.items()]
+            named = [Named(text, frozenset({node}), kind) for text, (node, kind) in found.items()]
             return await _measured(column, open_gateway(file), named, (), size)
     with column.open(column.graph) as opened:
         return await _measured(column, opened, labels, aliases, size)
-
-
-def _last_part(iri: str) -> str:
-    return iri.rpartition("/")[2]
 
 
 async def _measured(

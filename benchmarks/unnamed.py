@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from gateway.terms.iri import RDF_TYPE
@@ -23,14 +23,18 @@ def local_name(name: str, *, camel: bool) -> str | None:
     return "".join(f"{word[0].upper()}{word[1:]}" for word in words) if camel else "_".join(words)
 
 
-def write_local_names(names: Iterable[tuple[str, str]], file: Path) -> Mapping[str, frozenset[str]]:
-    """Write nodes without a name, every other one in camel case; return the nodes of each name.
+Found: TypeAlias = Mapping[str, tuple[str, str]]
+"""The node that a text finds, and its type."""
+
+
+def write_local_names(names: Iterable[tuple[str, str]], file: Path) -> Found:
+    """Write nodes without a name, every other one in camel case, and return them by name.
 
     Args:
         names: Names, each with a type; empty for none.
         file: Where to write them, as N-Triples.
     """
-    found: dict[str, frozenset[str]] = {}
+    found: dict[str, tuple[str, str]] = {}
 
     def lines() -> Iterator[str]:
         for place, (name, kind) in enumerate(names):
@@ -38,7 +42,7 @@ def write_local_names(names: Iterable[tuple[str, str]], file: Path) -> Mapping[s
             if local is None:
                 continue
             node = f"{_BASE}{quote(local)}"
-            found[name] = frozenset({node})
+            found[name] = node, kind
             yield f"<{node}> <{_BASE}next> <{_BASE}node> .\n"
             if kind:
                 yield f"<{node}> <{RDF_TYPE}> <{kind}> .\n"
@@ -47,19 +51,19 @@ def write_local_names(names: Iterable[tuple[str, str]], file: Path) -> Mapping[s
     return found
 
 
-def write_notations(nodes: Iterable[tuple[str, str]], file: Path) -> Mapping[str, frozenset[str]]:
-    """Write nodes of a graph with what their IRIs end in as notations; return the nodes of each notation.
+def write_notations(nodes: Iterable[tuple[str, str]], file: Path) -> Found:
+    """Write nodes of a graph with what their IRIs end in as notations, and return them by notation.
 
     Args:
         nodes: IRIs, each with a type; empty for none.
         file: Where to write them, as N-Triples.
     """
-    found: dict[str, frozenset[str]] = {}
+    found: dict[str, tuple[str, str]] = {}
 
     def lines() -> Iterator[str]:
         for place, (node, kind) in enumerate(nodes):
             notation = re.split("[/#:]", node)[-1]
-            found[notation] = found.get(notation, frozenset()) | {f"{_BASE}n{place}"}
+            found[notation] = f"{_BASE}n{place}", kind
             yield f'<{_BASE}n{place}> <{_NOTATION}> "{notation}" .\n'
             yield f"<{_BASE}n{place}> <{_BASE}next> <{_BASE}n0> .\n"
             if kind:

@@ -187,7 +187,9 @@ class MemberArguments(Arguments):
     sort_by: Annotated[
         Id | None, Field(description="A predicate, walk or name; - before it: descending. With limit, the first.")
     ] = None
-    group_by: Annotated[Id | None, Field(description="Groups in place of nodes: a predicate, walk or type.")] = None
+    group_by: Annotated[Id | None, Field(description="Groups in place of nodes: a predicate, walk, name or type.")] = (
+        None
+    )
     compute: Annotated[
         Names, Field(description='For each group, or all: "count", "avg x:price/x:amount"; sum min max distinct.')
     ] = None

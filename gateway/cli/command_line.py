@@ -33,7 +33,7 @@ _VALUES: _Texts = {
     "where": ("CONDITION", _CONDITION),
     "values": ("WALK", _COLUMN),
     "sort_by": ("WALK", "Order the nodes by this, or by name; - before it for descending."),
-    "group_by": ("WALK", "Show groups in place of nodes: by where this leads, or by type."),
+    "group_by": ("WALK", "Show groups in place of nodes: by where this leads, or by name or type."),
     "compute": (
         "FIGURE",
         "Compute this for each group, or for all: count, 'sum price', avg, min, max, distinct. Repeatable.",
