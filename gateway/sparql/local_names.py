@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from gateway.errors import DeadlinePassed, Fault
+from gateway.errors import DeadlinePassed, Fault, QueryTooLong
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates
 from gateway.sparql.rule import EdgeRule
@@ -21,8 +21,8 @@ from gateway.terms.name_walks import plain
 
 _log = logging.getLogger(__name__)
 
-MOST_TRIPLES = 200_000
-"""Triples of a graph whose local names are compared, at most: every engine reads so many in a second or two."""
+MOST_TRIPLES = 50_000
+"""Triples of a graph whose local names are compared, at most: every engine reads so many in a second."""
 
 _ATTEMPTS = 2
 """Comparisons that may fail, before no more are tried."""
@@ -37,6 +37,7 @@ class LocalNameScan:
         self._name_predicates = name_predicates
         self._is_small = False
         self._failed = 0
+        self._too_long: int | None = None
 
     @property
     def triples(self) -> Sequence[int]:
@@ -51,14 +52,22 @@ class LocalNameScan:
         """Return what compares local names with words, as parameters of a template; empty where they are not."""
         names = self._name_predicates.all
         is_asked = words and self._is_small and self._failed < _ATTEMPTS
+        each = local_patterns(words, every=every) if is_asked else []
         return {
-            "local": local_patterns(words, every=every) if is_asked else [],
+            "local": [] if self._too_long is not None and _length(each) >= self._too_long else each,
             "names": plain(names),
             "no_edges": self._rule.excepted,
             **self._rule.evidence_of_nodes,
         }
 
-    def note(self, fault: Fault) -> None:
-        """Note that a comparison failed: one that is refused, or takes too long, would be so again."""
+    def note(self, fault: Fault, patterns: Sequence[str]) -> None:
+        """Note that a comparison with patterns failed: one that is refused, or takes too long, would be so again."""
         _log.info("local names could not be compared: %s", fault)
+        if isinstance(fault, QueryTooLong):
+            self._too_long = _length(patterns)
+            return
         self._failed += _ATTEMPTS if fault.smaller or isinstance(fault, DeadlinePassed) else 1
+
+
+def _length(patterns: Sequence[str]) -> int:
+    return sum(map(len, patterns))

@@ -13,6 +13,7 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import cast
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused
 from gateway.graph.call import Call
@@ -165,12 +166,12 @@ class SearchReader:
 
     async def _folded(self, given: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
         """Compare all names, and local names where these are among the parameters and can be compared."""
-        if given["local"]:
+        if local := cast("Sequence[str]", given["local"]):
             try:
                 with call.reserving(requests=0.5, time=0.5):
                     return await self._hits.hits("search/folded", given, scope, call)
             except Fault as fault:
-                self._local.note(fault)
+                self._local.note(fault, local)
         return await self._hits.hits("search/folded", {**given, "local": []}, scope, call)
 
 
