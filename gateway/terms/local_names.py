@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote
 
-from gateway.terms.names import patterns_inside
-
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 """Of a file."""
 
@@ -77,13 +75,15 @@ _UNREAD = "[^!-$&-~]"
 
 
 def local_patterns(words: Sequence[str], *, every: bool) -> list[str]:
-    """Return patterns that IRIs match whose local names have some words; others may match, too.
+    """Return patterns that IRIs in lower case match whose local names have some words; others may match, too.
+
+    A letter beyond ASCII may be a form of any, and what is percent-encoded any: who asks reads these.
 
     Args:
         words: Words as `gateway.terms.names.folded_words` returns them.
         every: Whether a local name is to have all of them, which then have a pattern each.
     """
-    each = [_IN_LOCAL_NAME.format(one, _UNREAD) for one in patterns_inside(words)]
+    each = [_IN_LOCAL_NAME.format(one, _UNREAD) for one in words]
     return each if every or not each else ["|".join(each)]
 
 

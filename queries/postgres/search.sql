@@ -2,7 +2,7 @@
 -- $1 text: The longest pattern. It stands alone because a trigram index takes one pattern.
 -- $2 text[]: All patterns.
 -- $3 text[]: Types of the entities; null: any.
--- $4 text[]: Patterns of IDs; null: none is compared.
+-- $4 text[]: Patterns of IDs in lower case; null: none is compared.
 -- $5 bigint: Rows at most.
 -- IDs are compared where there are at most 200,000 edges and as many nodes: that takes a part of a second.
 WITH is_small AS (
@@ -19,14 +19,14 @@ SELECT f.id AS n, left(f.text, 4000) AS text, f.is_synonym FROM (
   WHERE s.text ~ ALL ($2::text[])
   UNION ALL
   SELECT n.id, n.type, n.properties, NULL, false FROM {nodes} AS n
-  WHERE (SELECT holds FROM is_small) AND n.id ~ ALL ($4::text[]) AND (n.name ~ '\S') IS NOT TRUE AND NOT EXISTS (
+  WHERE (SELECT holds FROM is_small) AND lower(n.id) ~ ALL ($4::text[]) AND (n.name ~ '\S') IS NOT TRUE AND NOT EXISTS (
     SELECT FROM jsonb_array_elements_text(n.synonyms) AS s(text) WHERE s.text ~ '\S'
   )
   UNION ALL
   SELECT ends.id, NULL, NULL, NULL, false FROM (
-    SELECT e.s AS id FROM {edges} AS e WHERE (SELECT holds FROM is_small) AND e.s ~ ALL ($4::text[])
+    SELECT e.s AS id FROM {edges} AS e WHERE (SELECT holds FROM is_small) AND lower(e.s) ~ ALL ($4::text[])
     UNION
-    SELECT e.o FROM {edges} AS e WHERE (SELECT holds FROM is_small) AND e.o ~ ALL ($4::text[])
+    SELECT e.o FROM {edges} AS e WHERE (SELECT holds FROM is_small) AND lower(e.o) ~ ALL ($4::text[])
   ) AS ends
   WHERE NOT EXISTS (SELECT FROM {nodes} AS n WHERE n.id = ends.id)
 ) AS f

@@ -45,8 +45,9 @@ from gateway.terms.iri import (
     SYNONYM_PREDICATES,
     is_plain_iri,
 )
+from gateway.terms.local_names import local_patterns
 from gateway.terms.name_walks import NameWalk
-from gateway.terms.names import patterns, patterns_inside
+from gateway.terms.names import patterns
 from gateway.transport.base import Transport
 from gateway.transport.http import Http
 from tests.columns import BEHIND_HTTP, Column
@@ -336,7 +337,7 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             }
             for words in WORDS
             for values in _searches(there, words)
-            for local in ([], patterns_inside(words))
+            for local in ([], local_patterns(words, every=True))
         ],
         "search/letter_classes": [
             {"pattern": patterns(["bjork"])[0], "matching": ["Bj\u00f6rk", "Bjo\u0308rk"], "others": others}
