@@ -3,14 +3,18 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pyoxigraph
 import pytest
 
 from gateway.api import open_gateway
+from gateway.errors import DeadlinePassed, Fault, QueryRefused, QueryTooLong
 from gateway.settings.profile import Profile
+from gateway.terms.iri import LOCAL_NAME
 from gateway.tools.gateway import Gateway
 from tests.columns import BEHIND_HTTP, Asked, ColumnName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
+from tests.small import WatchedElsewhere, over
 
 pytestmark = pytest.mark.anyio
 
@@ -85,3 +89,46 @@ async def test_at_an_endpoint(asked: Mapping[str, Asked]) -> None:
     profile = there.settle(Profile(prefixes={"b": "http://example.org/building#"}))
     async with open_gateway(endpoint=there.endpoint, profile=profile) as gateway:
         await _are_found(gateway)
+
+
+SMALL = "b:room_C180 b:is b:vav_C180 . b:named rdfs:label 'Room with a name' ; b:is b:room_C180 ."
+
+
+def _small() -> pyoxigraph.Store:
+    store = pyoxigraph.Store()
+    prefixes = "PREFIX b: <http://example.org/building#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+    store.load((prefixes + SMALL).encode(), pyoxigraph.RdfFormat.TURTLE)
+    return store
+
+
+async def test_a_search_without_hits_asks_an_endpoint_no_more_than_one_query_and_what_it_needs_once() -> None:
+    sent = 0
+
+    async def hook(_: str) -> None:
+        nonlocal sent
+        sent += 1
+
+    async with over(WatchedElsewhere(_small(), hook)) as gateway:
+        await gateway.describe_schema()
+        await gateway.search_entities("qxzzyv")
+        before = sent
+        assert (await gateway.search_entities("another")).result == []
+    assert sent - before == 1
+
+
+@pytest.mark.parametrize("fault", [QueryRefused("No."), QueryTooLong("Too long."), DeadlinePassed("Late.")])
+async def test_an_endpoint_that_cannot_compare_local_names_is_asked_for_names_alone(fault: Fault) -> None:
+    refused = 0
+
+    async def hook(query: str) -> None:
+        nonlocal refused
+        if LOCAL_NAME in query:
+            refused += 1
+            raise fault
+
+    async with over(WatchedElsewhere(_small(), hook)) as gateway:
+        for _ in range(4):
+            (hit,) = (await gateway.search_entities("room")).result
+            assert hit.name == "Room with a name"
+            gateway.forget()
+    assert refused <= len(("first", "second"))
