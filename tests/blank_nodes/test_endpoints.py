@@ -16,7 +16,7 @@ from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
 from tests.columns import Column
 from tests.harness.report import Report, Verdict
-from tests.harness.stores import store_with
+from tests.harness.stores import StoreName, store_with
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.server
@@ -74,8 +74,8 @@ def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(engi
     assert marked <= {"search_entities"}
 
 
-@pytest.mark.parametrize("engine", get_args(Engine))
-def test_class_expressions_of_an_endpoint_are_those_of_the_oracle(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", [*get_args(Engine), "blazegraph"])
+def test_class_expressions_of_an_endpoint_are_those_of_the_oracle(engine: StoreName, tmp_path: Path) -> None:
     kind = list(KINDS).index("axioms")
     graphs, report = {f"axioms{n}": drawn(kind + n * KIND_COUNT) for n in range(4)}, Report()
     try:

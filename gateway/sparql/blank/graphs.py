@@ -187,8 +187,33 @@ class BlankGraph:
             if one in self._expanded:
                 continue
             self._expanded.add(one)
-            self.alone(one)
+            if self.is_part(one):
+                # No ID is needed of it, and so no walk: all of it comes in one answer.
+                self._read(one)
+            else:
+                self.alone(one)
             waiting += self._parts(one)
+
+    def is_part(self, label: str) -> bool:
+        """Return whether a blank node is a part of a class expression by what is read, whatever else may be read."""
+        if not self._has_expressions:
+            return False
+        seen, waiting = {label}, [label]
+        while waiting:
+            said = self.nodes.get(waiting.pop())
+            if said is None:
+                continue
+            if any(predicate in EXPRESSION_PREDICATES for predicate, _ in said.says) or any(
+                predicate in INTO_EXPRESSIONS for predicate, _ in said.said
+            ):
+                return True
+            # Cells are parts of what has the list.
+            if not any(is_list_part(predicate) for predicate, _ in said.says):
+                return False
+            owners = [end.value for predicate, end in said.said if predicate == RDF_REST and isinstance(end, BlankTerm)]
+            waiting += (owner for owner in owners if owner not in seen)
+            seen.update(owners)
+        return False
 
     def _parts(self, label: str) -> Iterator[str]:
         said = self.nodes.get(label)

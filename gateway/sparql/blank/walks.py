@@ -292,7 +292,7 @@ class AnchoredReader(ContentReader):
         loaded, known = self._of_call(call), self._of(call)
         keys: dict[str, Iri] = {}
         for label in graph.nodes:
-            told = graph.alone(label)
+            told = None if graph.is_part(label) else graph.alone(label)
             key = "" if told is None else key_of(told.walk, told.digest, self._prefixes)
             if key:
                 loaded.told.add(key)
