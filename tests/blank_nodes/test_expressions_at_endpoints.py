@@ -81,16 +81,27 @@ async def test_what_a_restriction_says_is_read_at_an_endpoint() -> None:
 
 @pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
 @pytest.mark.parametrize("seed", ["x:a", "x:b"])
-async def test_an_expression_as_the_type_of_an_individual_is_counted(seed: str, engine: EngineName) -> None:
-    async with served(_OWL + GRAPHS["type of an individual"], engine=engine) as (gateway, _):
+async def test_what_an_expression_says_that_is_a_type_is_read(seed: str, engine: EngineName) -> None:
+    async with served(_OWL + GRAPHS["type of an individual"], engine=engine, renames=engine == "blazegraph") as (
+        gateway,
+        _,
+    ):
         answer = (await gateway.call("bfs_query", {"seeds": [seed], "max_hops": 1}, shape="reference")).as_json()
+    assert answer["complete"]
+    assert {"subject": "x:a", "predicate": "x:p", "object": "x:b", "metadata": {"restriction": "some"}} in answer[
+        "edges"
+    ]
+
+
+async def test_an_expression_that_says_a_type_is_counted() -> None:
+    async with served(_OWL + f"x:a a [ owl:intersectionOf ( x:c {_SOME} ) ] .") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="reference")).as_json()
     assert answer["complete"] is False
     assert answer["blank_node_edges"] == 1
 
 
-async def test_an_expression_as_the_type_of_a_blank_node_is_counted() -> None:
-    async with served(f"{_OWL} x:c x:q [ a {_SOME} ; rdfs:label 'it' ] .") as (gateway, _):
+async def test_what_an_expression_says_of_a_blank_node_that_has_it_as_a_type_is_read() -> None:
+    async with served(_OWL + f" x:c x:q [ a {_SOME} ; rdfs:label 'it' ] .") as (gateway, _):
         answer = (await gateway.call("bfs_query", {"seeds": ["x:c"], "max_hops": 2}, shape="reference")).as_json()
-    assert answer["complete"] is False
-    assert answer["node_count"] == 2
-    assert answer["blank_node_edges"] == 1
+    assert answer["complete"]
+    assert [edge["predicate"] for edge in answer["edges"]] == ["x:p", "x:q"]

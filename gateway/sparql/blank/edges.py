@@ -77,6 +77,14 @@ class _Edges:
         if not node and other in self._known.parts:
             self.of_parts.add(edge)
 
+    def add_type(self, key: Iri) -> bool:
+        """Add what a type says of the node that is an expression; return whether it is none, or was read."""
+        lists = self._known.lists.get(key)
+        if lists is not None and lists.are_expressions:
+            self.add_lists(lists)
+            return True
+        return key not in self._known.parts
+
     def add_lists(self, lists: Lists) -> None:
         """Add what lists are for the node, whether it owns them, is in them, or is one."""
         if id(lists) in self._added:
@@ -119,13 +127,11 @@ def of_blank_node(node: Iri, key: Iri, content: Content, known: Known, selection
         for predicate, end in triples:
             if isinstance(end, IriTerm | BlankTerm):
                 found.add(predicate, end.value, is_incoming=is_incoming)
+    types = [end.value for p, end in content.says if p == RDF_TYPE and isinstance(end, BlankTerm)]
+    unread_types = [found.add_type(one) for one in types].count(False)
     others = _as_of(node, key, (edge for edge in found.unread if edge not in found.of_parts))
     unread = len(found.of_parts) + sum(_may_be_selected(node, edge, selection) for edge in others)
-    if selection.outgoing != ():
-        # What is said of a node by its type is said by no edge.
-        unread += sum(
-            p == RDF_TYPE and isinstance(end, BlankTerm) and end.value in known.parts for p, end in content.says
-        )
+    unread += unread_types if selection.outgoing != () else 0
     return Neighbourhood(selection.selected(node, found.edges), unread)
 
 
@@ -181,6 +187,27 @@ def of_node(
     # A class expression may say what the graph has as a triple too.
     every = tuple(dict.fromkeys((*edges, *found.edges)))
     return replace(around, edges=selection.selected(node, every), blank_edges=unread)
+
+
+def with_types(
+    node: Iri, around: Neighbourhood, types: Iterable[Iri], known: Known, selection: EdgeSelection
+) -> Neighbourhood:
+    """Return the edges of a node with an IRI, with those that expressions say which are its types.
+
+    Args:
+        node: The node.
+        around: Its other edges.
+        types: The keys of its types that are blank nodes.
+        known: What was read of these.
+        selection: Which edges are asked for.
+    """
+    found = _Edges(node, node, known)
+    unread = 0
+    for key in types:
+        said = known.contents.get(key, _UNREAD).said
+        unread += (RDF_TYPE, IriTerm(node)) not in said or not found.add_type(key)
+    every = tuple(dict.fromkeys((*around.edges, *found.edges)))
+    return replace(around, edges=selection.selected(node, every), blank_edges=around.blank_edges + unread)
 
 
 def cells_with_iri(node: Iri, edges: Iterable[Edge], ends: Iterable[BlankEnd]) -> list[Iri]:

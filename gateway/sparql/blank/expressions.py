@@ -322,11 +322,10 @@ def _owners(content: Content) -> list[Iri]:
 def _fits(group: Iterable[Iri], triples: Sequence[Terms], copies: Iterable[Iri]) -> bool:
     """Return whether all of an expression is read; `copies` stand in what states something about an axiom."""
     labels = frozenset(map(label_of, group))
-    # What is of such a class is not found from its side, because a type is no edge.
-    if any(predicate == _TYPE and value in labels and subject not in labels for subject, predicate, value in triples):
-        return False
     read = fold_expressions([*triples, *((_ANY_CLASS, _SUBCLASS, label_of(key)) for key in copies)])
-    return not read.unread and all(labels.isdisjoint(triple) for triple in read.triples)
+    # A type is no edge: nothing else would say that a node has it.
+    says_types = any(triple[1] == _TYPE for triple in set(read.triples).difference(triples))
+    return not read.unread and not says_types and all(labels.isdisjoint(triple) for triple in read.triples)
 
 
 _LITERAL = re.compile(r'"(.*)"\^\^<(.*)>')

@@ -29,6 +29,7 @@ from gateway.sparql.blank.edges import (
     is_to_empty_list,
     of_blank_node,
     of_node,
+    with_types,
 )
 from gateway.sparql.blank.expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom, may_say
 from gateway.sparql.blank.keys import NodeId, is_key
@@ -345,7 +346,6 @@ class BlankLookup:
         known = await self.known((end.key for one in ends.values() for end in one.ends), call, cells)
         # Without keys it is not known which blank nodes are expressions.
         may_say = has_expressions and not self._proof.holds
-        typed = await self.typed_by_expressions(nodes, selection, call)
         found: dict[Iri, Neighbourhood] = {}
         for node, one in ends.items():
             of_cells = [
@@ -356,11 +356,12 @@ class BlankLookup:
                 or (may_say and is_of_axiom(end.predicate, is_incoming=end.is_incoming))
             ]
             around = Neighbourhood(shown.get(node, ()), mark=one.mark)
-            edges = of_node(node, around, of_cells, known, selection)
-            if edges.blank_edges or node in typed:
-                edges = replace(edges, mark=Mark(EndpointFault("A list or an expression could not be read.")))
-            found[node] = edges
-        return sendable_edges(found)
+            found[node] = of_node(node, around, of_cells, known, selection)
+        unread = Mark(EndpointFault("A list or an expression could not be read."))
+        return {
+            node: replace(one, mark=unread) if one.blank_edges else one
+            for node, one in (await self.with_types(sendable_edges(found), selection, call)).items()
+        }
 
     async def lists_beside(self, contents: Mapping[Iri, Content], call: Call) -> Mapping[Iri, Sequence[Iri]]:
         """Return the predicates by which lists and expressions lead to some blank nodes."""
@@ -451,16 +452,28 @@ class BlankLookup:
         joined = {node: of_node(node, found[node], some, known, selection) for node, some in ends.items()}
         return {**found, **rest, **sendable_edges(joined)}
 
-    async def with_unread_types(
+    async def with_types(
         self, found: Mapping[Iri, Neighbourhood], selection: EdgeSelection, call: Call
     ) -> Mapping[Iri, Neighbourhood]:
-        """Return edges with the types counted that are expressions: such a type says edges, and is none."""
+        """Return edges with those that types say which are expressions; types that were not read are counted."""
         typed = await self.typed_by_expressions(list(found), selection, call)
-        counted = {
-            node: replace(found[node], blank_edges=found[node].blank_edges + typed[node].count) for node in typed
-        }
-        marked = {node: replace(counted[node], mark=one.mark) for node, one in typed.items() if found[node].mark.whole}
-        return {**found, **counted, **marked} if typed else found
+        if not typed:
+            return found
+        if await self.have_keys(call) and self._reader is not None:
+            await self._proof.doubt(self._reader, None, call)
+        types = await self._values.blank_types([*typed], call)
+        known = await self.known(chain.from_iterable(keys for keys, _ in types.values()), call)
+        joined: dict[Iri, Neighbourhood] = {}
+        for node, degree in typed.items():
+            around = found[node]
+            keys, mark = types[node]
+            if self._proof.holds and degree.mark.whole and mark.whole:
+                joined[node] = with_types(node, around, keys, known, selection)
+                continue
+            mark = mark if degree.mark.whole else degree.mark
+            counted = replace(around, blank_edges=around.blank_edges + degree.count)
+            joined[node] = replace(counted, mark=mark) if around.mark.whole else counted
+        return {**found, **sendable_edges(joined)}
 
     async def typed_by_expressions(
         self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call

@@ -169,7 +169,7 @@ class BlankNodes:
             around = self._named.edges.around
             found = await around(named, call, selection=wide, per_id=per_id, on_answers=early)
             found = await self._lookup.with_blank_ends(found, wide, selection, call)
-            found = await self._lookup.with_unread_types(found, selection, call)
+            found = await self._lookup.with_types(found, selection, call)
         found = {**found, **await self._lookup.around(blank, selection, call)}
         found = await self._lookup.without_empty_lists(found, call)
         return {node: capped(found[node], per_id) for node in ids}
@@ -204,6 +204,7 @@ class BlankNodes:
             read = found[node]
             mark = one.mark if read.mark.whole else read.mark
             found[node] = replace(read, blank_edges=read.blank_edges + one.count, mark=mark)
+        # A type that is an expression is counted above, unless all edges are read.
         beside = [node for node in named if found[node].mark.whole and _are_others(found[node])]
         few = [node for node in beside if _total(found[node]) <= _FEW]
         around = {**(await self.edges(few, call) if few else {}), **await self._lookup.around(blank, ALL_EDGES, call)}

@@ -20,7 +20,17 @@ from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
 from gateway.sparql.table import optional as optional_term
-from gateway.terms.iri import ARRAY, HAS_VALUE, MAX_IRI, RDF_NIL, RDF_REST, RDFS_MEMBER, REACHED_BY, REIFICATION
+from gateway.terms.iri import (
+    ARRAY,
+    HAS_VALUE,
+    MAX_IRI,
+    RDF_NIL,
+    RDF_REST,
+    RDF_TYPE,
+    RDFS_MEMBER,
+    REACHED_BY,
+    REIFICATION,
+)
 from gateway.terms.literals import Literal
 
 _EMPTY = IriTerm(RDF_NIL)
@@ -136,6 +146,14 @@ class BlankValues:
         found = await self._read(nodes, call)
         keys = [end.value for one in found.values() for _, end in one.said if isinstance(end, BlankTerm)]
         return keys, {node: one.mark for node, one in found.items() if not one.mark.whole}
+
+    async def blank_types(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Sequence[Iri], Mark]]:
+        """Return the keys of the blank nodes that are types of some nodes, as far as the mark of each says."""
+        found = await self._read(nodes, call)
+        return {
+            node: ([end.value for p, end in one.said if p == RDF_TYPE and isinstance(end, BlankTerm)], one.mark)
+            for node, one in found.items()
+        }
 
     async def _read(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Values]:
         query = BatchedQuery[Iri, _Values](
