@@ -95,6 +95,7 @@ class EdgeSettings(Section):
 EvidenceWay = Literal[
     "annotations",
     "statements",
+    "axioms",
     "wikibase",
     "singleton_properties",
     "oban",

@@ -35,6 +35,7 @@ from gateway.sparql.table import (
 from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import ValueNodeReader
 from gateway.terms.iri import (
+    ANNOTATED,
     BIOLINK,
     HAS_ASSERTION,
     NEGATED,
@@ -95,7 +96,7 @@ def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, stated_by: 
             "predicates": predicates,
             "object": target,
             # One node may name its triple in two vocabularies.
-            "unsaid": (*REIFICATION, *_OBAN, *_BIOLINK),
+            "unsaid": (*REIFICATION, *ANNOTATED, *_OBAN, *_BIOLINK),
             "stated_by": stated_by,
         },
     )
@@ -104,6 +105,7 @@ def _reified(subject: Iri, predicates: tuple[Iri, ...], target: Iri, stated_by: 
 WAYS: Mapping[EvidenceWay, Way] = {
     "annotations": Way("evidence/annotations", {"stated_by": (RDF_SUBJECT,)}),
     "statements": _reified(RDF_SUBJECT, (RDF_PREDICATE,), RDF_OBJECT),
+    "axioms": _reified(ANNOTATED[0], ANNOTATED[1:2], ANNOTATED[2], stated_by=(RDF_SUBJECT,)),
     "wikibase": Way("evidence/wikibase", is_wikibase=True),
     "singleton_properties": Way("evidence/singletons"),
     "oban": _reified(_OBAN[0], _OBAN[1:3], _OBAN[3], stated_by=(RDF_SUBJECT,)),

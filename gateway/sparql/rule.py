@@ -26,13 +26,16 @@ from gateway.sparql.learned import Asking
 from gateway.sparql.table import UnexpectedRows, integer, read
 from gateway.sparql.template import NO_IRI, Parameter
 from gateway.telemetry.tally import Clock
-from gateway.terms.iri import BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF, STATING
+from gateway.terms.iri import ANNOTATED, BIOLINK_SUBJECT, EVIDENCE_MARKERS, OBAN_SUBJECT, SINGLETON_PROPERTY_OF, STATING
 
 _ASSOCIATIONS: Mapping[EvidenceWay, Iri] = {"oban": OBAN_SUBJECT, "biolink": BIOLINK_SUBJECT}
 
 _MARKERS: Mapping[Iri, EvidenceWay] = dict(zip(EVIDENCE_MARKERS, ("annotations", "statements"), strict=True))
 
-WAYS_WITH_NODES: tuple[EvidenceWay, ...] = ("annotations", "statements", "singleton_properties", *_ASSOCIATIONS)
+_MARKERS_IN_USE: Mapping[EvidenceWay, Iri] = {"singleton_properties": SINGLETON_PROPERTY_OF, "axioms": ANNOTATED[0]}
+"""Markers that are asked for where a graph may use their way."""
+
+WAYS_WITH_NODES: tuple[EvidenceWay, ...] = ("annotations", "statements", *_MARKERS_IN_USE, *_ASSOCIATIONS)
 """Ways of stating evidence by nodes of their own."""
 
 
@@ -128,10 +131,9 @@ class EdgeRule:
     def evidence(self) -> dict[str, Parameter]:
         """What makes nodes and predicates evidence, as template parameters."""
         singletons = self.evidence_nodes and self.uses.may_use("singleton_properties")
+        further = (marker for way, marker in _MARKERS_IN_USE.items() if self.uses.may_use(way))
         return {
-            "markers": (*EVIDENCE_MARKERS, *((SINGLETON_PROPERTY_OF,) if singletons else ()))
-            if self.evidence_nodes
-            else (),
+            "markers": (*EVIDENCE_MARKERS, *further) if self.evidence_nodes else (),
             "associations": tuple(
                 predicate for way, predicate in _ASSOCIATIONS.items() if self.evidence_nodes and self.uses.may_use(way)
             ),

@@ -321,6 +321,9 @@ IMPORTS = f"{OWL}imports"
 VERSION_IRI = f"{OWL}versionIRI"
 DEPRECATED = f"{OWL}deprecated"
 
+ANNOTATED = tuple(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target"))
+"""From an annotation of an axiom to the terms of its triple (OWL 2: Mapping to RDF Graphs, 2.2)."""
+
 SINGLETON_PROPERTY_OF = f"{RDF}singletonPropertyOf"
 """From a singleton property to its general property (Nguyen, Bodenreider, Sheth, WWW 2014)."""
 
@@ -405,7 +408,7 @@ STATING = (
     SINGLETON_PROPERTY_OF,
     *(f"{OBAN}association_has_{part}" for part in ("subject", "predicate", "object_property", "object")),
     *(f"{BIOLINK}{part}" for part in ("subject", "predicate", "object")),
-    *(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target")),
+    *ANNOTATED,
 )
 """From what states something about a triple to the triple, or to one of its terms."""
 

@@ -32,6 +32,19 @@ GRAPHS: Final = {
     "some of a triple": f"x:a x:p x:b ; rdfs:subClassOf {_SOME} .",
     "denied of a triple": f"x:a x:p x:b ; rdfs:subClassOf [ owl:complementOf {_SOME} ] .",
     "one of two": "x:p rdfs:domain x:a , [ owl:unionOf ( x:a x:b ) ] .",
+    **{
+        f"{kind} of a restriction": f"x:a rdfs:subClassOf {_SOME} . [] a {kind} ; {to_subject} x:a ; "
+        f"{to_predicate} rdfs:subClassOf ; {to_object} {_SOME} ; x:source 'PMID:1'@en , x:d ; x:times 2 ."
+        for kind, to_subject, to_predicate, to_object in (
+            ("owl:Axiom", "owl:annotatedSource", "owl:annotatedProperty", "owl:annotatedTarget"),
+            ("rdf:Statement", "rdf:subject", "rdf:predicate", "rdf:object"),
+        )
+    },
+    "annotation of content": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:hasSelf true ] . x:a x:q x:b . "
+    "[] owl:annotatedSource x:a ; owl:annotatedProperty rdfs:subClassOf ; "
+    "owl:annotatedTarget [ owl:onProperty x:p ; owl:hasSelf true ] ; x:source 'PMID:1' .",
+    "annotation of an edge": "x:a x:q x:b . [] a owl:Axiom ; owl:annotatedSource x:a ; owl:annotatedProperty x:q ; "
+    "owl:annotatedTarget x:b ; x:source 'PMID:1' .",
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",
 }
 
@@ -80,6 +93,19 @@ async def test_what_a_restriction_says_is_read_at_an_endpoint() -> None:
 
 
 @pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+@pytest.mark.parametrize("kind", ["owl:Axiom of a restriction", "rdf:Statement of a restriction"])
+async def test_what_is_stated_about_the_axiom_of_an_expression_is_evidence_of_its_edge(
+    kind: str, engine: EngineName
+) -> None:
+    async with served(_OWL + GRAPHS[kind], engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        for seed in ("x:a", "x:b"):
+            answer = (await gateway.call("bfs_query", {"seeds": [seed], "max_hops": 1}, shape="reference")).as_json()
+            (said,) = [edge["metadata"] for edge in answer["edges"] if edge["predicate"] == "x:p"]
+            assert answer["complete"]
+            assert said == {"source_documents": ["PMID:1", "x:d"], "x:times": 2, "restriction": "some"}
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
 @pytest.mark.parametrize("seed", ["x:a", "x:b"])
 async def test_what_an_expression_says_that_is_a_type_is_read(seed: str, engine: EngineName) -> None:
     async with served(_OWL + GRAPHS["type of an individual"], engine=engine, renames=engine == "blazegraph") as (
@@ -91,6 +117,14 @@ async def test_what_an_expression_says_that_is_a_type_is_read(seed: str, engine:
     assert {"subject": "x:a", "predicate": "x:p", "object": "x:b", "metadata": {"restriction": "some"}} in answer[
         "edges"
     ]
+
+
+async def test_a_blank_node_that_is_stated_about_an_expression_is_told_as_unread() -> None:
+    turtle = f"""x:a rdfs:subClassOf {_SOME} . [] owl:annotatedSource x:a ; owl:annotatedProperty rdfs:subClassOf ;
+        owl:annotatedTarget {_SOME} ; x:source [ rdfs:label 'it' ] ."""
+    async with served(_OWL + turtle) as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="reference")).as_json()
+    assert answer["degraded"] == {"metadata_failed": 1}
 
 
 async def test_an_expression_that_says_a_type_is_counted() -> None:

@@ -37,11 +37,13 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri, literal
 from gateway.sparql.table import term as any_term
 from gateway.terms.iri import (
+    ANNOTATED,
     EVIDENCE_MARKERS,
     EXPRESSION_PREDICATES,
     HAS_VALUE,
     INTO_EXPRESSIONS,
-    OWL,
+    RDF_OBJECT,
+    RDF_SUBJECT,
     RDF_TYPE,
     RESTRICTION,
 )
@@ -49,13 +51,20 @@ from gateway.terms.iri import (
 _BATCHES: Final[Mapping[Way, int]] = {"iris": 200, "labels": 200, "fields": 100}
 """Nodes in one query: RDF4J is sent a field for each, and takes more time for the second hundred than for the first."""
 
+_OWNERS: Final = 200
+"""Nodes with an IRI in one query."""
+
+TO_SUBJECT: Final = (RDF_SUBJECT, ANNOTATED[0])
+TO_OBJECT: Final = (RDF_OBJECT, ANNOTATED[2])
+"""Predicates from what states something about a triple to its terms."""
+
 _ROUNDS: Final = 12
 """How far blank nodes are followed upwards to find out whether one belongs to an expression."""
 
 _DEEPEST: Final = 100
 """Blank nodes in each other of which it is found out whether they belong to an expression."""
 
-_EVIDENCE = frozenset((*EVIDENCE_MARKERS, f"{OWL}annotatedSource", f"{OWL}annotatedProperty", f"{OWL}annotatedTarget"))
+_EVIDENCE = frozenset((*EVIDENCE_MARKERS, *ANNOTATED))
 
 
 class Kind(Enum):
@@ -249,6 +258,23 @@ class ContentReader:
         kind = self._kind(key, known)
         exists = known.contents[key].exists
         return exists and (kind is Kind.UNREAD or (kind is Kind.NODE and key not in known.ids))
+
+    async def stating(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, BlankEnds]:
+        """Return the blank nodes that state something about triples of some nodes whose objects are blank nodes."""
+        given = {"to_subject": TO_SUBJECT, "to_object": TO_OBJECT}
+
+        def read_stating(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, BlankEnds]:
+            found: dict[Iri, dict[BlankEnd, None]] = {node: {} for node in batch}
+            for node, end in zip(iri("n")(rows), by_key(rows, "v"), strict=True):
+                if not isinstance(end, BlankTerm):
+                    raise UnexpectedRows
+                found[node][BlankEnd("", end.value, is_incoming=True)] = None
+            return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}
+
+        query = BatchedQuery[Iri, BlankEnds](
+            self._client, "blank_nodes/about_axioms", _OWNERS, lambda batch: {"nodes": batch, **given}, read_stating
+        )
+        return await query.run(nodes, call)
 
     def contents(self, call: Call) -> Mapping[Iri, Content]:
         """Return all that the call has read."""

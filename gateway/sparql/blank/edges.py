@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from gateway.errors import EdgesCapped
 from gateway.files.lists import is_list_part
 from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Mark, Neighbourhood
-from gateway.sparql.blank.contents import BlankEnd, Content
+from gateway.sparql.blank.contents import BlankEnd, Content, is_evidence
 from gateway.sparql.blank.keys import is_key
 from gateway.sparql.blank.lists import ListEdge, Lists
 from gateway.sparql.table import BlankTerm, IriTerm
-from gateway.terms.iri import EVIDENCE_MARKERS, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
+from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _UNREAD = Content()
 
@@ -36,7 +36,7 @@ class Known:
     def is_evidence(self, end: Iri) -> bool:
         """Return whether an end is a blank node that states evidence about a triple, and so no end of an edge."""
         content = self.contents.get(end)
-        return content is not None and any(predicate in EVIDENCE_MARKERS for predicate, _ in content.says)
+        return content is not None and is_evidence(content)
 
 
 class _Edges:

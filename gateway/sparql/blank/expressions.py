@@ -18,22 +18,28 @@ from weakref import WeakKeyDictionary
 from gateway.errors import Fault
 from gateway.files.expression_edges import Expressions, fold_expressions
 from gateway.files.expression_selections import READ_INWARDS, READ_OUTWARDS
-from gateway.files.ntriples import Terms, node
+from gateway.files.ntriples import Terms, is_blank, node
 from gateway.graph.call import Call, Deadline, Requester
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark
+from gateway.graph.values import Value as ValueOfNode
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of, is_evidence
+from gateway.sparql.blank.contents import TO_OBJECT, Content, ContentReader, Kind, groups_of, is_evidence
 from gateway.sparql.blank.edges import with_cells
 from gateway.sparql.blank.keys import is_key
 from gateway.sparql.blank.lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, Table, integer, iri, read
+from gateway.sparql.table import BlankTerm, Table, Term, integer, iri, read
+from gateway.sparql.table import value as value_of
 from gateway.terms.iri import (
+    ANNOTATED,
     EXPRESSION_PREDICATES,
     HAS_VALUE,
     OWN,
+    RDF_OBJECT,
+    RDF_PREDICATE,
+    RDF_SUBJECT,
     RDF_TYPE,
     RDFS,
     RDFS_MEMBER,
@@ -53,6 +59,40 @@ _ROUNDS: Final = 24
 """Levels of expressions in each other, and cells of their lists, that are followed."""
 
 
+_IN_FILES: Final = dict(zip(ANNOTATED, (RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT), strict=True))
+"""Annotations of axioms as files are read."""
+
+
+@dataclass(slots=True)
+class _Stated:
+    """What is stated about expressions.
+
+    Attributes:
+        owners: The nodes with an IRI of which it was read, or is.
+        triples: Triples of the nodes that state it, as files have them.
+        terms: The terms in them.
+        labels: The labels of these nodes.
+        unread: The nodes with an IRI of which it was not read.
+    """
+
+    owners: set[Iri] = field(default_factory=set)
+    triples: dict[Terms, None] = field(default_factory=dict)
+    terms: dict[str, Term] = field(default_factory=dict)
+    labels: set[str] = field(default_factory=set)
+    unread: set[Iri] = field(default_factory=set)
+
+    def add(self, key: Iri, content: Content) -> bool:
+        """Add what a node states; return whether nothing of it is left out."""
+        label = label_of(key)
+        self.labels.add(label)
+        for predicate, end in content.says:
+            if isinstance(end, BlankTerm) and predicate not in TO_OBJECT:
+                return False
+            self.terms[term_of(end)] = end
+            self.triples[label, node(_IN_FILES.get(predicate, predicate)), term_of(end)] = None
+        return content.mark.whole
+
+
 @dataclass(slots=True)
 class _Read:
     """What one call has read.
@@ -60,9 +100,11 @@ class _Read:
     Attributes:
         groups: The triples of each expression that fits, by each of its blank nodes; None where it is unread.
         folded: What all of them say together.
+        stated: What is stated about them.
     """
 
     groups: dict[Iri, tuple[Terms, ...] | None] = field(default_factory=dict)
+    stated: _Stated = field(default_factory=_Stated)
     folded: Lists = field(default_factory=lambda: Lists({}, {}, (), are_expressions=True))
 
 
@@ -94,21 +136,47 @@ class ExpressionReader:
         wanted = [key for key in dict.fromkeys(keys) if key not in known.groups]
         if wanted and self._may_fold:
             known.groups |= await self._read(wanted, call)
-            known.folded = await self._folded_together(known.groups, call)
+            if self._rule.uses.may_use("statements") or self._rule.uses.may_use("axioms"):
+                await self._read_stated(known, call)
+            known.folded = await self._folded_together(known, call)
         known.groups |= {key: None for key in wanted if key not in known.groups}
         return {key: None if group is None else known.folded for key, group in known.groups.items()}
 
-    async def _folded_together(self, groups: Mapping[Iri, tuple[Terms, ...] | None], call: Call) -> Lists:
+    async def _read_stated(self, known: _Read, call: Call) -> None:
+        """Read what is stated about the axioms of expressions, by copies of these."""
+        stated = known.stated
+        about = (name_of(one[0]) for group in known.groups.values() for one in group or () if not is_blank(one[0]))
+        owners = [one for one in dict.fromkeys(about) if one not in stated.owners]
+        stated.owners.update(owners)
+        ends = await self._contents.stating(owners, call) if owners else {}
+        keys = {owner: [end.key for end in one.ends] for owner, one in ends.items()}
+        stated.unread |= {owner for owner, one in ends.items() if not one.mark.whole}
+        every = list(dict.fromkeys(key for some in keys.values() for key in some))
+        contents = await self._contents.read(every, call) if every else {}
+        copies = {key: _copies(contents[key]) for key in every}
+        wanted = [copy for some in copies.values() for copy in some if copy not in known.groups]
+        if wanted:
+            known.groups |= await self._read(wanted, call)
+        for owner, some in keys.items():
+            for key in some:
+                are_read = all(known.groups.get(copy) is not None for copy in copies[key])
+                if not (are_read and stated.add(key, contents[key])):
+                    stated.unread.add(owner)
+
+    async def _folded_together(self, known: _Read, call: Call) -> Lists:
         """Return what all expressions of a call say, those too that another part of it read meanwhile."""
         while True:
-            count = len(groups)
-            triples = list(dict.fromkeys(triple for group in groups.values() for triple in group or ()))
-            folded = await in_thread(call, partial(self._fold, triples), unless=len(triples) <= FEW_FOR_A_THREAD)
-            if len(groups) == count:
+            count = len(known.groups)
+            triples = dict.fromkeys(triple for group in known.groups.values() for triple in group or ())
+            every = [*triples, *known.stated.triples]
+            left_out = known.stated.labels.union(map(label_of, known.groups))
+            fold = partial(self._fold, every, known.stated, left_out)
+            folded = await in_thread(call, fold, unless=len(every) <= FEW_FOR_A_THREAD)
+            if len(known.groups) == count:
                 return folded
 
-    def _fold(self, triples: list[Terms], _: Deadline) -> Lists:
-        return self._folded(fold_expressions(triples))
+    def _fold(self, triples: list[Terms], stated: _Stated, left_out: AbstractSet[str], _: Deadline) -> Lists:
+        return self._folded(fold_expressions(triples), stated, left_out)
 
     async def _read(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Terms, ...] | None]:
         """Return the triples of expressions by each of their blank nodes."""
@@ -144,14 +212,20 @@ class ExpressionReader:
         known = await self._contents.read(keys, call)
         return [key for key in dict.fromkeys(keys) if not is_evidence(known[key])]
 
-    def _folded(self, read: Expressions) -> Lists:
-        """Return what expressions say as edges by either end, and as values."""
+    def _folded(self, read: Expressions, stated: _Stated, left_out: AbstractSet[str]) -> Lists:
+        """Return what expressions say as edges by either end, and as values.
+
+        Args:
+            read: What they say.
+            stated: What is stated about them.
+            left_out: The labels of their parts, which annotations of axioms that no expression says leave.
+        """
         says: defaultdict[Terms, list[Assertion]] = defaultdict(list)
-        for stated, said in read.stated:
-            says[stated].append(Assertion({predicate[1:-1]: (_literal(term),) for predicate, term in said}))
+        for edge_of, said in read.stated:
+            says[edge_of].append(_assertion(said, stated.terms))
         edges: defaultdict[Iri, dict[ListEdge, None]] = defaultdict(dict)
         for subject, predicate, value in read.triples:
-            if predicate[1:-1] in self._rule.excepted:
+            if predicate[1:-1] in self._rule.excepted or not left_out.isdisjoint((subject, value)):
                 continue
             of_edge = tuple(says.get((subject, predicate, value), ()))
             edge = ListEdge(name_of(subject), predicate[1:-1], name_of(value), (), of_edge)
@@ -160,7 +234,9 @@ class ExpressionReader:
         for array in read.arrays:
             values[name_of(array.owner), array.predicate[1:-1]].append(Value(array))
         by_end = {end: list(some) for end, some in edges.items()}
-        return Lists(by_end, dict(values), [*filter(is_key, edges)], are_expressions=True)
+        return Lists(
+            by_end, dict(values), [*filter(is_key, edges)], are_expressions=True, unstated=frozenset(stated.unread)
+        )
 
 
 class FoldedReader:
@@ -326,6 +402,21 @@ def _fits(group: Iterable[Iri], triples: Sequence[Terms], copies: Iterable[Iri])
     # A type is no edge: nothing else would say that a node has it.
     says_types = any(triple[1] == _TYPE for triple in set(read.triples).difference(triples))
     return not read.unread and not says_types and all(labels.isdisjoint(triple) for triple in read.triples)
+
+
+def _copies(content: Content) -> list[Iri]:
+    """Return the blank nodes that are objects of the triples about which a node states something."""
+    return [end.value for predicate, end in content.says if predicate in TO_OBJECT and isinstance(end, BlankTerm)]
+
+
+def _assertion(said: Iterable[tuple[str, str]], terms: Mapping[str, Term]) -> Assertion:
+    properties: defaultdict[Iri, dict[ValueOfNode, None]] = defaultdict(dict)
+    for predicate, text in said:
+        known = terms.get(text)
+        item = _literal(text) if known is None else value_of(known)
+        if item is not None:
+            properties[predicate[1:-1]][item] = None
+    return Assertion({predicate: tuple(values) for predicate, values in properties.items()})
 
 
 _LITERAL = re.compile(r'"(.*)"\^\^<(.*)>')

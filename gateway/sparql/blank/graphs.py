@@ -19,10 +19,12 @@ from gateway.sparql.blank.anchors import AnchoredWalk, Step, directions_of
 from gateway.sparql.blank.keys import end_as_text
 from gateway.sparql.table import BlankTerm, IriTerm, Term
 from gateway.terms.iri import (
+    ANNOTATED,
     EXPRESSION_PREDICATES,
     HAS_VALUE,
     INTO_EXPRESSIONS,
     RDF_NIL,
+    RDF_OBJECT,
     RDF_REST,
     RDF_TYPE,
     is_sendable,
@@ -49,6 +51,9 @@ _MOST: Final = 5_000
 _DIGEST_BYTES: Final = 15
 _DIGEST_CHARACTERS: Final = 10
 """Of the digest in an ID: 50 bits."""
+
+_TO_OBJECT: Final = (RDF_OBJECT, ANNOTATED[2])
+"""From what states something about a triple to its object, which may be an expression."""
 
 Triple = tuple[Iri, Term]
 
@@ -225,7 +230,8 @@ class BlankGraph:
             or any(predicate in INTO_EXPRESSIONS for predicate, _ in said.said)
         )
         for predicate, end in said.says:
-            if isinstance(end, BlankTerm) and (is_list_part(predicate) or is_expression):
+            is_copy = self._has_expressions and predicate in _TO_OBJECT
+            if isinstance(end, BlankTerm) and (is_list_part(predicate) or is_expression or is_copy):
                 yield end.value
         for predicate, end in said.said:
             if isinstance(end, BlankTerm) and (

@@ -87,6 +87,7 @@ class Lists:
         nodes: The keys of the cells that are nodes: lists that are more than values, and the cells of malformed lists.
         folded: The lists that are nodes and have edges to their members in the place of their cells; IRIs, or keys.
         are_expressions: Whether they are no lists, but what class expressions say.
+        unstated: Nodes with expressions of which it could not be read what is stated about them.
     """
 
     edges: Mapping[Iri, Sequence[ListEdge]]
@@ -95,6 +96,7 @@ class Lists:
     nodes: frozenset[Iri] = frozenset()
     folded: frozenset[Iri] = frozenset()
     are_expressions: bool = False
+    unstated: frozenset[Iri] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ _LEVELS: Final = 2
 _SOME: Final = 5_000
 """Blank nodes beside one node that are read where there are more than one answer may have."""
 
+_UNSTATED: Final = Mark(EndpointFault("What is stated about an expression could not be read."))
+
 _LISTS_BEHIND: Final = 3
 """How far lists are read that hang on the nodes in and around lists: a list that is a node may own one that is none."""
 
@@ -407,6 +409,7 @@ class BlankLookup:
         wanted = frozenset(edges)
         found: dict[Edge, Sequence[Assertion]] = {}
         read = {id(lists): lists for lists in known.lists.values() if lists is not None}
+        unread = {**unread, **{node: _UNSTATED for lists in read.values() for node in lists.unstated}}
         for lists in read.values():
             for member in dict.fromkeys(chain.from_iterable(lists.edges.values())):
                 if not member.assertions:

@@ -31,9 +31,9 @@ from gateway.sparql.selection import SelectionReader
 from gateway.sparql.table import BlankTerm, LiteralTerm, Table, UnexpectedRows, iri, literal
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import (
+    ANNOTATED,
     EXPRESSION_PREDICATES,
     INTO_EXPRESSIONS,
-    OWL,
     RDF_NIL,
     RDFS_MEMBER,
     REACHED_BY,
@@ -49,9 +49,7 @@ _log = logging.getLogger(__name__)
 _MOST: Final = 5_000
 """Blank nodes of some types, or names of blank nodes, that are read."""
 
-_NOT_READ: Final = frozenset(
-    (*EXPRESSION_PREDICATES, *INTO_EXPRESSIONS, *(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target")))
-)
+_NOT_READ: Final = frozenset((*EXPRESSION_PREDICATES, *INTO_EXPRESSIONS, *ANNOTATED))
 """Predicates by which blank nodes are no nodes."""
 
 _LISTS = "lists and expressions of OWL are counted by their triples, and not by what they say"

@@ -22,7 +22,7 @@ from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
-from gateway.sparql.blank.contents import BlankEnd, BlankEnds, Content, ContentReader, ExpressionProbe, Kind
+from gateway.sparql.blank.contents import TO_SUBJECT, BlankEnd, BlankEnds, Content, ContentReader, ExpressionProbe, Kind
 from gateway.sparql.blank.graphs import BlankGraph, Said, is_within_reach
 from gateway.sparql.blank.keys import KEY
 from gateway.sparql.blank.rule import Triple
@@ -177,6 +177,20 @@ class AnchoredReader(ContentReader):
         await self._load_beside(nodes, call)
         loaded = self._of_call(call)
         return {node: loaded.beside[node] for node in nodes}
+
+    async def stating(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, BlankEnds]:
+        """Return the blank nodes that state something about triples of some nodes."""
+        await self._load_beside(nodes, call)
+        loaded = self._of_call(call)
+        found: dict[Iri, BlankEnds] = {}
+        for node in nodes:
+            ends = [
+                BlankEnd(predicate, end.value, is_incoming=True)
+                for predicate, end in loaded.beside[node].said
+                if predicate in TO_SUBJECT and isinstance(end, BlankTerm)
+            ]
+            found[node] = BlankEnds(tuple(ends), loaded.beside[node].mark)
+        return found
 
     async def around(self, anchors: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Content], bool]:
         """Return the blank nodes with an ID up to three steps from some nodes, and whether all of these were read."""
