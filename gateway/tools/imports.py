@@ -8,6 +8,7 @@ from gateway.errors import Fault, counted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import EdgeSelection, Iri
+from gateway.graph.walks import Condition, Selection, Step
 from gateway.schema.view import SchemaView
 from gateway.terms.iri import IMPORTS, OWL, VERSION_IRI
 
@@ -37,7 +38,8 @@ class ImportReader:
         if self._known[0] != view.schema.version:
             counted = next((term.count for term in view.schema.predicates if term.iri == IMPORTS), None)
             try:
-                missing = await self._read(counted or 1, call)
+                types = tuple(term.iri for term in view.schema.types if term.iri != _ONTOLOGY)
+                missing = await self._read(counted or 1, types, call)
             except Fault:
                 return None
             if missing is None:
@@ -45,22 +47,41 @@ class ImportReader:
             self._known = view.schema.version, missing
         return self._known[1]
 
-    async def _read(self, counted: int, call: Call) -> Sequence[Iri] | None:
+    async def _read(self, counted: int, types: tuple[Iri, ...], call: Call) -> Sequence[Iri] | None:
         """Return those that are missing; None where not as many imports are found as the schema counts."""
         found = await self._store.of_types([_ONTOLOGY], call)
         if found.fault is not None or found.truncated:
             return None
         ontologies = dict.fromkeys(hit.iri for hit in found.hits)
+        imported, here = await self._imported(list(ontologies), call)
+        here |= ontologies.keys()
+        if len(imported) < counted:
+            # What imports may have another type, or none.
+            others = [one for one in await self._importing(types, call) if one not in ontologies]
+            of_others, more = await self._imported(others, call)
+            imported += of_others
+            here |= more
+        return None if len(imported) < counted else sorted({*imported} - here)
+
+    async def _importing(self, types: tuple[Iri, ...], call: Call) -> Sequence[Iri]:
+        """Return the nodes of some types, and those without any, that import something; perhaps with others."""
+        imports = Condition((Step((IMPORTS,)),), "exists")
+        found: dict[Iri, None] = {}
+        for some in ((), types) if types else ((),):
+            selected = await self._store.select(Selection(some, (imports,)), call)
+            found |= dict.fromkeys(selected.nodes)
+        return list(found)
+
+    async def _imported(self, nodes: Sequence[Iri], call: Call) -> tuple[list[Iri], set[Iri]]:
+        """Return what some nodes import, and those of them that import something, with their versions."""
         named = EdgeSelection(tuple(sorted((IMPORTS, VERSION_IRI))), ())
-        around = await self._store.edges(list(ontologies), call, selection=named)
+        around = await self._store.edges(nodes, call, selection=named) if nodes else {}
         for one in around.values():
             if one.mark.fault is not None:
                 raise one.mark.fault
         edges = [edge for one in around.values() for edge in one.edges]
-        here = {*ontologies, *(edge.object for edge in edges if edge.predicate == VERSION_IRI)}
-        imported = [edge.object for edge in edges if edge.predicate == IMPORTS]
-        # What imports may have no type.
-        return None if len(imported) < counted else sorted({*imported} - here)
+        here = {edge.object if edge.predicate == VERSION_IRI else edge.subject for edge in edges}
+        return [edge.object for edge in edges if edge.predicate == IMPORTS], here
 
 
 # --- sentences that a model reads ---

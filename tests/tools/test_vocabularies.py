@@ -91,11 +91,16 @@ async def test_a_schema_without_missing_imports_is_comprehensive(over_file: Open
 
 
 @pytest.mark.parametrize("more", ["", IMPORTS.replace("x:absent ,", "")])
-async def test_a_schema_is_not_comprehensive_where_what_imports_has_no_type(over_file: Open, more: str) -> None:
-    async with over_file(f"{more} x:n owl:imports x:other . x:a x:p x:b .") as gateway:
+@pytest.mark.parametrize("what", ["", "a x:Vocabulary ;"])
+async def test_the_schema_names_what_is_imported_by_a_node_that_is_no_typed_ontology(
+    over_file: Open, what: str, more: str
+) -> None:
+    async with over_file(
+        f"{more} x:n {what} owl:imports x:other , x:m . x:m owl:imports x:n . x:a x:p x:b ."
+    ) as gateway:
         schema = await gateway.describe_schema()
     assert (schema.complete, schema.comprehensive) == (False, False)
-    assert schema.warnings
+    assert "1 imported ontology is not loaded: x:other." in " ".join(schema.warnings or ())
 
 
 async def test_check_warns_of_imports_that_are_not_in_the_graph() -> None:
