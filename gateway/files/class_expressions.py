@@ -20,7 +20,7 @@ EQUIVALENT: Final = node(f"{OWL}equivalentClass")
 ONE_OF: Final = node(f"{OWL}oneOf")
 UNION, _INTERSECTION = node(f"{OWL}unionOf"), node(f"{OWL}intersectionOf")
 COMPLEMENT, _INVERSE = node(f"{OWL}complementOf"), node(f"{OWL}inverseOf")
-_ON_PROPERTY, _VALUE, _SELF = (node(f"{OWL}{name}") for name in ("onProperty", "hasValue", "hasSelf"))
+ON_PROPERTY, _VALUE, _SELF = (node(f"{OWL}{name}") for name in ("onProperty", "hasValue", "hasSelf"))
 _SOME, _ONLY = node(f"{OWL}someValuesFrom"), node(f"{OWL}allValuesFrom")
 _FIRST, _REST, _NIL = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL)
 _ON_CLASS, _ON_DATA = node(f"{OWL}onClass"), node(f"{OWL}onDataRange")
@@ -81,7 +81,7 @@ class Expression:
 
     Attributes:
         kind: What it is.
-        term: Of a class or an individual: its term.
+        term: Of a class or an individual: its term. Of what a blank node says: that.
         parts: Of an intersection, union, complement or enumeration: its parts; of a restriction its filler, if any.
         word: Of a restriction: `some`, `only`, `value`, `self`, `min`, `max` or `exactly`.
         number: Of a cardinality: the number.
@@ -132,12 +132,14 @@ class Meaning:
 
     Attributes:
         edges: The edges.
-        bounds: Cardinalities without a class: the property and how it is restricted.
+        bounds: Cardinalities without a class: the property, how it is restricted, and the blank node that says it.
+        values: Restrictions that link no two nodes, such as those of data properties: the property, and the blank node.
         is_content: Whether it says anything that is no edge.
     """
 
     edges: list[Said] = field(default_factory=list)
-    bounds: list[tuple[Step, str]] = field(default_factory=list)
+    bounds: list[tuple[Step, str, str]] = field(default_factory=list)
+    values: list[tuple[str, str]] = field(default_factory=list)
     is_content: bool = False
 
 
@@ -227,8 +229,8 @@ class Reader:
         one = {predicate: values[0] for predicate, values in said.items()}
         if _DATA & one.keys() and one.keys() <= _DATA:
             return Expression("data", term)
-        if _ON_PROPERTY in one:
-            return self._restriction(one, depth)
+        if ON_PROPERTY in one:
+            return replace(self._restriction(one, depth), term=term)
         if len(one) != 1:
             raise UnreadError
         ((predicate, value),) = one.items()
@@ -245,8 +247,8 @@ class Reader:
         return Expression("or" if predicate == UNION else "and", term, parts)
 
     def _restriction(self, one: Mapping[str, str], depth: int) -> Expression:
-        step = self._property(one[_ON_PROPERTY])
-        rest = {predicate: value for predicate, value in one.items() if predicate != _ON_PROPERTY}
+        step = self._property(one[ON_PROPERTY])
+        rest = {predicate: value for predicate, value in one.items() if predicate != ON_PROPERTY}
         filler = rest.pop(_ON_CLASS, None) or rest.pop(_ON_DATA, None)
         if len(rest) != 1:
             raise UnreadError
@@ -287,7 +289,7 @@ def is_expression(said: Mapping[str, Sequence[str]]) -> bool:
     return not said.keys().isdisjoint(_OF_EXPRESSIONS)
 
 
-_OF_EXPRESSIONS = frozenset({_ON_PROPERTY, UNION, _INTERSECTION, COMPLEMENT, ONE_OF}) | _DATA
+_OF_EXPRESSIONS = frozenset({ON_PROPERTY, UNION, _INTERSECTION, COMPLEMENT, ONE_OF}) | _DATA
 SETS: Final = frozenset({UNION, _INTERSECTION, ONE_OF, COMPLEMENT})
 """Predicates by which a class with an IRI is defined without `owl:equivalentClass`."""
 
@@ -318,6 +320,11 @@ def meaning(subject: str, predicate: str, expression: Expression) -> Meaning:
     found = _Axiom(subject, SUBCLASS if of else predicate, of)
     found.read(expression)
     return found.meaning
+
+
+def _links_none(restriction: Expression) -> bool:
+    """Return whether a restriction says something, and of one node alone."""
+    return restriction.words != "min 0" and (not restriction.parts or restriction.parts[0].kind == "data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +365,7 @@ class _Axiom:
                 self._read_part(part, is_whole=not parts[1:])
             except _ContentError:
                 self.meaning.is_content = True
-        if self._of and not (self.meaning.edges or self.meaning.bounds):
+        if self._of and not (self.meaning.edges or self.meaning.bounds or self.meaning.values):
             # What holds of everything says something where it defines a class.
             self.meaning.is_content = True
 
@@ -366,7 +373,9 @@ class _Axiom:
         if part.kind == "restriction" and not part.parts and part.word != "self" and not self._start.path:
             # A cardinality without a class; `min 0` says nothing.
             if part.words != "min 0":
-                self.meaning.bounds.append((part.step, part.words))
+                self.meaning.bounds.append((part.step, part.words, part.term))
+        elif part.kind == "restriction" and not self._start.path and not part.step[1] and _links_none(part):
+            self.meaning.values.append((part.step[0], part.term))
         elif self._of and is_whole and part.kind == "enumeration":
             for member in part.parts:
                 self._add(Said(self._subject, ((ONE_OF, False),), member.term, of=self._of))

@@ -18,6 +18,7 @@ from gateway.files.class_expressions import (
     COMPLEMENT,
     DOMAIN,
     EQUIVALENT,
+    ON_PROPERTY,
     RANGE,
     SAYING_NOTHING,
     SETS,
@@ -150,7 +151,7 @@ class _Folder:
         self._consumed: set[Terms] = set()
         self._parts: set[str] = set()
         self._said: dict[str, list[tuple[Said, list[_Statement]]]] = defaultdict(list)
-        self._bounds: list[tuple[Said, Terms, list[_Statement]]] = []
+        self._bounds: list[tuple[Said, Terms, Array, list[_Statement]]] = []
         self._as_content: set[Terms] = set()
         self._arrays: dict[Terms, Array] = {}
         self._room = _MOST_SHARED + 4 * len(triples)
@@ -194,8 +195,11 @@ class _Folder:
                 means = meaning(subject, EQUIVALENT, of_class(predicate, expression, self._reader))
             else:
                 means = meaning(subject, predicate, self._reader.expression(expression))
-            if means.is_content or means.bounds:
+            if means.is_content:
                 self._arrays[triple] = self._array(expression, predicate)
+            of = "equivalentClass" if predicate in SETS or predicate == EQUIVALENT else ""
+            values = [(step, self._content_of(part, of)) for step, part in means.values]
+            bounds = [(step, words, self._content_of(part, of)) for step, words, part in means.bounds]
         except UnreadError:
             self._found.unread += 1
             return
@@ -203,14 +207,30 @@ class _Folder:
         statements = about.get(self._keys.key(triple[2]), []) if about else []
         self._consume(triple, expression)
         # A list as content has no place for what is stated about it.
-        has_place = means.edges or (predicate not in SETS and (means.is_content or means.bounds))
+        has_place = means.edges or bounds or values or (predicate not in SETS and means.is_content)
         statements = self._taken(statements, has_place=bool(has_place))
         self._said[subject] += [(said, statements) for said in means.edges]
-        of = "equivalentClass" if predicate in SETS or predicate == EQUIVALENT else ""
-        self._bounds += [(Said(subject, (step,), "", (words,), of), triple, statements) for step, words in means.bounds]
+        self._bounds += [
+            (Said(subject, (step,), "", (words,), of), triple, content, statements) for step, words, content in bounds
+        ]
         self._found.edges += 1
+        for step, content in values:
+            self._add_as_content(triple, ArrayValue(subject, step, _with(content, statements)))
         if means.is_content:
-            self._add_axiom_as_content(triple, subject, statements)
+            self._add_as_content(triple, ArrayValue(subject, predicate, _with(self._arrays[triple], statements)))
+
+    def _content_of(self, restriction: str, of: str) -> Array:
+        """Return what a restriction says of its property, as content under that; of a definition as such.
+
+        Raises:
+            UnreadError: Something in it is malformed, or parts that several share make too much of it.
+        """
+        match self._array(restriction, SUBCLASS):
+            case [(at, Mapping() as content)]:
+                left = {key: value for key, value in content.items() if key != ON_PROPERTY}
+                return [(at, {EQUIVALENT: [left]} if of else left)]
+            case other:
+                return other
 
     def _taken(self, statements: list[_Statement], *, has_place: bool) -> list[_Statement]:
         """Return statements whose nodes are taken out because their evidence has a place; others are counted."""
@@ -226,10 +246,11 @@ class _Folder:
         self._consumed.add(triple)
         self._parts.update(self._reader.below(part, triple[1]))
 
-    def _add_axiom_as_content(self, triple: Terms, subject: str, statements: Sequence[_Statement]) -> None:
+    def _add_as_content(self, triple: Terms, content: ArrayValue) -> None:
+        """Add content that an axiom says; it is counted once."""
+        self._found.arrays.append(content)
         if triple not in self._as_content:
             self._as_content.add(triple)
-            self._found.arrays.append(ArrayValue(subject, triple[1], _with(self._arrays[triple], statements)))
             self._found.content += 1
             self._found.edges -= 1
 
@@ -241,11 +262,12 @@ class _Folder:
                 if one.words and not one.denied:
                     ends[one.subject, one.path][one.object] = None
         count = 0
-        for bound, triple, statements in self._bounds:
+        for bound, triple, content, statements in self._bounds:
             at = ends.get((bound.subject, bound.path), {})
             count += len(at)
             if not at or count > _MOST_BOUNDS:
-                self._add_axiom_as_content(triple, bound.subject, statements)
+                predicate = _predicate_of(bound.path)
+                self._add_as_content(triple, ArrayValue(bound.subject, predicate, _with(content, statements)))
                 continue
             words, denied = f"{bound.words[0]} of all", bound.words[0] in {"max 0", "exactly 0"}
             of_all = replace(bound, words=(words,), denied=denied)
@@ -434,9 +456,14 @@ def _edge_of(said: Said) -> Terms:
     elif said.denied and not said.words:
         # Nothing tells the class of a domain or range that is denied from one that the graph denies by itself.
         path = (*path, (COMPLEMENT, False))
+    return said.subject, _predicate_of(path), said.object
+
+
+def _predicate_of(path: Sequence[Step]) -> str:
+    """Return the predicate of edges along a path."""
     if len(path) > 1 or path[0][1]:
-        return said.subject, node(path_iri((one[1:-1], inverse) for one, inverse in path)), said.object
-    return said.subject, path[0][0], said.object
+        return node(path_iri((one[1:-1], inverse) for one, inverse in path))
+    return path[0][0]
 
 
 def _evidence_of(said: Said) -> list[tuple[str, str]]:

@@ -43,6 +43,8 @@ GRAPHS: Final = {
     "annotation of content": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:hasSelf true ] . x:a x:q x:b . "
     "[] owl:annotatedSource x:a ; owl:annotatedProperty rdfs:subClassOf ; "
     "owl:annotatedTarget [ owl:onProperty x:p ; owl:hasSelf true ] ; x:source 'PMID:1' .",
+    "data property": "x:a rdfs:subClassOf x:b , [ owl:onProperty x:p ; owl:hasValue 5 ] , "
+    "[ owl:onProperty x:q ; owl:maxCardinality 1 ] . x:b x:q x:c .",
     "annotation of an edge": "x:a x:q x:b . [] a owl:Axiom ; owl:annotatedSource x:a ; owl:annotatedProperty x:q ; "
     "owl:annotatedTarget x:b ; x:source 'PMID:1' .",
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -15,6 +15,8 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.contents import Content, ContentReader, Kind
 from gateway.sparql.blank.expressions import FoldedReader
 from gateway.sparql.blank.keys import NodeId, by_key, is_key
+from gateway.sparql.blank.lists import Lists
+from gateway.sparql.blank.lists import Value as ValueOfLists
 from gateway.sparql.blank.rule import Triple
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
@@ -214,6 +216,7 @@ class BlankValues:
         inner = [end.value for key in values for _, end in known[key].says if isinstance(end, BlankTerm)]
         known = await reader.read(inner, call) if inner else known
         found: dict[Iri, Description] = dict(described)
+        of_expressions = _of_expressions(folded.values())
         for node, triples in said.items():
             properties: dict[Iri, tuple[Value, ...]] = {**described[node].properties}
             owner = owners[node]
@@ -236,10 +239,24 @@ class BlankValues:
                     # Those that hang together stand there together.
                     is_new = (id(in_lists), predicate) not in shown
                     shown.add((id(in_lists), predicate))
-                    new = [one.literal(ids) for one in in_lists.values.get((owner, predicate), ()) if is_new]
+                    values_of = () if in_lists.are_expressions else in_lists.values.get((owner, predicate), ())
+                    new = [one.literal(ids) for one in values_of if is_new]
                 properties[predicate] = (*properties.get(predicate, ()), *new)
-            found[node] = replace(described[node], properties=properties)
+            # What expressions say of one node alone stands under a property that leads to no blank node.
+            for predicate, values_of in of_expressions.get(owner, {}).items():
+                properties[predicate] = (*properties.get(predicate, ()), *(one.literal(ids) for one in values_of))
+            found[node] = replace(described[node], properties={p: values for p, values in properties.items() if values})
         return found
+
+
+def _of_expressions(folded: Iterable[Lists | None]) -> Mapping[Iri, Mapping[Iri, Sequence[ValueOfLists]]]:
+    """Return what expressions say that is content, by the node of which it is said and by predicate."""
+    found: defaultdict[Iri, dict[Iri, Sequence[ValueOfLists]]] = defaultdict(dict)
+    # All expressions of a call are folded together.
+    for lists in {id(one): one for one in folded if one is not None and one.are_expressions}.values():
+        for (owner, predicate), values in lists.values.items():
+            found[owner][predicate] = values
+    return found
 
 
 def _content(content: Content, known: Mapping[Iri, Content], levels: int) -> BlankNode:
