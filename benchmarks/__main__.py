@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks.parts import (
     access,
     against,
+    blank_hops,
     blank_nodes,
     clients,
     databases,
@@ -55,6 +56,7 @@ PARTS: Mapping[str, Part] = {
     "schema": schema.measure,
     "values": values.measure,
     "blanknodes": blank_nodes.measure,
+    "blankhops": blank_hops.measure,
     "fairness": fairness.measure,
     "access": access.measure,
     "explorer": explorer.measure,

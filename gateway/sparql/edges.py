@@ -80,7 +80,7 @@ class EdgeReader:
             "edges",
             self._batch,
             given,
-            _read_all if selection.is_all else partial(_read_selected, selection),
+            edges_reader(selection),
             split=partial(self._degrees.packed, selection),
             beside=selected_predicates(selection),
         )
@@ -291,6 +291,11 @@ def _cut(edges: tuple[Edge, ...], blank_edges: int, most: int, mark: Mark) -> Ne
         mark = Mark(EdgesCapped("A node has more edges than are shown."), at_least=len(edges))
         # Where no blank node is among the rows, these are edges, and more than may be shown.
     return Neighbourhood(edges[:most], blank_edges, mark)
+
+
+def edges_reader(selection: EdgeSelection) -> BatchReader[Iri, Neighbourhood]:
+    """Return what reads the rows of `edges` for a selection."""
+    return _read_all if selection.is_all else partial(_read_selected, selection)
 
 
 def _read_all(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Neighbourhood]:

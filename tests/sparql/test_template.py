@@ -317,7 +317,7 @@ def names_no_predicate_unless_some_are_selected(name: str) -> None:
 
 
 def test_a_question_about_all_edges_names_no_predicate_and_one_about_some_names_them_by_direction() -> None:
-    assert len(SELECTING) == 12
+    assert len(SELECTING) == 13
     check_each(SELECTING, names_no_predicate_unless_some_are_selected)
 
 

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gateway.graph.call import Call
-from gateway.graph.values import Degree, EdgeSelection, Iri, Mark
+from gateway.graph.values import Degree, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.contents import BlankEnds, read_beside
+from gateway.sparql.blank.contents import BlankEnds, blank_ends_in, read_beside
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
+from gateway.sparql.edges import edges_reader
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
 from gateway.sparql.table import Table, integer, iri, read
 
 _SCAN: Final = 20_000
 """Edges with a blank node that are counted in one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The edges of a node with an IRI: those with others, and the blank ends of the rest.
+
+    Attributes:
+        named: The edges with other nodes with an IRI, and how many others there are.
+        blank: The ends of those.
+    """
+
+    named: Neighbourhood
+    blank: BlankEnds
+
+    @property
+    def mark(self) -> Mark:
+        """Whether these are all."""
+        return self.named.mark
 
 
 class BesideReader:
@@ -50,6 +70,35 @@ class BesideReader:
             self._batch,
             lambda batch: {"nodes": batch, **given},
             read_beside,
+            beside=selected_predicates(selection),
+        )
+        return await query.run(nodes, call)
+
+    async def around(
+        self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call, *, are_labels: bool
+    ) -> Mapping[Iri, Around]:
+        """Return the edges of nodes with an IRI, those with blank nodes by the keys of these.
+
+        Args:
+            nodes: The nodes.
+            selection: Which edges.
+            call: The call that asks.
+            are_labels: Whether the keys are what the engine calls the nodes in its answers.
+        """
+        read_named = edges_reader(selection)
+
+        def read_around(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Around]:
+            found = read_named(batch, rows, mark)
+            ends = blank_ends_in(batch, rows, mark)
+            return {node: Around(one, ends[node]) for node, one in found.items()}
+
+        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
+        query = BatchedQuery[Iri, Around](
+            self._client,
+            "edges" if are_labels else "blank_nodes/edges",
+            self._batch,
+            lambda batch: {"nodes": batch, **given},
+            read_around,
             beside=selected_predicates(selection),
         )
         return await query.run(nodes, call)

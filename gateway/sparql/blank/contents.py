@@ -28,6 +28,7 @@ from gateway.sparql.blank.keys import (
     by_key,
     can_state,
     end_as_text,
+    may_be_rounded,
     parameters_of,
     template_of,
 )
@@ -36,6 +37,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri, literal
 from gateway.sparql.table import term as any_term
+from gateway.sparql.template import Parameter
 from gateway.terms.iri import (
     ANNOTATED,
     EVIDENCE_MARKERS,
@@ -187,22 +189,31 @@ class ContentReader:
     async def read_anew(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Content]:
         """Return what some nodes say now."""
         rule = await self._rule.refreshed(call)
-        query = BatchedQuery[Iri, Content](
-            self._client,
-            template_of(self._way),
-            _BATCHES[self._way],
-            lambda batch: {**parameters_of(self._way, batch), **rule},
-            _read_contents,
-            bindings=lambda batch: bindings_of(self._way, batch),
-        )
         statable = [key for key in keys if can_state(self._way, key)]
-        found = await query.run(statable, call)
-        if not self._edges.is_of_engine:
+        if self._edges.is_of_engine:
+            found = await self._asked("contents", statable, rule, call)
+        else:
+            found = await self._asked("triples", statable, {}, call)
+            rounded = [key for key, one in found.items() if any(may_be_rounded(key, end) for _, end in one.says)]
+            found |= await self._asked("contents", rounded, rule, call) if rounded else {}
             found = await self._with_edges(found, call)
         refused = Content(mark=Mark(EndpointFault("The endpoint knows a blank node by what no query can state.")))
         # A walk is in the IDs of engines that have no keys.
         others = {key: Content() if WALK_STEP in key else refused for key in keys if key not in found}
         return {**found, **others}
+
+    async def _asked(
+        self, template: str, keys: Sequence[Iri], given: Mapping[str, Parameter], call: Call
+    ) -> dict[Iri, Content]:
+        query = BatchedQuery[Iri, Content](
+            self._client,
+            template_of(template, self._way),
+            _BATCHES[self._way],
+            lambda batch: {**parameters_of(self._way, batch), **given},
+            _read_triples if template == "triples" else _read_contents,
+            bindings=lambda batch: bindings_of(self._way, batch),
+        )
+        return await query.run(keys, call)
 
     async def open(self, keys: Sequence[Iri], call: Call) -> None:
         """Read what is beside some blank nodes that are asked for; by a key, that is asked for when it is needed."""
@@ -394,6 +405,22 @@ def _read_contents(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, C
     }
 
 
+def _read_triples(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Content]:
+    """Read the rows of a template of triples; one between two nodes of the batch is of both."""
+    says: dict[Iri, dict[Triple, None]] = {key: {} for key in batch}
+    said: dict[Iri, dict[Triple, None]] = {key: {} for key in batch}
+    for subject, predicate, end in zip(by_key(rows, "s"), iri("p")(rows), by_key(rows, "o"), strict=True):
+        outgoing = says.get(subject.value) if isinstance(subject, BlankTerm) else None
+        incoming = said.get(end.value) if isinstance(end, BlankTerm) else None
+        if (outgoing is None and incoming is None) or subject is None or end is None:
+            raise UnexpectedRows
+        if outgoing is not None:
+            outgoing[predicate, end] = None
+        if incoming is not None:
+            incoming[predicate, subject] = None
+    return {key: Content(tuple(says[key]), tuple(said[key]), mark=mark) for key in batch}
+
+
 @dataclass(frozen=True, slots=True)
 class BlankEnd:
     """The blank end of an edge of another node.
@@ -426,6 +453,17 @@ def read_beside(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Blan
         if not isinstance(end, BlankTerm):
             raise UnexpectedRows
         found[node][BlankEnd(predicate, end.value, kind.value == "in")] = None
+    return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}
+
+
+def blank_ends_in(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, BlankEnds]:
+    """Read the blank ends in rows of edges of nodes with an IRI."""
+    found: dict[Iri, dict[BlankEnd, None]] = {node: {} for node in batch}
+    for subject, predicate, target in zip(by_key(rows, "s"), iri("p")(rows), by_key(rows, "o"), strict=True):
+        if isinstance(target, BlankTerm) and isinstance(subject, IriTerm):
+            found[subject.value][BlankEnd(predicate, target.value, is_incoming=False)] = None
+        elif isinstance(subject, BlankTerm) and isinstance(target, IriTerm):
+            found[target.value][BlankEnd(predicate, subject.value, is_incoming=True)] = None
     return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}
 
 

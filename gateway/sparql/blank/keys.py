@@ -20,16 +20,13 @@ from urllib.parse import quote, unquote
 from gateway.graph.values import Iri
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm, TypedLiteralTerm
 from gateway.sparql.template import NO_IRI, Parameter
-from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN
+from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, XSD
 
 Way = Literal["iris", "labels", "fields"]
 """How queries state keys: as IRIs, as arguments of BNODE(), or as variables that are bound beside the query."""
 
-_TEMPLATES: Mapping[Way, str] = {
-    "iris": "blank_nodes/contents",
-    "labels": "blank_nodes/contents_by_label",
-    "fields": "blank_nodes/contents_by_field",
-}
+_ENDINGS: Mapping[Way, str] = {"iris": "", "labels": "_by_label", "fields": "_by_field"}
+"""How the names of templates end."""
 
 KEY = f"{OWN}key:"
 """Begins the IRI that stands for a key inside this package: a blank node of which the ID is not known yet."""
@@ -45,14 +42,15 @@ WALK_STEP: Final = "!"
 
 _HEX = re.compile("[1-9a-f][0-9a-f]{0,31}")
 _SIXTEEN_BYTES = re.compile("[0-9a-f]{32}")
-_AS_IRIS = "jkv"
+_OF_VIRTUOSO = "v"
+_AS_IRIS = f"jk{_OF_VIRTUOSO}"
 _FORMS = f"{_AS_IRIS}xl"
 """How the text of a key begins: Jena's labels of 16 bytes, and others of Jena; Virtuoso's; hexadecimal, and others."""
 
 
-def template_of(way: Way) -> str:
-    """Return the template that reads what blank nodes say by their keys."""
-    return _TEMPLATES[way]
+def template_of(name: str, way: Way) -> str:
+    """Return the template of a name that states keys in a way."""
+    return f"blank_nodes/{name}{_ENDINGS[way]}"
 
 
 def parameters_of(way: Way, keys: Sequence[Iri]) -> dict[str, Parameter]:
@@ -100,7 +98,7 @@ def _written(text: str) -> str:
         label = text.removeprefix(_JENA)
         return f"j{_base32(bytes.fromhex(label))}" if _SIXTEEN_BYTES.fullmatch(label) else f"k{_quoted(label)}"
     if text.startswith(_VIRTUOSO):
-        return f"v{_quoted(text.removeprefix(_VIRTUOSO))}"
+        return f"{_OF_VIRTUOSO}{_quoted(text.removeprefix(_VIRTUOSO))}"
     if _HEX.fullmatch(text):
         number = int(text, 16)
         return f"x{_base32(number.to_bytes((number.bit_length() + 7) // 8))}"
@@ -188,6 +186,14 @@ def can_state(way: Way, key: Iri) -> bool:
     return is_statable(key) and (way != "iris" or key[len(KEY)] in _AS_IRIS)
 
 
+_ROUNDED = frozenset(f"{XSD}{name}" for name in ("boolean", "double", "float"))
+
+
+def may_be_rounded(key: Iri, end: Term) -> bool:
+    """Return whether the engine of a key may write a value in an answer otherwise than it is."""
+    return key[len(KEY)] == _OF_VIRTUOSO and isinstance(end, LiteralTerm) and end.datatype in _ROUNDED
+
+
 def made_up(key: Iri) -> Iri:
     """Return a key like another one that no node has."""
     stated = _stated(key)
@@ -207,14 +213,18 @@ def by_key(rows: Table, variable: str) -> Sequence[Term | None]:
     if _AS_THEY_ARE.issuperset(map(type, found)):
         return found
     keys = rows.terms(f"{variable}key")
-    return [
-        BlankTerm(_key_beside(one.value, key))
-        if isinstance(one, BlankTerm)
-        else TRIPLE
-        if isinstance(one, TripleTerm)
-        else one
-        for one, key in zip(found, keys, strict=True)
-    ]
+    return [one if type(one) in _AS_THEY_ARE else _end_by_key(one, key) for one, key in zip(found, keys, strict=True)]
+
+
+def _end_by_key(end: Term | None, said: Term | None) -> Term | None:
+    """Return the end of a triple with the IRI of its key in the place of the label of a blank node."""
+    match end:
+        case BlankTerm():
+            return BlankTerm(_key_beside(end.value, said))
+        case TripleTerm():
+            return TRIPLE
+        case _:
+            return end
 
 
 def _key_beside(label: str, said: Term | None) -> Iri:

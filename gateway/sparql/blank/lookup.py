@@ -14,9 +14,10 @@ from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
 from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.settings.profile import Profile, has_blank_nodes
-from gateway.sparql.blank.beside import BesideReader
+from gateway.sparql.blank.beside import Around, BesideReader
 from gateway.sparql.blank.contents import (
     BlankEnd,
+    BlankEnds,
     Content,
     ContentReader,
     ExpressionProbe,
@@ -419,13 +420,31 @@ class BlankLookup:
                     found[edge] = (*found.get(edge, ()), *member.assertions)
         return found, unread
 
+    async def read_together(self, nodes: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Around]:
+        """Return the edges of nodes with an IRI, and their blank ends: of those of which one query has all of both.
+
+        None are read so where it is not known that there are blank nodes and that keys of them lead back.
+        """
+        if self.are_there is not True or self._walks is not None or not self._proof.holds:
+            return {}
+        traits = TRAITS[await self._client.engine(call)]
+        are_labels = traits.blank_nodes != "iris" or traits.reuses_keys
+        found = await self._beside.around(nodes, selection, call, are_labels=are_labels)
+        return {node: one for node, one in found.items() if one.mark.whole}
+
     async def with_blank_ends(
-        self, found: Mapping[Iri, Neighbourhood], wide: EdgeSelection, selection: EdgeSelection, call: Call
+        self,
+        found: Mapping[Iri, Neighbourhood],
+        read: Mapping[Iri, BlankEnds],
+        wide: EdgeSelection,
+        selection: EdgeSelection,
+        call: Call,
     ) -> Mapping[Iri, Neighbourhood]:
         """Return the edges of nodes with an IRI, those to and from blank nodes among them.
 
         Args:
             found: Their edges with others, and how many there are with blank nodes.
+            read: The blank ends that are known.
             wide: Which edges these are.
             selection: Which of them are wanted.
             call: The call that asks.
@@ -446,7 +465,7 @@ class BlankLookup:
                 # Of too many for one answer some are read, and all others stay counted.
                 ends |= {
                     node: one.ends if one.mark.whole else one.ends[:_SOME]
-                    for node, one in (await self._beside.ends(beside, wide, call)).items()
+                    for node, one in (await self._blank_ends(beside, read, wide, call)).items()
                     if one.mark.answered
                 }
         named = dict.fromkeys(chain.from_iterable(cells.values()))
@@ -454,6 +473,13 @@ class BlankLookup:
         known = await self.known((end.key for some in ends.values() for end in some), call, list(named))
         joined = {node: of_node(node, found[node], some, known, selection) for node, some in ends.items()}
         return {**found, **rest, **sendable_edges(joined)}
+
+    async def _blank_ends(
+        self, nodes: Sequence[Iri], read: Mapping[Iri, BlankEnds], selection: EdgeSelection, call: Call
+    ) -> Mapping[Iri, BlankEnds]:
+        unread = [node for node in nodes if node not in read]
+        known = {node: read[node] for node in nodes if node in read}
+        return {**known, **await self._beside.ends(unread, selection, call)} if unread else known
 
     async def with_types(
         self, found: Mapping[Iri, Neighbourhood], selection: EdgeSelection, call: Call

@@ -8,6 +8,7 @@ edges are only counted and it is not known that the graph has none.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -161,18 +162,37 @@ class BlankNodes:
             found = await around(ids, call, selection=selection, per_id=per_id, on_answers=on_answers)
             return await self._lookup.with_unread_expressions(found, selection, call)
         named, blank = await self._split(ids, call)
-        found = {}
-        if named:
-            wide = await self._lookup.with_cells(selection, call)
-            is_early = wide == selection and not await self._lookup.have_expressions(call)
-            early = partial(_without_blank_ends, on_answers) if on_answers is not None and is_early else None
-            around = self._named.edges.around
-            found = await around(named, call, selection=wide, per_id=per_id, on_answers=early)
-            found = await self._lookup.with_blank_ends(found, wide, selection, call)
-            found = await self._lookup.with_types(found, selection, call)
-        found = {**found, **await self._lookup.around(blank, selection, call)}
+        of_named, of_blank = await asyncio.gather(
+            self._edges_of_named(named, call, selection, per_id, on_answers),
+            self._lookup.around(blank, selection, call),
+        )
+        found = {**of_named, **of_blank}
         found = await self._lookup.without_empty_lists(found, call)
         return {node: capped(found[node], per_id) for node in ids}
+
+    async def _edges_of_named(
+        self,
+        nodes: Sequence[Iri],
+        call: Call,
+        selection: EdgeSelection,
+        per_id: int | None,
+        on_answers: OnAnswers | None,
+    ) -> Mapping[Iri, Neighbourhood]:
+        if not nodes:
+            return {}
+        wide = await self._lookup.with_cells(selection, call)
+        is_early = wide == selection and not await self._lookup.have_expressions(call)
+        early = partial(_without_blank_ends, on_answers) if on_answers is not None and is_early else None
+        together = await self._lookup.read_together(nodes, wide, call) if per_id is None else {}
+        found = {node: one.named for node, one in together.items()}
+        if early is not None and found:
+            early(found)
+        if others := [node for node in nodes if node not in found]:
+            around = self._named.edges.around
+            found |= await around(others, call, selection=wide, per_id=per_id, on_answers=early)
+        ends = {node: one.blank for node, one in together.items()}
+        found = dict(await self._lookup.with_blank_ends(found, ends, wide, selection, call))
+        return await self._lookup.with_types(found, selection, call)
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
