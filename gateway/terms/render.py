@@ -106,7 +106,7 @@ def string(value: str) -> str:
     Raises:
         InputError: The text has a character that no query can carry: NUL or half a surrogate pair.
     """
-    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    if "\x00" in value or (not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value)):
         raise InputError(
             f"{quoted(value)} contains a character that no query can contain.",
             valid="Text without NUL and unpaired surrogates.",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b32encode
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from gateway.errors import EndpointFault, Fault
 from gateway.files.lists import is_list_part
@@ -177,6 +177,7 @@ class ContentReader:
         self._levels = levels
         self._expressions = expressions
         self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
+        self._latest: tuple[Callable[[], Requester | None], _Read] = (lambda: None, _Read())
 
     async def read(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Content]:
         """Return what some nodes say, with that of others which the call has read."""
@@ -226,7 +227,7 @@ class ContentReader:
         for key, content in contents.items():
             (outgoing, incoming), mark = edges[key]
             mark = mark if content.mark.whole else content.mark
-            found[key] = replace(content, outgoing=outgoing, incoming=incoming, mark=mark)
+            found[key] = Content(content.says, content.said, outgoing, incoming, mark)
         return found
 
     def note_nodes(self, nodes: Iterable[Iri], call: Call) -> None:
@@ -292,7 +293,12 @@ class ContentReader:
         return self._of(call).contents
 
     def _of(self, call: Call) -> _Read:
-        return self._of_calls.setdefault(call.requester, _Read())
+        requester, known = self._latest
+        # A call asks for each of thousands of nodes in turn.
+        if requester() is not call.requester:
+            known = self._of_calls.setdefault(call.requester, _Read())
+            self._latest = ref(call.requester), known
+        return known
 
     async def _read_around(self, keys: Sequence[Iri], call: Call) -> None:
         """Read nodes, those of which they are parts, and those of which their digests are made."""
@@ -321,13 +327,13 @@ class ContentReader:
         return known.has_expressions
 
     def _kind(self, key: Iri, known: _Read) -> Kind:
-        if key not in known.kinds:
+        kind = known.kinds.get(key)
+        if kind is None:
             kind = self._kind_within(key, known, frozenset())
-            if kind is Kind.UNREAD:
-                # What is missing may be read later in this call.
-                return kind
-            known.kinds[key] = kind
-        return known.kinds[key]
+            # What is missing may be read later in this call.
+            if kind is not Kind.UNREAD:
+                known.kinds[key] = kind
+        return kind
 
     def _kind_within(self, key: Iri, known: _Read, below: frozenset[Iri]) -> Kind:
         """Return what a node is: a part of an expression where one leads to it, by whatever blank nodes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gateway.errors import EdgesCapped
 from gateway.files.lists import is_list_part
@@ -32,11 +32,17 @@ class Known:
     contents: Mapping[Iri, Content]
     lists: Mapping[Iri, Lists | None]
     parts: Collection[Iri] = frozenset()
+    _evidence: dict[Iri, bool] = field(default_factory=dict, repr=False)
 
     def is_evidence(self, end: Iri) -> bool:
         """Return whether an end is a blank node that states evidence about a triple, and so no end of an edge."""
-        content = self.contents.get(end)
-        return content is not None and is_evidence(content)
+        known = self._evidence.get(end)
+        if known is None:
+            content = self.contents.get(end)
+            if content is None:
+                return False
+            known = self._evidence[end] = is_evidence(content)
+        return known
 
 
 class _Edges:

@@ -177,7 +177,10 @@ class ListReader:
         return known
 
     def _of(self, call: Call) -> _Read:
-        return self._of_calls.setdefault(call.requester, _Read())
+        known = self._of_calls.get(call.requester)
+        if known is None:
+            known = self._of_calls[call.requester] = _Read()
+        return known
 
     async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
         """Return the IDs of those blank nodes that are nodes and could be read, with others of the call."""

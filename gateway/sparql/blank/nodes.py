@@ -292,7 +292,10 @@ class BlankNodes:
             contents = {one.node: one.content for one in asked if one.content is not None}
             said = said_by(contents, self._named.nodes.type_predicates, await self._lookup.lists_beside(contents, call))
             known = self._named.nodes.facts_in([*blank], said, call, names=names, descriptions=descriptions)
-            found |= {one.node: replace(known[one.node], mark=one.mark) for one in asked}
+            found |= {
+                one.node: known[one.node] if one.mark is WHOLE else replace(known[one.node], mark=one.mark)
+                for one in asked
+            }
             found = dict(await checked_facts(found, call))
         return found
 
