@@ -24,6 +24,7 @@ from gateway.sparql.blank.keys import (
     WALK_STEP,
     NodeId,
     Way,
+    beside_keys,
     bindings_of,
     by_key,
     can_state,
@@ -194,7 +195,7 @@ class ContentReader:
         if self._edges.is_of_engine:
             found = await self._asked("contents", statable, rule, call)
         else:
-            found = await self._asked("triples", statable, {}, call)
+            found = await self._asked("triples", statable, beside_keys(self._way, statable), call)
             rounded = [key for key, one in found.items() if any(may_be_rounded(key, end) for _, end in one.says)]
             found |= await self._asked("contents", rounded, rule, call) if rounded else {}
             found = await self._with_edges(found, call)

@@ -66,6 +66,12 @@ def parameters_of(way: Way, keys: Sequence[Iri]) -> dict[str, Parameter]:
             return {"keys": [*islice(_variables(), len(stated))]}
 
 
+def beside_keys(way: Way, keys: Sequence[Iri]) -> dict[str, Parameter]:
+    """Return whether answers about some keys have keys apart from labels, where a query can ask for them."""
+    are_labels = all(key[len(KEY)] == _OF_VIRTUOSO for key in keys)
+    return {"apart": [] if are_labels else [True]} if way == "iris" else {}
+
+
 def bindings_of(way: Way, keys: Sequence[Iri]) -> Mapping[str, str]:
     """Return what is bound beside a query that states some keys: blank nodes by variable."""
     return dict(zip(_variables(), map(_stated, keys), strict=False)) if way == "fields" else {}
