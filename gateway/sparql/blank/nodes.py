@@ -49,7 +49,7 @@ from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
 from gateway.sparql.blank.edges import capped, degree_of, is_to_empty_list
 from gateway.sparql.blank.evidence import BlankEvidence
-from gateway.sparql.blank.lookup import BlankLookup, apart
+from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank.steps import StepReader
 from gateway.sparql.blank.values import said_by
 from gateway.sparql.blank.walks import AnchoredReader
@@ -292,10 +292,7 @@ class BlankNodes:
             contents = {one.node: one.content for one in asked if one.content is not None}
             said = said_by(contents, self._named.nodes.type_predicates, await self._lookup.lists_beside(contents, call))
             known = self._named.nodes.facts_in([*blank], said, call, names=names, descriptions=descriptions)
-            found |= {
-                one.node: known[one.node] if one.mark is WHOLE else replace(known[one.node], mark=one.mark)
-                for one in asked
-            }
+            found |= {one.node: replace(known[one.node], mark=_of_content(one)) for one in asked}
             found = dict(await checked_facts(found, call))
         return found
 
@@ -311,7 +308,7 @@ class BlankNodes:
             asked = await self._lookup.asked(blank, call)
             said = said_by({one.node: one.content for one in asked if one.content is not None})
             known = self._named.nodes.metadata_in(blank, said)
-            described = {one.node: replace(known[one.node], mark=one.mark) for one in asked}
+            described = {one.node: replace(known[one.node], mark=_of_content(one)) for one in asked}
             described |= await self._lookup.with_values(described, asked, call, contents=blank_nodes)
             found |= await checked_descriptions(described, call)
         return found
@@ -432,6 +429,14 @@ class BlankNodes:
         """Return the nodes that are asked for as IRIs, and those by keys."""
         named, blank = apart(ids)
         return (named, blank) if blank and await self._lookup.have_keys(call) else (ids, ())
+
+
+_GONE: Final = Mark(EndpointFault("A blank node of this answer has changed since, or is not there any more."))
+
+
+def _of_content(one: Asked) -> Mark:
+    """Return whether what a blank node says is all: nobody asks what one says that was never there."""
+    return _GONE if one.content is None and one.mark.whole else one.mark
 
 
 def _without_blank_ends(on_answers: OnAnswers, answers: Mapping[Iri, Neighbourhood]) -> None:
