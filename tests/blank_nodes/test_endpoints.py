@@ -14,9 +14,10 @@ from gateway.settings.vocabulary import NodeSettings
 from tests.blank_nodes.graphs import KIND_COUNT, KINDS, DrawnGraph, drawn
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
-from tests.columns import Column
+from tests.columns import Asked, Column, column_of
 from tests.harness.report import Report, Verdict
 from tests.harness.stores import StoreName, store_with
+from tests.servers.fuseki import FusekiServer, running_fuseki_in_memory
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.server
@@ -72,6 +73,33 @@ def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(engi
     # Not all members of lists in lists are looked for by the predicate that leads to them.
     marked = {tool for (_, tool, verdict), count in report.verdicts.items() if verdict is Verdict.MARKED and count}
     assert marked <= {"search_entities"}
+
+
+_IN_MEMORY: Final = ("nests", "relations", "lists", "containers")
+
+
+def test_answers_of_a_fuseki_in_memory_are_those_of_the_oracle_and_no_id_holds_after_a_restart(tmp_path: Path) -> None:
+    graphs, report = of_kinds(_IN_MEMORY), Report()
+    files = written(graphs, tmp_path)
+
+    def column(fuseki: FusekiServer) -> Column:
+        return column_of("fuseki", files, lambda some: {name: Asked(fuseki.endpoint(name)) for name in some})
+
+    try:
+        with running_fuseki_in_memory(files, workdir=tmp_path) as fuseki:
+            for name, graph in graphs.items():
+                asyncio.run(asked(opened(column(fuseki), name), graph, report))
+            ids, complete = asyncio.run(ids_near(opened(column(fuseki), "nests"), graphs["nests"]))
+            assert ids
+            assert complete
+        with running_fuseki_in_memory(files, workdir=tmp_path) as fuseki:
+            again, _ = asyncio.run(ids_near(opened(column(fuseki), "nests"), graphs["nests"]))
+            old = sorted(ids)[:8]
+            gone = asyncio.run(missing(opened(column(fuseki), "nests"), [*sorted(again)[:1], *old]))
+    except ServerUnavailable as error:
+        skip_or_fail(error)
+    assert report.findings == []
+    assert sorted(gone) == old
 
 
 @pytest.mark.parametrize("engine", [*get_args(Engine), "blazegraph"])

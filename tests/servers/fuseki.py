@@ -70,3 +70,42 @@ def running_fuseki(
             yield FusekiServer(version, port, process)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_IN_MEMORY = """\
+PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja:     <http://jena.hpl.hp.com/2005/11/Assembler#>
+"""
+
+
+def _service_in_memory(name: str, files: Sequence[Path]) -> str:
+    data = ", ".join(f"<{file.resolve().as_uri()}>" for file in files)
+    return (
+        f'[] a fuseki:Service ; fuseki:name "{name}" ;\n'
+        '  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] ;\n'
+        f"  fuseki:dataset [ a ja:MemoryDataset ; ja:data {data} ] .\n"
+    )
+
+
+@contextmanager
+def running_fuseki_in_memory(
+    datasets: Mapping[str, Sequence[Path]], *, version: str = "6.2.0", workdir: Path
+) -> Iterator[FusekiServer]:
+    """Serve graph files from memory, each list of them as one dataset: at each start its blank nodes are others.
+
+    Args:
+        datasets: for each dataset's name its files.
+        version: 6.2.0 (Java 21) or 5.6.0 (Java 17).
+        workdir: a folder for the server's own files.
+
+    Raises:
+        ServerUnavailable: this machine has no Java new enough, or cannot get the jar.
+        ServerStartError: the server died at its start.
+    """
+    port = free_port()
+    config = workdir / f"fuseki-{port}.ttl"
+    config.write_text(_IN_MEMORY + "".join(_service_in_memory(*one) for one in datasets.items()), encoding="utf-8")
+    command = fuseki_command(version, port=port, config=config)
+    log = workdir / f"fuseki-{port}.log"
+    with running(command, ready_url=f"http://{HOST}:{port}/$/ping", log=log, cwd=workdir) as process:
+        yield FusekiServer(version, port, process)
