@@ -177,10 +177,10 @@ class ColumnNameReader:
     def on_change(self, listener: Callable[[], None]) -> None:
         """Never call it: the columns do not change."""
 
-    async def count(self, predicate: Iri, call: Call) -> int:
-        """Return how many entities have a name, or a synonym."""
-        ((found,),) = (await self._client.rows("name_count", call, predicate in self._synonym)).whole()
-        return int(found)
+    async def counts(self, predicates: Sequence[Iri], allowance: Callable[[], Call]) -> Sequence[int]:
+        """Return how many entities have a name, and how many a synonym."""
+        asked = [await self._client.rows("name_count", allowance(), one in self._synonym) for one in predicates]
+        return [int(found) for rows in asked for (found,) in rows.whole()]
 
     async def page(self, predicate: Iri, after: str, call: Call) -> NamesPage:
         """Return the names that come after an ID as the database has it; the first ones where that is empty."""

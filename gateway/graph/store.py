@@ -405,8 +405,8 @@ class NameReader(Protocol):
         """Call a function whenever the predicates change: facts that were read before contain the old names."""
         ...
 
-    async def count(self, predicate: Iri, call: Call) -> int:
-        """Return the number of entities that have a name by a predicate."""
+    async def counts(self, predicates: Sequence[Iri], allowance: Callable[[], Call]) -> Sequence[int]:
+        """Return how many entities have a name by each of some predicates; each query has an allowance of its own."""
         ...
 
     async def page(self, predicate: Iri, after: str, call: Call) -> NamesPage:

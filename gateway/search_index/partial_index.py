@@ -72,8 +72,8 @@ async def read_names(
     predicates = names.predicates
     await worker.run(open_partial, path, f"{source} {' '.join(predicates)}", restart)
     if not await worker.run(_readings):
-        counts = [(predicate, await names.count(predicate, allowance())) for predicate in predicates]
-        await worker.run(_begin, counts)
+        counts = await names.counts(predicates, allowance)
+        await worker.run(_begin, list(zip(predicates, counts, strict=True)))
     readings = await worker.run(_readings)
     # An entity with names by several predicates counts once for each.
     read, total = sum(reading.entities for reading in readings), sum(reading.expected for reading in readings)
@@ -107,7 +107,7 @@ async def _read_predicate(
         count += len(entities)
         if count > 2 * reading.expected + _MORE:
             raise EndpointFault("The pages of names do not come to an end.")
-        new = await worker.run(_new_entities, entities)
+        new = await worker.run(_new_entities, entities) if entities else []
         await worker.run(_add, reading.predicate, page, entities, await names.types(new, call))
         await report(len(entities))
         after = page.after

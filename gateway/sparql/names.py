@@ -34,7 +34,7 @@ from gateway.transport.base import TextRow, TextRows
 _Text = tuple[str, str]
 """A name and its language."""
 
-_ENTITY, _NAME, _COUNT = iri("n"), literal("v"), integer("count")
+_ENTITY, _PREDICATE, _NAME, _COUNT = iri("n"), iri("p"), literal("v"), integer("count")
 
 
 class SparqlNameReader:
@@ -54,6 +54,7 @@ class SparqlNameReader:
         self._name_predicates = name_predicates
         self._finder = finder
         self._named, self._nameless = SortedRows(), SortedRows()
+        self._without_names: frozenset[Iri] = frozenset()
 
     @property
     def predicates(self) -> Sequence[Iri]:
@@ -75,17 +76,33 @@ class SparqlNameReader:
         """Call a function whenever the predicates change."""
         self._name_predicates.on_change(listener)
 
-    async def count(self, predicate: Iri, call: Call) -> int:
-        """Return how many entities have a name by a predicate."""
+    async def counts(self, predicates: Sequence[Iri], allowance: Callable[[], Call]) -> Sequence[int]:
+        """Return how many entities have a name by each of some predicates."""
+        # Of many predicates that may name nodes a graph has few; in this process one query tells which.
+        self._without_names = await self._absent(predicates, allowance()) if self._client.gives_texts else frozenset()
+        absent = self._without_names
+        return [0 if one in absent else await self._count(one, allowance()) for one in predicates]
+
+    async def _count(self, predicate: Iri, call: Call) -> int:
         if predicate == LOCAL_NAME:
             return await self._nameless.count(*await self._about_nameless(call))
         return await self._counted("names_count", name_parameters([predicate]), call)
+
+    async def _absent(self, predicates: Sequence[Iri], call: Call) -> frozenset[Iri]:
+        """Return the predicates that no triple has."""
+        asked = [one for one in plain(predicates) if one != LOCAL_NAME]
+        if not asked:
+            return frozenset()
+        found = await self._client.rows("search/name_count", call, {"predicates": asked, "walks": [], "most": 1})
+        return frozenset(asked).difference(_PREDICATE(found.whole()))
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
         """Return the names of a predicate that come after an entity; the first ones where that is empty."""
         if predicate == LOCAL_NAME:
             return await self._local_names(after, call)
         if self._client.gives_texts:
+            if predicate in self._without_names:
+                return NamesPage((), None)
             names = name_parameters([predicate])
             ask = partial(self._rows_after, "names_all", names, call)
             part, are_more = await self._named.page((predicate,), after, ask)

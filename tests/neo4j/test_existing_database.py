@@ -170,7 +170,7 @@ async def test_the_pages_of_names_have_each_name_and_each_synonym_once(own_addre
         try:
             reader = store.name_reader()
             pages = [await reader.page(predicate, "", call) for predicate in reader.predicates]
-            counts = [await reader.count(predicate, call) for predicate in reader.predicates]
+            counts = await reader.counts(reader.predicates, lambda: call)
         finally:
             driver.execute_query("MATCH (n:Named) DETACH DELETE n")
             await store.close()

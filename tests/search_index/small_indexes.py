@@ -68,9 +68,9 @@ class Listed:
     def _of(self, predicate: Iri) -> Mapping[Iri, Sequence[str]]:
         return self.labels if predicate == LABEL else self.aliases
 
-    async def count(self, predicate: Iri, _: Call) -> int:
+    async def counts(self, predicates: Sequence[Iri], _: Callable[[], Call]) -> Sequence[int]:
         """Count."""
-        return len(self._of(predicate)) + self.uncounted
+        return [len(self._of(predicate)) + self.uncounted for predicate in predicates]
 
     async def page(self, predicate: Iri, after: Iri, _: Call) -> NamesPage:
         """Return a page, or fail."""

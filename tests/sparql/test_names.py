@@ -108,7 +108,7 @@ async def test_names_that_take_more_memory_than_they_may_are_read_in_parts(predi
     statement = "rdfs:label 'Node'" if predicate != LOCAL_NAME else "x:weight 1"
     turtle = "\n".join(f"x:n{number:03} {statement} , {number} ." for number in range(500))
     names = SparqlStore(InProcess(engine(turtle), max_bytes=1 << 24, max_text_bytes=20_000), Profile()).name_reader()
-    assert await names.count(predicate, call()) == 500
+    assert await names.counts([predicate], call) == [500]
     found: list[str] = []
     asking = call()
     after: str | None = ""
@@ -137,10 +137,22 @@ async def test_no_evidence_is_looked_for_in_a_loaded_graph_that_has_none() -> No
 async def test_nodes_without_a_name_are_not_listed_where_none_was_counted() -> None:
     names = SparqlStore(InProcess(engine("x:a rdfs:label 'a' ."), max_bytes=1 << 24), Profile()).name_reader()
     asking = call()
-    assert await names.count(LOCAL_NAME, asking) == 0
+    assert await names.counts([LOCAL_NAME], lambda: asking) == [0]
     counted = asking.sent
     assert await names.page(LOCAL_NAME, "", asking) == NamesPage((), None)
     assert asking.sent == counted
+
+
+async def test_in_this_process_nothing_is_asked_of_predicates_that_no_triple_has() -> None:
+    graph = engine("x:a rdfs:label 'a' ; skos:prefLabel [] .")
+    names = SparqlStore(InProcess(graph, max_bytes=1 << 24), Profile()).name_reader()
+    counts = dict(zip(names.predicates, await names.counts(names.predicates, call), strict=True))
+    assert {predicate: count for predicate, count in counts.items() if count} == {f"{RDFS}label": 1}
+    asking = call()
+    pages = [await names.page(predicate, "", asking) for predicate in names.predicates if not counts[predicate]]
+    assert not any(page.names or page.after for page in pages)
+    # What is asked of: a predicate of labels that are no literals.
+    assert (len(pages) > 10, asking.sent) == (True, 1)
 
 
 TYPED_GRAPH = """
