@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from itertools import count
+from pathlib import Path
 from typing import Any, Final, cast
 
 import pyoxigraph
@@ -100,6 +101,17 @@ async def served(
         opened = open_gateway(endpoint=endpoint.url, profile=profile, prefixes=prefixes)
         async with opened as gateway:
             yield gateway, store
+
+
+async def in_file(
+    folder: Path, turtle: str, questions: Iterable[tuple[str, Mapping[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return what is answered about a graph in a file."""
+    file = folder / "graph.ttl"
+    file.write_text(PREFIXES + turtle, encoding="utf-8")
+    async with open_gateway(file, profile=profile_for()) as gateway:
+        await gateway.wait_until_ready()
+        return await answers(gateway, questions)
 
 
 async def answers(gateway: Gateway, questions: Iterable[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:

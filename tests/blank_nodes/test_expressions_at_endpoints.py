@@ -1,13 +1,14 @@
 """Class expressions of endpoints say the edges that those of files do, or an answer is not complete."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from gateway.api import open_gateway
 from gateway.settings.endpoint import EngineName
-from tests.blank_nodes.small_endpoint import PREFIXES, answers, profile_for, served
+from tests.blank_nodes.small_endpoint import answers, in_file, served
+from tests.examples import some
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +51,9 @@ GRAPHS: Final = {
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",
 }
 
+ENGINES: Final[Sequence[EngineName]] = ("oxigraph", "blazegraph")
+"""With keys of blank nodes, and without."""
+
 SEEDS: Final = ("x:a", "x:b", "x:c", "x:l")
 
 QUESTIONS: Final[list[tuple[str, dict[str, Any]]]] = [
@@ -72,19 +76,16 @@ QUESTIONS: Final[list[tuple[str, dict[str, Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
 @pytest.mark.parametrize("name", GRAPHS)
-async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, engine: EngineName, tmp_path: Path) -> None:
-    turtle = GRAPHS[name]
-    file = tmp_path / "graph.ttl"
-    file.write_text(PREFIXES + _OWL + turtle)
-    async with open_gateway(file, profile=profile_for()) as gateway:
-        expected = await answers(gateway, QUESTIONS)
-    async with served(_OWL + turtle, engine=engine) as (gateway, _):
-        found = await answers(gateway, QUESTIONS)
-    for question, one, other in zip(QUESTIONS, found, expected, strict=True):
-        if one.get("complete", True) and "blank_node_edges" not in one:
-            assert one == other, question
+async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, tmp_path: Path) -> None:
+    turtle, questions = _OWL + GRAPHS[name], some(QUESTIONS, name)
+    expected = await in_file(tmp_path, turtle, questions)
+    for engine in ENGINES:
+        async with served(turtle, engine=engine) as (gateway, _):
+            found = await answers(gateway, questions)
+        for question, one, other in zip(questions, found, expected, strict=True):
+            if one.get("complete", True) and "blank_node_edges" not in one:
+                assert one == other, (engine, question)
 
 
 async def test_what_a_restriction_says_is_read_at_an_endpoint() -> None:

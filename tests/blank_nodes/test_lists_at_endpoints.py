@@ -1,14 +1,15 @@
 """Lists and containers of endpoints read as those of files do, whether their heads are blank or have an IRI."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from gateway.api import open_gateway
 from gateway.errors import QueryRefused
 from gateway.settings.endpoint import EngineName
-from tests.blank_nodes.small_endpoint import PREFIXES, answers, profile_for, served
+from tests.blank_nodes.small_endpoint import answers, in_file, served
+from tests.examples import some
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +33,9 @@ GRAPHS: Final = {
 }
 """Of these no blank node is a node, so that answers are the same to the letter."""
 
+ENGINES: Final[Sequence[EngineName]] = ("oxigraph", "blazegraph")
+"""With keys of blank nodes, and without."""
+
 SEEDS: Final = ("x:o", "x:a", "x:b", "x:bag", "x:l")
 
 QUESTIONS: Final[list[tuple[str, dict[str, Any]]]] = [
@@ -53,18 +57,16 @@ QUESTIONS: Final[list[tuple[str, dict[str, Any]]]] = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
 @pytest.mark.parametrize("name", GRAPHS)
-async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, engine: EngineName, tmp_path: Path) -> None:
-    file = tmp_path / "graph.ttl"
-    file.write_text(PREFIXES + GRAPHS[name])
-    async with open_gateway(file, profile=profile_for()) as gateway:
-        expected = await answers(gateway, QUESTIONS)
-    async with served(GRAPHS[name], engine=engine) as (gateway, _):
-        found = await answers(gateway, QUESTIONS)
-    for question, one, other in zip(QUESTIONS, found, expected, strict=True):
-        if engine == "oxigraph" or (one.get("complete", True) and "blank_node_edges" not in one):
-            assert one == other, question
+async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, tmp_path: Path) -> None:
+    questions = some(QUESTIONS, name)
+    expected = await in_file(tmp_path, GRAPHS[name], questions)
+    for engine in ENGINES:
+        async with served(GRAPHS[name], engine=engine) as (gateway, _):
+            found = await answers(gateway, questions)
+        for question, one, other in zip(questions, found, expected, strict=True):
+            if engine == "oxigraph" or (one.get("complete", True) and "blank_node_edges" not in one):
+                assert one == other, (engine, question)
 
 
 async def test_a_schema_with_lists_says_that_it_does_not_count_their_members() -> None:

@@ -3,16 +3,18 @@
 import asyncio
 import json
 import re
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import pyoxigraph
 import pytest
 
-from gateway.api import open_gateway
 from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
-from tests.blank_nodes.small_endpoint import PREFIXES, answers, profile_for, served
+from tests.blank_nodes.small_endpoint import PREFIXES, answers, in_file, profile_for, served
+from tests.examples import some
 from tests.harness.stores import store_with
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
@@ -127,14 +129,6 @@ def without_cells(answer: dict[str, Any]) -> dict[str, Any]:
     return others | {"rows": [row[:1] for row in answer["rows"]]}
 
 
-async def in_file(folder: Path, turtle: str = GRAPH) -> list[dict[str, Any]]:
-    file = folder / "graph.ttl"
-    file.write_text(PREFIXES + turtle, encoding="utf-8")
-    async with open_gateway(file, profile=profile_for()) as gateway:
-        await gateway.wait_until_ready()
-        return await answers(gateway, QUESTIONS)
-
-
 def assert_are(found: list[dict[str, Any]], expected: list[dict[str, Any]], *, all_complete: bool) -> None:
     for question, one, other in zip(QUESTIONS, found, expected, strict=True):
         assert other["complete"], question
@@ -146,17 +140,18 @@ def assert_are(found: list[dict[str, Any]], expected: list[dict[str, Any]], *, a
         assert without_ids(one) == without_ids(other), question
 
 
-@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
-async def test_values_are_those_of_a_file_or_the_answer_is_not_complete(engine: EngineName, tmp_path: Path) -> None:
-    expected = await in_file(tmp_path)
-    async with served(GRAPH, engine=engine) as (gateway, _):
-        await gateway.wait_until_ready()
-        found = await answers(gateway, QUESTIONS)
-    assert_are(found, expected, all_complete=engine == "oxigraph")
+async def test_values_are_those_of_a_file_or_the_answer_is_not_complete(tmp_path: Path) -> None:
+    expected = await in_file(tmp_path, GRAPH, QUESTIONS)
+    engines: Sequence[EngineName] = ("oxigraph", "blazegraph")
+    for engine in engines:
+        async with served(GRAPH, engine=engine) as (gateway, _):
+            await gateway.wait_until_ready()
+            found = await answers(gateway, QUESTIONS)
+        assert_are(found, expected, all_complete=engine == "oxigraph")
 
 
 async def test_values_of_a_graph_without_lists_are_those_of_a_file(tmp_path: Path) -> None:
-    expected = await in_file(tmp_path, WITHOUT_LISTS)
+    expected = await in_file(tmp_path, WITHOUT_LISTS, QUESTIONS)
     async with served(WITHOUT_LISTS) as (gateway, _):
         await gateway.wait_until_ready()
         found = await answers(gateway, QUESTIONS)
@@ -182,7 +177,7 @@ async def test_a_walk_is_not_complete_where_a_list_on_it_could_not_be_read() -> 
 @pytest.mark.server
 @pytest.mark.parametrize("engine", get_args(KeyedEngine))
 def test_every_engine_with_keys_gives_the_values_of_a_file(engine: KeyedEngine, tmp_path: Path) -> None:
-    expected = asyncio.run(in_file(tmp_path))
+    expected = asyncio.run(in_file(tmp_path, GRAPH, QUESTIONS))
     store = pyoxigraph.Store()
     store.load((PREFIXES + GRAPH).encode(), pyoxigraph.RdfFormat.TURTLE)
     file = tmp_path / "graph.nt"
@@ -214,11 +209,9 @@ STATED: Final = (
 
 
 async def test_what_is_stated_about_edges_of_blank_nodes_is_as_in_a_file(tmp_path: Path) -> None:
-    turtle, file = " ".join(STATED), tmp_path / "graph.ttl"
-    file.write_text(PREFIXES + turtle, encoding="utf-8")
+    turtle = " ".join(STATED)
     questions = [("bfs_query", {"seeds": [seed], "max_hops": 2}) for seed in ("x:a", "x:b")]
-    async with open_gateway(file, profile=profile_for()) as gateway:
-        expected = await answers(gateway, questions)
+    expected = await in_file(tmp_path, turtle, questions)
     async with served(turtle) as (gateway, _):
         found = await answers(gateway, questions)
     assert list(map(without_ids, found)) == list(map(without_ids, expected))
@@ -251,18 +244,15 @@ FORMS: Final = (
 )
 
 
-@pytest.mark.parametrize("end", ["_:k", "x:b"])
-@pytest.mark.parametrize("said", VALUES_STATED)
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "said", "end"), some([*product(FORMS, VALUES_STATED, ("_:k", "x:b"))], "what is stated about edges")
+)
 async def test_blank_nodes_and_lists_that_are_stated_about_edges_are_as_in_a_file(
     form: str, said: str, end: str, tmp_path: Path
 ) -> None:
     turtle = "x:a x:p _:k, x:b . _:k rdfs:label 'k' . x:b rdfs:label 'b' . " + form.format(end, said)
-    file = tmp_path / "graph.ttl"
-    file.write_text(PREFIXES + turtle, encoding="utf-8")
     questions = [("bfs_query", {"seeds": ["x:a"], "max_hops": 1, "only_predicates": ["x:p"]})]
-    async with open_gateway(file, profile=profile_for()) as gateway:
-        (expected,) = await answers(gateway, questions)
+    (expected,) = await in_file(tmp_path, turtle, questions)
     async with served(turtle) as (gateway, _):
         await gateway.wait_until_ready()
         (found,) = await answers(gateway, questions)
