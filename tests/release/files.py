@@ -72,8 +72,10 @@ def fill(folder: Path) -> None:
 
 def _mcpb(*arguments: str | Path) -> None:
     command = [*map(str, script(_MCPB)), *map(str, arguments)]
-    # Node and the packer that the lock file names by their hashes.
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=_TIMEOUT_S)  # noqa: S603
+    # Node and the packer that the lock file names by their hashes; where it misses something it asks for it.
+    subprocess.run(  # noqa: S603
+        command, check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_TIMEOUT_S
+    )
 
 
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"

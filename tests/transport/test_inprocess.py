@@ -170,14 +170,21 @@ class Acting:
 
 
 class Started:
-    """The real engine, which tells when a query is handed to it."""
+    """The real engine, which tells when a query is handed to it, and in which thread.
+
+    Attributes:
+        began: Set by each query.
+        thread: That of the last query.
+    """
 
     def __init__(self, engine: pyoxigraph.Store) -> None:
         self._engine = engine
         self.began = threading.Event()
+        self.thread = threading.main_thread()
 
     def query(self, text: str) -> object:
         """Run a query."""
+        self.thread = threading.current_thread()
         self.began.set()
         return self._engine.query(text)
 
@@ -196,6 +203,14 @@ THREADS = "sparql, of this file"
 def transport_to(engine: pyoxigraph.Store, *, workers: int, max_bytes: int = MAX_BYTES) -> InProcess:
     """Return a transport whose threads end with their queries."""
     return InProcess(engine, max_bytes=max_bytes, workers=workers, threads=DaemonThreads(THREADS, idle_seconds=0))
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_outlives_its_test() -> Iterator[None]:
+    """Wait for the threads: an answer is there before its thread ends, and the next test counts threads."""
+    yield
+    for thread in alive(THREADS):
+        thread.join(PATIENCE)
 
 
 @contextmanager
@@ -311,12 +326,11 @@ async def test_cancelling_stops_a_query_at_its_next_rows(engine: pyoxigraph.Stor
             started.began.clear()
             task = asyncio.create_task(transport.select(ENDLESS, Deadline.after(1000)))
             assert await asyncio.to_thread(started.began.wait, PATIENCE)
-            (thread,) = alive(THREADS)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            await asyncio.to_thread(thread.join, PATIENCE)
-            assert not thread.is_alive()
+            await asyncio.to_thread(started.thread.join, PATIENCE)
+            assert not started.thread.is_alive()
         assert await transport.select(SMALL, in_time())
 
 
