@@ -33,7 +33,7 @@ PREFIXES = {
 }
 ROOM = SizeSettings(max_tokens=10_000_000, ceiling_tokens=10_000_000)
 
-_HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
+HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
 
 Hook = Callable[[str], Awaitable[None]]
 
@@ -41,7 +41,7 @@ Hook = Callable[[str], Awaitable[None]]
 def engine(turtle: str) -> pyoxigraph.Store:
     """Return an engine that holds a graph; its prefixes are `PREFIXES`."""
     store = pyoxigraph.Store()
-    store.load((_HEADER + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
+    store.load((HEADER + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
     return store
 
 

@@ -1,8 +1,7 @@
 """Blank nodes: of an endpoint they are no nodes, of a file they are, and stand within the edge that leads to them."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from gateway.files.loading import load_files
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, NodeSettings, ValueSettings
-from gateway.tools.gateway import Gateway
 from tests.answers.same_nodes import assert_same_nodes
-from tests.small import ROOM, Watched, ids, metadata, over, triples
+from tests.small import HEADER, ROOM, Watched, ids, metadata, over, triples
+from tests.tools.conftest import Open
 
 pytestmark = pytest.mark.anyio
 
@@ -135,29 +134,10 @@ async def test_an_unknown_value_of_a_wikibase_is_not_missing_in_a_schema() -> No
     assert schema.comprehensive
 
 
-HEADER = """
-@prefix x: <https://example.org/x/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-"""
 RELATIONS = """
 x:aspirin rdfs:label "aspirin" ; x:interaction [ x:severity "major" ; x:with x:warfarin ] .
 x:ann x:knows [ a x:Person ; rdfs:label "Bob" ] .
 """
-Open = Callable[..., AbstractAsyncContextManager[Gateway]]
-
-
-@pytest.fixture
-def over_file(tmp_path: Path) -> Open:
-    @asynccontextmanager
-    async def opened(turtle: str, profile: Profile | None = None) -> AsyncIterator[Gateway]:
-        path = tmp_path / "graph.ttl"
-        path.write_text(HEADER + turtle, encoding="utf-8")
-        async with open_gateway(path, profile=profile or Profile(size=ROOM)) as gateway:
-            yield gateway
-
-    return opened
 
 
 async def test_a_path_leads_through_a_blank_node(over_file: Open) -> None:

@@ -1,41 +1,23 @@
 """Class expressions of a file are edges with what they say, or content of descriptions."""
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from gateway.answers.models import Entity, Subgraph
-from gateway.api import open_gateway
 from gateway.expand_compact import expand
 from gateway.export.conversions import to_rdflib
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.terms.iri import ARRAY
-from gateway.tools.gateway import Gateway
 from tests.small import PREFIXES, ROOM, ids, over
+from tests.tools.conftest import Open
 
 pytestmark = pytest.mark.anyio
 
-HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
-
 SOME = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:D ]"
 NOT_SOME = f"[ a owl:Class ; owl:complementOf {SOME} ]"
-
-
-Open = Callable[[str], AbstractAsyncContextManager[Gateway]]
-
-
-@pytest.fixture
-def over_file(tmp_path: Path) -> Open:
-    def opened(turtle: str) -> AbstractAsyncContextManager[Gateway]:
-        path = tmp_path / "graph.ttl"
-        path.write_text(HEADER + turtle, encoding="utf-8")
-        return open_gateway(path, profile=Profile(size=ROOM))
-
-    return opened
 
 
 def said(answer: Subgraph) -> list[tuple[str, str, str, Any]]:

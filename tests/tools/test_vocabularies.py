@@ -1,34 +1,14 @@
 """Vocabularies and ontologies: their terms have types, a type can be asked about, and what is imported is told."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-
 import pytest
 
-from gateway.api import open_gateway
 from gateway.check.check import check_graph
 from gateway.settings.profile import Profile
-from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
-from tests.small import PREFIXES, ROOM, engine
+from tests.small import PREFIXES, engine
+from tests.tools.conftest import Open
 
 pytestmark = pytest.mark.anyio
-
-HEADER = "".join(f"@prefix {name}: <{namespace}> .\n" for name, namespace in PREFIXES.items())
-
-Open = Callable[[str], AbstractAsyncContextManager[Gateway]]
-
-
-@pytest.fixture
-def over_file(tmp_path: Path) -> Open:
-    def opened(turtle: str) -> AbstractAsyncContextManager[Gateway]:
-        path = tmp_path / "graph.ttl"
-        path.write_text(HEADER + turtle, encoding="utf-8")
-        return open_gateway(path, profile=Profile(size=ROOM))
-
-    return opened
-
 
 VOCABULARY = """
 x:partOf a owl:ObjectProperty , owl:TransitiveProperty ; owl:inverseOf x:hasPart .
