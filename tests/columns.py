@@ -116,9 +116,13 @@ class Column:
 
     def url(self, graph: str) -> str:
         """Return the URL of a graph's query endpoint; only engines behind HTTP have one."""
+        return self.asked(graph).endpoint
+
+    def asked(self, graph: str) -> Asked:
+        """Return how a graph is asked for; only at engines behind HTTP."""
         self._need(graph)
         assert self._asked is not None
-        return self._asked(graph).endpoint
+        return self._asked(graph)
 
     def open(self, graph: str, profile: Profile | None = None, *, through: str = "") -> Gateway:
         """Open a gateway over a graph; its prefixes are the profile's, and the files' too in process.

@@ -16,6 +16,7 @@ from tests.order import for_workers
 from tests.parsing_here import parse_here
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_column
+from tests.small_graphs import files_of_small_graphs
 
 register_profiles()
 
@@ -91,6 +92,30 @@ def engines(run_folder: Path) -> Iterator[Callable[[ColumnName], Column]]:
     """Return a function that returns an engine; every graph is loaded, and all workers of a run share its server."""
     with ExitStack() as used:
         yield functools.cache(lambda name: used.enter_context(shared_column(name, run_folder / "engines")))
+
+
+@pytest.fixture(scope="session")
+def small_graphs(run_folder: Path) -> Iterator[Callable[[ColumnName], Column]]:
+    """Return a function that returns an engine with the small graphs of single tests, or skips the test."""
+    with ExitStack() as used:
+
+        @functools.cache
+        def start(name: ColumnName) -> Column:
+            return used.enter_context(shared_column(name, run_folder / "small", files_of_small_graphs))
+
+        def column(name: ColumnName) -> Column:
+            try:
+                return start(name)
+            except ServerUnavailable as error:
+                skip_or_fail(error)
+
+        yield column
+
+
+@pytest.fixture(scope="session", params=BEHIND_HTTP)
+def endpoint(request: pytest.FixtureRequest, small_graphs: Callable[[ColumnName], Column]) -> Column:
+    """Run the test on each engine behind HTTP, with the small graphs."""
+    return small_graphs(request.param)
 
 
 @pytest.fixture(scope="session", params=["in-process", *BEHIND_HTTP])

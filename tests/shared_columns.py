@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -13,12 +13,15 @@ from tests.servers.shared import keep, shared
 
 
 @contextmanager
-def shared_column(name: ColumnName, run: Path) -> Iterator[Column]:
-    """Use an engine with every graph.
+def shared_column(
+    name: ColumnName, run: Path, files_for: Callable[[ColumnName, Path], Files] = files_for
+) -> Iterator[Column]:
+    """Use an engine with graphs, by default with every large one and the fixtures.
 
     Args:
         name: The engine.
-        run: The folder of the test run.
+        run: A folder of the test run, another one for other graphs.
+        files_for: Writes the graphs of an engine into a folder.
     """
     with ExitStack() as servers:
 
@@ -26,7 +29,7 @@ def shared_column(name: ColumnName, run: Path) -> Iterator[Column]:
             folder = run / (name if len(files) > 1 else f"{name}-{next(iter(files))}")
             return servers.enter_context(shared_server(name, folder, files))
 
-        yield column_of(name, _files(name, run), start)
+        yield column_of(name, _files(name, run, files_for), start)
 
 
 @contextmanager
@@ -46,8 +49,8 @@ def shared_server(
         yield {graph: Asked(**{**asked, "graphs": tuple(asked["graphs"])}) for graph, asked in said.items()}
 
 
-def _files(name: ColumnName, run: Path) -> Files:
-    """Return the files of every graph as an engine can load them, made once in a run."""
+def _files(name: ColumnName, run: Path, files_for: Callable[[ColumnName, Path], Files]) -> Files:
+    """Return the files of the graphs as an engine can load them, made once in a run."""
     folder = run / f"files-{name}"
     with locked(run, f"files-{name}"):
         made = folder / "made.json"

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -11,12 +11,12 @@ from rdflib import BNode
 
 from gateway.api import Gateway
 from gateway.settings.vocabulary import NodeSettings
-from tests.blank_nodes.graphs import KIND_COUNT, KINDS, DrawnGraph, drawn
+from tests.blank_nodes.graphs import DrawnGraph
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
-from tests.columns import Asked, Column, column_of
+from tests.blank_nodes.served_graphs import DRAWN, EXPRESSIONS
+from tests.columns import Asked, Column, ColumnName, column_of
 from tests.harness.report import Report, Verdict
-from tests.harness.stores import StoreName, store_with
 from tests.servers.fuseki import FusekiServer, running_fuseki_in_memory
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
@@ -25,27 +25,10 @@ pytestmark = pytest.mark.server
 Engine = Literal["fuseki", "oxigraph", "virtuoso", "rdf4j"]
 """Those that have keys of blank nodes."""
 
-_KINDS: Final = (
-    *("nests", "chain", "cycles", "siblings", "relations", "documents"),
-    *("lists", "nodes_in_lists", "shared", "graphs", "heads", "containers", "broken", "in_themselves"),
-)
-"""Without expressions, which have graphs of their own below."""
+SmallGraphs = Callable[[ColumnName], Column]
 
 _QUESTIONS: Final = 8
 """About each graph."""
-
-
-def of_kinds(kinds: Sequence[str]) -> dict[str, DrawnGraph]:
-    return {graph.kind: graph for graph in map(drawn, range(KIND_COUNT)) if graph.kind in kinds}
-
-
-def written(graphs: dict[str, DrawnGraph], folder: Path) -> dict[str, list[Path]]:
-    """Write graphs as N-Triples, which every engine reads."""
-    files = {}
-    for name, graph in graphs.items():
-        files[name] = [folder / f"{name}.nt"]
-        files[name][0].write_text(graph.as_ntriples(), encoding="utf-8")
-    return files
 
 
 async def asked(gateway: Gateway, graph: DrawnGraph, report: Report) -> None:
@@ -61,14 +44,12 @@ def opened(column: Column, name: str) -> Gateway:
 
 
 @pytest.mark.parametrize("engine", get_args(Engine))
-def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(engine: Engine, tmp_path: Path) -> None:
-    graphs, report = of_kinds(_KINDS), Report()
-    try:
-        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
-            for name, graph in graphs.items():
-                asyncio.run(asked(opened(column, name), graph, report))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+def test_answers_through_blank_nodes_of_an_endpoint_are_those_of_the_oracle(
+    engine: Engine, small_graphs: SmallGraphs
+) -> None:
+    column, report = small_graphs(engine), Report()
+    for name, graph in DRAWN.items():
+        asyncio.run(asked(opened(column, name), graph, report))
     assert report.findings == []
     # Not all members of lists in lists are looked for by the predicate that leads to them.
     marked = {tool for (_, tool, verdict), count in report.verdicts.items() if verdict is Verdict.MARKED and count}
@@ -79,8 +60,10 @@ _IN_MEMORY: Final = ("nests", "relations", "lists", "containers")
 
 
 def test_answers_of_a_fuseki_in_memory_are_those_of_the_oracle_and_no_id_holds_after_a_restart(tmp_path: Path) -> None:
-    graphs, report = of_kinds(_IN_MEMORY), Report()
-    files = written(graphs, tmp_path)
+    graphs, report = {name: DRAWN[name] for name in _IN_MEMORY}, Report()
+    files = {name: [tmp_path / f"{name}.nt"] for name in graphs}
+    for name, graph in graphs.items():
+        files[name][0].write_text(graph.as_ntriples(), encoding="utf-8")
 
     def column(fuseki: FusekiServer) -> Column:
         return column_of("fuseki", files, lambda some: {name: Asked(fuseki.endpoint(name)) for name in some})
@@ -103,17 +86,14 @@ def test_answers_of_a_fuseki_in_memory_are_those_of_the_oracle_and_no_id_holds_a
 
 
 @pytest.mark.parametrize("engine", [*get_args(Engine), "blazegraph"])
-def test_class_expressions_of_an_endpoint_are_those_of_the_oracle(engine: StoreName, tmp_path: Path) -> None:
-    kind = list(KINDS).index("axioms")
-    graphs, report = {f"axioms{n}": drawn(kind + n * KIND_COUNT) for n in range(4)}, Report()
-    try:
-        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
-            for name, graph in graphs.items():
-                asyncio.run(asked(opened(column, name), graph, report))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+def test_class_expressions_of_an_endpoint_are_those_of_the_oracle(
+    engine: ColumnName, small_graphs: SmallGraphs
+) -> None:
+    column, report = small_graphs(engine), Report()
+    for name, graph in EXPRESSIONS.items():
+        asyncio.run(asked(opened(column, name), graph, report))
     assert report.findings == []
-    assert report.count(Verdict.RIGHT) > len(graphs)
+    assert report.count(Verdict.RIGHT) > len(EXPRESSIONS)
 
 
 async def ids_near(gateway: Gateway, graph: DrawnGraph) -> tuple[frozenset[str], bool]:
@@ -132,29 +112,19 @@ async def missing(gateway: Gateway, seeds: Sequence[str]) -> Sequence[str]:
 
 @pytest.mark.parametrize("engine", get_args(Engine))
 def test_an_id_means_the_same_node_in_another_process_and_one_of_other_content_means_none(
-    engine: Engine, tmp_path: Path
+    engine: Engine, small_graphs: SmallGraphs
 ) -> None:
-    graphs = of_kinds(["nests"])
-    try:
-        with store_with(engine, tmp_path, written(graphs, tmp_path)) as column:
-            ids, _ = asyncio.run(ids_near(opened(column, "nests"), graphs["nests"]))
-            some = sorted(ids)[:8]
-            assert len(some) == 8
-            assert asyncio.run(missing(opened(column, "nests"), some)) == []
-            changed = [f"{node[:-4]}aaaa" for node in some]
-            assert sorted(asyncio.run(missing(opened(column, "nests"), [some[0], *changed]))) == sorted(changed)
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+    column = small_graphs(engine)
+    ids, _ = asyncio.run(ids_near(opened(column, "nests"), DRAWN["nests"]))
+    some = sorted(ids)[:8]
+    assert len(some) == 8
+    assert asyncio.run(missing(opened(column, "nests"), some)) == []
+    changed = [f"{node[:-4]}aaaa" for node in some]
+    assert sorted(asyncio.run(missing(opened(column, "nests"), [some[0], *changed]))) == sorted(changed)
 
 
-@pytest.mark.parametrize("kind", ["siblings"])
-def test_blank_nodes_that_nothing_tells_apart_make_an_answer_not_complete(kind: str, tmp_path: Path) -> None:
-    graphs = of_kinds([kind])
-    try:
-        with store_with("blazegraph", tmp_path, written(graphs, tmp_path)) as column:
-            _, complete = asyncio.run(ids_near(opened(column, kind), graphs[kind]))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+def test_blank_nodes_that_nothing_tells_apart_make_an_answer_not_complete(small_graphs: SmallGraphs) -> None:
+    _, complete = asyncio.run(ids_near(opened(small_graphs("blazegraph"), "siblings"), DRAWN["siblings"]))
     assert not complete
 
 
@@ -164,14 +134,8 @@ async def described(gateway: Gateway, node: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("engine", get_args(Engine))
-def test_the_first_description_of_a_process_has_a_list_in_its_order(engine: Engine, tmp_path: Path) -> None:
-    file = tmp_path / "week.ttl"
-    file.write_text("@prefix ex: <http://e.org/> . ex:week ex:days ( ex:mon ex:tue ex:wed ) .\n", encoding="utf-8")
-    try:
-        with store_with(engine, tmp_path, {"week": [file]}) as column:
-            told = asyncio.run(described(opened(column, "week"), "<http://e.org/week>"))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+def test_the_first_description_of_a_process_has_a_list_in_its_order(engine: Engine, small_graphs: SmallGraphs) -> None:
+    told = asyncio.run(described(opened(small_graphs(engine), "week"), "<http://e.org/week>"))
     assert told["complete"]
     assert "http://e.org/days" not in told
     assert told["edges"]["http://e.org/days"][1:] == [f"http://e.org/{day}" for day in ("mon", "tue", "wed")]

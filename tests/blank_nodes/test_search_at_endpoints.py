@@ -1,6 +1,7 @@
 """Searches and schemas of endpoints have blank nodes as those of files do."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -10,15 +11,13 @@ from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
 from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
+from tests.blank_nodes.served_graphs import NAMED
 from tests.blank_nodes.small_endpoint import PREFIXES, profile_for, served
-from tests.harness.stores import store_with
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.columns import Column, ColumnName
 
 pytestmark = pytest.mark.anyio
 
 KeyedEngine = Literal["fuseki", "oxigraph", "virtuoso", "rdf4j"]
-
-LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
 
 GRAPH: Final = """
     x:aspirin a x:Drug ; rdfs:label 'aspirin' ; x:interaction _:major , _:minor .
@@ -146,27 +145,16 @@ async def test_an_engine_that_is_taken_for_another_is_not_asked_for_blank_nodes(
 
 @pytest.mark.server
 @pytest.mark.parametrize("engine", get_args(KeyedEngine))
-def test_every_engine_with_keys_counts_blank_nodes_without_a_name(engine: KeyedEngine, tmp_path: Path) -> None:
-    graphs = {
-        "unnamed": "<http://e.org/a> <http://e.org/p> _:n . _:n <http://e.org/q> <http://e.org/b> .",
-        "named": f'<http://e.org/a> <http://e.org/p> _:n . _:n <{LABEL}> "n" .',
-    }
-    files = {}
-    for name, triples in graphs.items():
-        files[name] = [tmp_path / f"{name}.nt"]
-        labels = (f'<http://e.org/{node}> <{LABEL}> "{node}" .' for node in "ab")
-        files[name][0].write_text("\n".join((triples.replace(" . ", " .\n"), *labels, "")), encoding="utf-8")
-
+def test_every_engine_with_keys_counts_blank_nodes_without_a_name(
+    engine: KeyedEngine, small_graphs: Callable[[ColumnName], Column]
+) -> None:
     async def searched_in(gateway: Gateway) -> SearchResult:
         async with gateway:
             await gateway.wait_until_ready()
             return await gateway.search_entities("qxzzyv")
 
-    try:
-        with store_with(engine, tmp_path, files) as column:
-            unnamed, named = (asyncio.run(searched_in(column.open(name, profile_for(engine)))) for name in graphs)
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+    column = small_graphs(engine)
+    unnamed, named = (asyncio.run(searched_in(column.open(name, profile_for(engine)))) for name in NAMED)
     assert not unnamed.complete
     assert "1 of the 3 nodes with edges has no name" in (unnamed.next_steps or "")
     assert named.complete

@@ -3,37 +3,23 @@
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-import pyoxigraph
 import pytest
 
 from gateway.settings.endpoint import EngineName
 from gateway.tools.gateway import Gateway
-from tests.blank_nodes.small_endpoint import PREFIXES, answers, in_file, profile_for, served
+from tests.blank_nodes.served_graphs import VALUES
+from tests.blank_nodes.small_endpoint import answers, in_file, profile_for, served
+from tests.columns import Column, ColumnName
 from tests.examples import some
-from tests.harness.stores import store_with
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 pytestmark = pytest.mark.anyio
 
 KeyedEngine = Literal["fuseki", "oxigraph", "virtuoso", "rdf4j"]
-
-GRAPH: Final = """
-    x:a a x:Thing ; rdfs:label 'a' ; x:tags ( 'red' 'blue' ) ; x:near ( x:b x:c ) ;
-        x:dose [ rdfs:label 'dose a' ; x:value 5 ; x:unit x:mg ; x:part [ rdfs:label 'part' ; x:value 2 ] ] .
-    x:b a x:Thing ; rdfs:label 'b' ; x:tags ( 'green' ) ; x:near x:c ;
-        x:dose [ rdfs:label 'dose b' ; x:value 7 ; x:unit x:g ] .
-    x:c a x:Thing ; rdfs:label 'c' ; x:tags () .
-    x:mg rdfs:label 'mg' .
-    x:g rdfs:label 'g' .
-    [] a x:Thing ; rdfs:label 'blank thing' ; x:tags ( 'red' 'black' ) ; x:near x:a ; x:count 3 ;
-        x:dose [ rdfs:label 'dose of blank' ; x:value 9 ] .
-    [] a x:Thing ; rdfs:label 'other' ; x:near ( x:a ( [ rdfs:label 'in list' ; x:value 11 ] ) ) ; x:count 4 .
-"""
 
 WITHOUT_LISTS: Final = """
     x:a a x:Thing ; rdfs:label 'a' ; x:tags 'red', 'blue' ; x:near x:b, x:c ;
@@ -141,10 +127,10 @@ def assert_are(found: list[dict[str, Any]], expected: list[dict[str, Any]], *, a
 
 
 async def test_values_are_those_of_a_file_or_the_answer_is_not_complete(tmp_path: Path) -> None:
-    expected = await in_file(tmp_path, GRAPH, QUESTIONS)
+    expected = await in_file(tmp_path, VALUES, QUESTIONS)
     engines: Sequence[EngineName] = ("oxigraph", "blazegraph")
     for engine in engines:
-        async with served(GRAPH, engine=engine) as (gateway, _):
+        async with served(VALUES, engine=engine) as (gateway, _):
             await gateway.wait_until_ready()
             found = await answers(gateway, QUESTIONS)
         assert_are(found, expected, all_complete=engine == "oxigraph")
@@ -159,7 +145,7 @@ async def test_values_of_a_graph_without_lists_are_those_of_a_file(tmp_path: Pat
 
 
 async def test_a_condition_that_names_a_blank_node_is_compared_with_it() -> None:
-    async with served(GRAPH) as (gateway, _):
+    async with served(VALUES) as (gateway, _):
         await gateway.wait_until_ready()
         doses = await gateway.search_entities("dose a")
         answer = await gateway.search_entities(node_types=["x:Thing"], where=[f"x:dose = {doses.result[0].id}"])
@@ -168,7 +154,7 @@ async def test_a_condition_that_names_a_blank_node_is_compared_with_it() -> None
 
 
 async def test_a_walk_is_not_complete_where_a_list_on_it_could_not_be_read() -> None:
-    async with served(GRAPH, refuses=lambda query: "BNODE(?label)" in query and "#rest" in query) as (gateway, _):
+    async with served(VALUES, refuses=lambda query: "BNODE(?label)" in query and "#rest" in query) as (gateway, _):
         await gateway.wait_until_ready()
         answer = await gateway.bfs_query(["x:a"], 1, only_predicates=["x:near/x:near"])
     assert not answer.complete
@@ -176,26 +162,19 @@ async def test_a_walk_is_not_complete_where_a_list_on_it_could_not_be_read() -> 
 
 @pytest.mark.server
 @pytest.mark.parametrize("engine", get_args(KeyedEngine))
-def test_every_engine_with_keys_gives_the_values_of_a_file(engine: KeyedEngine, tmp_path: Path) -> None:
-    expected = asyncio.run(in_file(tmp_path, GRAPH, QUESTIONS))
-    store = pyoxigraph.Store()
-    store.load((PREFIXES + GRAPH).encode(), pyoxigraph.RdfFormat.TURTLE)
-    file = tmp_path / "graph.nt"
-    file.write_text("".join(f"{triple.triple} .\n" for triple in store), encoding="utf-8")
+def test_every_engine_with_keys_gives_the_values_of_a_file(
+    engine: KeyedEngine, small_graphs: Callable[[ColumnName], Column], tmp_path: Path
+) -> None:
+    expected = asyncio.run(in_file(tmp_path, VALUES, QUESTIONS))
+    prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
+    profile = profile_for(engine).model_copy(update={"prefixes": prefixes})
 
     async def asked(gateway: Gateway) -> list[dict[str, Any]]:
         async with gateway:
             await gateway.wait_until_ready()
             return await answers(gateway, QUESTIONS)
 
-    try:
-        with store_with(engine, tmp_path, {"graph": [file]}) as column:
-            profile = profile_for(engine).model_copy(
-                update={"prefixes": {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}}
-            )
-            found = asyncio.run(asked(column.open("graph", profile)))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+    found = asyncio.run(asked(small_graphs(engine).open("blank-values", profile)))
     assert_are(found, expected, all_complete=True)
 
 

@@ -4,8 +4,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import pytest
@@ -17,12 +16,11 @@ from gateway.tools.gateway import Gateway
 from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
+from tests.blank_nodes.served_graphs import DRAWN
 from tests.blank_nodes.small_endpoint import renaming, served
-from tests.columns import Column
+from tests.columns import Column, ColumnName
 from tests.examples import examples, some
 from tests.harness.report import Report, Verdict
-from tests.harness.stores import store_with
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 
 ENGINES: Final[Sequence[EngineName]] = ("unknown", "blazegraph", "qlever")
 """Without keys."""
@@ -219,20 +217,13 @@ AT_SERVERS: Final = ("nests", "relations", "siblings", "lists", "shared", "docum
 """Graphs that a server under load answers about within the time of a call."""
 
 
-def written(folder: Path) -> dict[str, list[Path]]:
-    files = {graph.kind: [folder / f"{graph.kind}.nt"] for graph in graphs()}
-    for graph in graphs():
-        files[graph.kind][0].write_text(graph.as_ntriples(), encoding="utf-8")
-    return files
-
-
 @pytest.mark.server
 @pytest.mark.parametrize("engine", ["blazegraph", "fuseki"])
-def test_no_complete_answer_of_an_engine_is_wrong(engine: Any, tmp_path: Path) -> None:
-    report = Report()
+def test_no_complete_answer_of_an_engine_is_wrong(engine: Any, small_graphs: Callable[[ColumnName], Column]) -> None:
+    column, report = small_graphs(engine), Report()
     profile = room().model_copy(update={"nodes": NodeSettings(blank="on")})
 
-    async def through_proxy(column: Column, graph: DrawnGraph) -> None:
+    async def through_proxy(graph: DrawnGraph) -> None:
         async with renaming(column.url(graph.kind)) as proxy:
             await directly(column.open(graph.kind, profile, through=proxy), graph)
 
@@ -240,14 +231,7 @@ def test_no_complete_answer_of_an_engine_is_wrong(engine: Any, tmp_path: Path) -
         async with gateway:
             await judge(gateway, graph, report, _QUESTIONS)
 
-    try:
-        with store_with(engine, tmp_path, written(tmp_path)) as column:
-            for graph in (one for one in graphs() if one.kind in AT_SERVERS):
-                if engine == "fuseki":
-                    asyncio.run(through_proxy(column, graph))
-                else:
-                    asyncio.run(directly(column.open(graph.kind, profile), graph))
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+    for graph in map(DRAWN.__getitem__, AT_SERVERS):
+        asyncio.run(through_proxy(graph) if engine == "fuseki" else directly(column.open(graph.kind, profile), graph))
     assert wrong(report) == []
     assert report.count(Verdict.RIGHT) > len(AT_SERVERS)

@@ -1,6 +1,5 @@
 """A given and a family name as one, shown and found on every engine."""
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,7 @@ from gateway.api import open_gateway
 from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import BEHIND_HTTP, Asked, ColumnName
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
+from tests.columns import Column
 
 pytestmark = pytest.mark.anyio
 
@@ -47,26 +44,11 @@ async def test_in_a_file(tmp_path: Path) -> None:
         await _are_found(gateway)
 
 
-@pytest.fixture(scope="module", params=BEHIND_HTTP)
-def asked(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_folder: Path
-) -> Iterator[Mapping[str, Asked]]:
-    """Return how the graph is asked for at an engine."""
-    engine: ColumnName = request.param
-    file = tmp_path_factory.mktemp("joined") / "graph.ttl"
-    file.write_text(GRAPH, encoding="utf-8")
-    try:
-        with shared_server(engine, run_folder / f"{engine}-joined", {"joined": [file]}) as graphs:
-            yield graphs
-    except ServerUnavailable as error:
-        skip_or_fail(error)
-
-
-async def test_at_an_endpoint(asked: Mapping[str, Asked], request: pytest.FixtureRequest) -> None:
-    there = asked["joined"]
+async def test_at_an_endpoint(endpoint: Column) -> None:
+    there = endpoint.asked("joined")
     profile = there.settle(Profile(orientation=OrientationSettings(patience_seconds=120)))
     async with open_gateway(endpoint=there.endpoint, profile=profile) as gateway:
-        if request.node.callspec.params["asked"] != "virtuoso":
+        if endpoint.name != "virtuoso":
             await _are_found(gateway)
             return
         # It refuses a query that joins them, as too long.

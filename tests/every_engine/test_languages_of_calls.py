@@ -2,18 +2,17 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import rdflib
 
 from gateway.api import open_gateway
+from gateway.settings.limits import OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
-from tests.columns import BEHIND_HTTP, Asked, ColumnName
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
+from tests.columns import Column
 
 pytestmark = pytest.mark.anyio
 
@@ -136,23 +135,8 @@ async def test_in_a_file(tmp_path: Path) -> None:
         assert await ask_in_languages(gateway, QUESTIONS) == QUESTIONS
 
 
-@pytest.fixture(scope="module", params=BEHIND_HTTP)
-def asked(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_folder: Path
-) -> Iterator[Mapping[str, Asked]]:
-    """Return how the graph is asked for at an engine."""
-    engine: ColumnName = request.param
-    file = tmp_path_factory.mktemp("languages") / "graph.ttl"
-    file.write_text(GRAPH, encoding="utf-8")
-    files: Mapping[str, Sequence[Path]] = {"languages": [file]}
-    try:
-        with shared_server(engine, run_folder / f"{engine}-languages", files) as graphs:
-            yield graphs
-    except ServerUnavailable as error:
-        skip_or_fail(error)
-
-
-async def test_at_an_endpoint(asked: Mapping[str, Asked]) -> None:
-    there = asked["languages"]
-    async with open_gateway(endpoint=there.endpoint, profile=there.settle(Profile())) as gateway:
+async def test_at_an_endpoint(endpoint: Column) -> None:
+    there = endpoint.asked("languages")
+    profile = there.settle(Profile(orientation=OrientationSettings(patience_seconds=120)))
+    async with open_gateway(endpoint=there.endpoint, profile=profile) as gateway:
         assert await ask_in_languages(gateway, QUESTIONS) == QUESTIONS

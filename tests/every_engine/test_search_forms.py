@@ -2,8 +2,7 @@
 
 import functools
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -23,13 +22,11 @@ from gateway.terms.render import string
 from gateway.tools.gateway import Gateway
 from gateway.transport.inprocess import InProcess
 from tests import name_oracle as oracle
-from tests.columns import BEHIND_HTTP
+from tests.columns import BEHIND_HTTP, Column, ColumnName
 from tests.examples import examples
 from tests.name_oracle import Fit
 from tests.search_index.small_indexes import Listed, allowance
 from tests.searches import is_exhaustive
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
 from tests.small import PREFIXES, ROOM, X, engine
 
 pytestmark = pytest.mark.anyio
@@ -107,9 +104,7 @@ Opened = Callable[[SearchSettings], Gateway]
     scope="module",
     params=["in-process", *BEHIND_HTTP],
 )
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, run_folder: Path
-) -> Iterator[Opened]:
+def opened(request: pytest.FixtureRequest, small_graphs: Callable[[ColumnName], Column]) -> Opened:
     """Open gateways over the names in every engine, without a label index."""
     if request.param == "in-process":
         stored = engine(triples())
@@ -119,22 +114,15 @@ def opened(
             store = SparqlStore(InProcess(stored, max_bytes=1 << 24), profile)
             return Gateway(store, profile, PrefixMap(PREFIXES))
 
-        yield in_process
-        return
-    file = tmp_path_factory.mktemp(f"forms-{request.param}") / "names.nt"
-    file.write_text(triples(), encoding="utf-8")
-    try:
-        with shared_server(request.param, run_folder / f"{request.param}-names", {"names": [file]}) as graphs:
-            asked = graphs["names"]
+        return in_process
+    asked = small_graphs(request.param).asked("forms")
 
-            def over(search: SearchSettings) -> Gateway:
-                endpoint = EndpointSettings(graphs=asked.graphs or "default")
-                profile = Profile(size=ROOM, search=search, endpoint=endpoint, prefixes=PREFIXES)
-                return open_gateway(endpoint=asked.endpoint, profile=profile)
+    def over(search: SearchSettings) -> Gateway:
+        endpoint = EndpointSettings(graphs=asked.graphs or "default")
+        profile = Profile(size=ROOM, search=search, endpoint=endpoint, prefixes=PREFIXES)
+        return open_gateway(endpoint=asked.endpoint, profile=profile)
 
-            yield over
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+    return over
 
 
 async def test_every_engine_finds_names_in_any_form_and_says_that_these_are_all(opened: Opened) -> None:

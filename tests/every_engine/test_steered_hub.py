@@ -1,8 +1,6 @@
 """A hub of 100,000 edges costs few rows, on every engine: three where three are asked for, one for each count."""
 
-from collections.abc import Awaitable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
 import pytest
@@ -14,8 +12,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.description import EDGES_READ, Surveyor
-from tests.columns import BEHIND_HTTP, Column, ColumnName, column_of, started
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
+from tests.columns import BEHIND_HTTP, Column, ColumnName
 
 pytestmark = [pytest.mark.anyio, pytest.mark.large]
 
@@ -51,16 +48,8 @@ def lines() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module", params=["in-process", *BEHIND_HTTP])
-def hub(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Column]:
-    name: ColumnName = request.param
-    folder: Path = tmp_path_factory.mktemp("hub")
-    file = folder / "hub.nt"
-    file.write_text("\n".join(lines()), encoding="utf-8")
-    with ExitStack() as servers:
-        try:
-            yield column_of(name, {"hub": [file]}, lambda files: servers.enter_context(started(name, files, folder)))
-        except ServerUnavailable as error:
-            skip_or_fail(error)
+def hub(request: pytest.FixtureRequest, small_graphs: Callable[[ColumnName], Column]) -> Column:
+    return small_graphs(request.param)
 
 
 def allowance() -> Call:

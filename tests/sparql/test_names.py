@@ -1,8 +1,7 @@
 """Names and types of nodes: by which predicates, found out from the values, and read by how short a query."""
 
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
@@ -23,9 +22,7 @@ from gateway.terms.iri import LOCAL_NAME, NAME_PREDICATES, RDF_TYPE, RDFS, SYNON
 from gateway.tools.gateway import Gateway
 from gateway.transport.base import TextRows
 from gateway.transport.inprocess import InProcess
-from tests.columns import Asked
-from tests.servers.unavailable import ServerUnavailable, skip_or_fail
-from tests.shared_columns import shared_server
+from tests.columns import Asked, Column, ColumnName
 from tests.small import ROOM, Watched, X, engine, over
 
 pytestmark = pytest.mark.anyio
@@ -351,19 +348,15 @@ def _graph(names: str) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def virtuoso(tmp_path_factory: pytest.TempPathFactory, run_folder: Path) -> Iterator[Mapping[str, Asked]]:
-    """Return how a graph of labels and one of names by a predicate of its own are asked for at Virtuoso."""
-    folder = tmp_path_factory.mktemp("by-predicate")
-    files: dict[str, list[Path]] = {}
-    for graph, names in {"labels": f"{RDFS}label", "own": f"{X}fullName"}.items():
-        files[graph] = [folder / f"{graph}.nt"]
-        files[graph][0].write_text(_graph(names))
-    try:
-        with shared_server("virtuoso", run_folder / "virtuoso-by-predicate", files) as graphs:
-            yield graphs
-    except ServerUnavailable as error:
-        skip_or_fail(error)
+def graphs_by_predicate() -> Iterator[tuple[str, str]]:
+    """Yield a graph of labels and one of names by a predicate of its own."""
+    yield "labels.nt", _graph(f"{RDFS}label")
+    yield "own.nt", _graph(f"{X}fullName")
+
+
+@pytest.fixture
+def virtuoso(small_graphs: Callable[[ColumnName], Column]) -> Column:
+    return small_graphs("virtuoso")
 
 
 def _opened(asked: Asked, *, sampled: bool) -> Gateway:
@@ -379,9 +372,9 @@ def _opened(asked: Asked, *, sampled: bool) -> Gateway:
 @pytest.mark.server
 @pytest.mark.parametrize("sampled", [False, True])
 async def test_a_sort_key_that_the_engine_sends_alone_is_no_name_where_every_node_has_a_label(
-    virtuoso: Mapping[str, Asked], *, sampled: bool
+    virtuoso: Column, *, sampled: bool
 ) -> None:
-    async with _opened(virtuoso["labels"], sampled=sampled) as gateway:
+    async with _opened(virtuoso.asked("labels"), sampled=sampled) as gateway:
         schema = await gateway.describe_schema()
         entity = await gateway.describe_entity(f"{X}n5")
     assert [*map(gateway.prefixes.expand, schema.names or ())] == [f"{RDFS}label"]
@@ -393,8 +386,8 @@ async def test_a_sort_key_that_the_engine_sends_alone_is_no_name_where_every_nod
 @pytest.mark.server
 @pytest.mark.parametrize("sampled", [False, True])
 async def test_a_name_predicate_of_the_graphs_own_is_found_behind_predicates_without_literals(
-    virtuoso: Mapping[str, Asked], *, sampled: bool
+    virtuoso: Column, *, sampled: bool
 ) -> None:
-    async with _opened(virtuoso["own"], sampled=sampled) as gateway:
+    async with _opened(virtuoso.asked("own"), sampled=sampled) as gateway:
         schema = await gateway.describe_schema()
     assert [*map(gateway.prefixes.expand, schema.names or ())] == [f"{X}fullName"]

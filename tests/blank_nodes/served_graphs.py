@@ -1,0 +1,60 @@
+"""The graphs with blank nodes that every engine holds, in formats that every engine reads."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import pyoxigraph
+
+from tests.blank_nodes.graphs import KIND_COUNT, KINDS, DrawnGraph, drawn
+from tests.blank_nodes.small_endpoint import PREFIXES
+
+_WITHOUT_EXPRESSIONS: Final = (
+    *("nests", "chain", "cycles", "siblings", "relations", "documents"),
+    *("lists", "nodes_in_lists", "shared", "graphs", "heads", "containers", "broken", "in_themselves"),
+)
+
+DRAWN: Final[Mapping[str, DrawnGraph]] = {
+    graph.kind: graph for graph in map(drawn, range(KIND_COUNT)) if graph.kind in _WITHOUT_EXPRESSIONS
+}
+"""One of each kind without class expressions."""
+
+EXPRESSIONS: Final[Mapping[str, DrawnGraph]] = {
+    f"axioms{number}": drawn(list(KINDS).index("axioms") + number * KIND_COUNT) for number in range(4)
+}
+
+LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
+
+WEEK: Final = "@prefix ex: <http://e.org/> . ex:week ex:days ( ex:mon ex:tue ex:wed ) .\n"
+
+VALUES: Final = """
+    x:a a x:Thing ; rdfs:label 'a' ; x:tags ( 'red' 'blue' ) ; x:near ( x:b x:c ) ;
+        x:dose [ rdfs:label 'dose a' ; x:value 5 ; x:unit x:mg ; x:part [ rdfs:label 'part' ; x:value 2 ] ] .
+    x:b a x:Thing ; rdfs:label 'b' ; x:tags ( 'green' ) ; x:near x:c ;
+        x:dose [ rdfs:label 'dose b' ; x:value 7 ; x:unit x:g ] .
+    x:c a x:Thing ; rdfs:label 'c' ; x:tags () .
+    x:mg rdfs:label 'mg' .
+    x:g rdfs:label 'g' .
+    [] a x:Thing ; rdfs:label 'blank thing' ; x:tags ( 'red' 'black' ) ; x:near x:a ; x:count 3 ;
+        x:dose [ rdfs:label 'dose of blank' ; x:value 9 ] .
+    [] a x:Thing ; rdfs:label 'other' ; x:near ( x:a ( [ rdfs:label 'in list' ; x:value 11 ] ) ) ; x:count 4 .
+"""
+"""What conditions, columns and walks are asked about."""
+
+NAMED: Final = {
+    "blank-unnamed": "<http://e.org/a> <http://e.org/p> _:n .\n_:n <http://e.org/q> <http://e.org/b> .\n",
+    "blank-named": f'<http://e.org/a> <http://e.org/p> _:n .\n_:n <{LABEL}> "n" .\n',
+}
+"""A blank node without a name, and one with a name."""
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield the name of a file and its text."""
+    for name, graph in {**DRAWN, **EXPRESSIONS}.items():
+        yield f"{name}.nt", graph.as_ntriples()
+    yield "week.ttl", WEEK
+    store = pyoxigraph.Store()
+    store.load((PREFIXES + VALUES).encode(), pyoxigraph.RdfFormat.TURTLE)
+    yield "blank-values.nt", "".join(f"{triple.triple} .\n" for triple in store)
+    labels = "".join(f'<http://e.org/{node}> <{LABEL}> "{node}" .\n' for node in "ab")
+    for name, triples in NAMED.items():
+        yield f"{name}.nt", triples + labels
