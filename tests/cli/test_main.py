@@ -22,6 +22,7 @@ from gateway.cli import tool_call
 from gateway.cli.main import main
 from gateway.escaping import json_text
 from tests.cli.conftest import COLOURS, FIXTURES, Run
+from tests.examples import some
 from tests.servers.loopback import free_port
 
 COMMANDS = ["schema", "search", "bfs", "describe", "intersect", "serve"]
@@ -356,7 +357,10 @@ def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
 DEMO = "No graph was given, so this is the demo graph: give yours with --graph FILE or --endpoint URL."
 
 
-@pytest.mark.parametrize("argv", [*ASKING, ["bfs", "drug:warfarin", "--all"], ["bfs", "drug:warfarin", "-f", "turtle"]])
+@pytest.mark.parametrize(
+    "argv",
+    some([*ASKING, ["bfs", "drug:warfarin", "--all"], ["bfs", "drug:warfarin", "-f", "turtle"]], "the demo graph"),
+)
 def test_a_command_without_a_graph_says_that_it_asks_the_demo_graph(
     argv: list[str], films: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Callable
 from io import FileIO
+from itertools import product
 from pathlib import Path
 
 import pyoxigraph
@@ -18,7 +19,7 @@ from gateway.files.parser import FileParser
 from gateway.files.parser_streams import RefusedError
 from gateway.files.rdflib_graphs import load_rdflib
 from gateway.settings.files import FileSettings
-from tests.examples import examples
+from tests.examples import examples, some
 
 EX = "http://example.org/"
 NS = rdflib.Namespace(EX)
@@ -129,8 +130,7 @@ def open_in(folder: Path) -> list[str]:
 
 
 @pytest.mark.parser_process
-@pytest.mark.parametrize("packed", ["", ".gz", ".GZ"])
-@pytest.mark.parametrize("suffix", DOCUMENTS)
+@pytest.mark.parametrize(("suffix", "packed"), some([*product(DOCUMENTS, ("", ".gz", ".GZ"))], "formats"))
 def test_every_format_gives_the_same_triples(write: Write, suffix: str, packed: str) -> None:
     content = DOCUMENTS[suffix].encode()
     path = write(f"graph{suffix}{packed}", gzip.compress(content) if packed == ".GZ" else content)
