@@ -93,7 +93,9 @@ class SparqlNameReader:
         asked = [one for one in plain(predicates) if one != LOCAL_NAME]
         if not asked:
             return frozenset()
-        found = await self._client.rows("search/name_count", call, {"predicates": asked, "walks": [], "most": 1})
+        found = await self._client.rows(
+            "search/name_count", call, {"predicates": asked, "walks": [], "triples": [], "most": 1}
+        )
         return frozenset(asked).difference(_PREDICATE(found.whole()))
 
     async def page(self, predicate: Iri, after: Iri, call: Call) -> NamesPage:
