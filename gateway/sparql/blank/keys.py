@@ -69,7 +69,7 @@ def parameters_of(way: Way, keys: Sequence[Iri]) -> dict[str, Parameter]:
 def beside_keys(way: Way, keys: Sequence[Iri]) -> dict[str, Parameter]:
     """Return whether answers about some keys have keys apart from labels, where a query can ask for them."""
     are_labels = all(key[len(KEY)] == _OF_VIRTUOSO for key in keys)
-    return {"apart": [] if are_labels else [True]} if way == "iris" else {}
+    return {"apart": not are_labels} if way == "iris" else {}
 
 
 def bindings_of(way: Way, keys: Sequence[Iri]) -> Mapping[str, str]:
