@@ -94,7 +94,7 @@ class SparqlNameReader:
         if not asked:
             return frozenset()
         found = await self._client.rows(
-            "search/name_count", call, {"predicates": asked, "walks": [], "triples": [], "most": 1}
+            "search/name_count", call, {"predicates": asked, "walks": [], "triples": 1, "most": 1}
         )
         return frozenset(asked).difference(_PREDICATE(found.whole()))
 

@@ -218,7 +218,11 @@ class NameCount:
             self._counted_for, self._known = compared, {}
         if bound not in self._known:
             triples = self._local.triples if self._are_triples_counted else []
-            given: dict[str, Parameter] = {**name_parameters(compared), "most": bound + 1, "triples": triples}
+            given: dict[str, Parameter] = {
+                **name_parameters(compared),
+                "most": bound + 1,
+                "triples": triples[0] if triples else 1,
+            }
             try:
                 rows = (await self._client.rows("search/name_count", call, given)).whole()
                 counts = dict(read(rows, iri("p"), integer("count")))
