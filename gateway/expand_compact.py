@@ -12,6 +12,9 @@ from typing import Any
 INCOMING = "^"
 """Stands before the predicate of an edge that comes in."""
 
+OUTGOING = ">"
+"""Stands before the predicate of an edge that goes out where that is a walk that begins with `^`."""
+
 BOTH_WAYS = "<->"
 """Stands before the predicate of edges that lead both ways and say the same."""
 
@@ -246,7 +249,8 @@ class _Reader:
         for key, by_predicate in edges.items():
             node = self._id(key)
             for step, others in by_predicate.items():
-                predicate = self._id(step.removeprefix(BOTH_WAYS).removeprefix(INCOMING))
+                mark = next((one for one in (BOTH_WAYS, INCOMING, OUTGOING) if step.startswith(one)), "")
+                predicate = self._id(step[len(mark) :])
                 for other in _listed(others):
                     inner: Mapping[str, Any] = {}
                     if isinstance(other, str):
@@ -258,9 +262,9 @@ class _Reader:
                         ends = list(other.items())
                     for text, evidence in ends:
                         name_id = self._id(text)
-                        if step.startswith((INCOMING, BOTH_WAYS)):
+                        if mark in {INCOMING, BOTH_WAYS}:
                             yield (name_id, predicate, node), evidence
-                        if not step.startswith(INCOMING):
+                        if mark != INCOMING:
                             yield (node, predicate, name_id), evidence
                         yield from self._adjacent({name_id: inner} if inner else {}, ids, folded)
 

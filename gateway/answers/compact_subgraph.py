@@ -41,6 +41,7 @@ from gateway.expand_compact import (
     ON_THE_WAY,
     OTHER_TYPES,
     OTHERS,
+    OUTGOING,
     TYPES,
 )
 
@@ -102,7 +103,7 @@ def subgraph(page: SubgraphPage) -> Json:
     if not is_one_relation:
         said = page.header.summary
         written |= {
-            TYPES: _types_in_edges(inside, edges, folded, names),
+            TYPES: _types_in_edges(inside, edges, names),
             "via": {node.id: [" ".join(path) for path in node.paths] for node in page.nodes if node.paths} or None,
             "schema_summary": None if said == NO_TERMS else _summary(said, names),
         }
@@ -121,8 +122,15 @@ def header(said: Header) -> Json:
 
 
 def _without_counts(said: Header) -> Json:
-    left_out = {"only_predicates", "seeds", "node_count", "edge_count"}
-    return {key: value for key, value in header_counts(said).items() if key not in left_out}
+    written = header_counts(said)
+    # The edges show what one predicate was taken for.
+    left_out = {
+        "seeds",
+        "node_count",
+        "edge_count",
+        *(["only_predicates"] if len(said.only_predicates or ()) == 1 else []),
+    }
+    return {key: value for key, value in written.items() if key not in left_out}
 
 
 def _summary(summary: TermSummary, names: Names) -> Json:
@@ -143,7 +151,7 @@ def _paired(steps: dict[str, list[PageEdge]]) -> dict[str, list[PageEdge]]:
     """Return the edges of a node, with one in the place of two that lead both ways and say the same."""
     twins: dict[int, PageEdge] = {}
     for step, edges in steps.items():
-        incoming = {edge.ends[1]: edge for edge in steps.get(f"{INCOMING}{step}", ())}
+        incoming = {edge.ends[1]: edge for edge in steps.get(f"{INCOMING}{step.removeprefix(OUTGOING)}", ())}
         for edge in edges:
             twin = incoming.get(edge.ends[1])
             if twin is not None and twin.metadata == edge.metadata and not _position(edge):
@@ -157,7 +165,7 @@ def _paired(steps: dict[str, list[PageEdge]]) -> dict[str, list[PageEdge]]:
             if one is None:
                 paired.setdefault(step, []).append(edge)
             elif one is edge:
-                paired.setdefault(f"{BOTH_WAYS}{step}", []).append(edge)
+                paired.setdefault(f"{BOTH_WAYS}{edge.predicate}", []).append(edge)
     return paired
 
 
@@ -174,22 +182,20 @@ def _is_only_named(node: PageNode) -> bool:
 
 
 def _in_edges(nodes: Sequence[PageNode], edges: _Edges, folded: Mapping[str, PageNode]) -> Mapping[str, PageNode]:
-    """Return the nodes that stand only where edges lead to them, by ID.
+    """Return the nodes that stand only where edges lead to them, by ID: none to which a node within an edge leads.
 
-    What a node within an edge says could be taken for a node to which it leads, so an edge of another leads there.
+    What that says could be taken for a node, and its predicate for the one below which the node stands first.
     """
-    outer = (steps.values() for node, steps in edges.items() if node not in folded)
-    ends = {edge.ends[1] for edge in chain.from_iterable(chain.from_iterable(outer))}
-    return {
-        node.id: node
-        for node in nodes
-        if node.may_be_in_edges and node.id in ends and node.id not in folded and _is_only_named(node)
-    }
+    ends: tuple[set[str], set[str]] = (set(), set())
+    for node, steps in edges.items():
+        ends[node in folded].update(edge.ends[1] for edge in chain.from_iterable(steps.values()))
+    mentioned = ends[0].difference(ends[1], folded)
+    return {node.id: node for node in nodes if node.may_be_in_edges and node.id in mentioned and _is_only_named(node)}
 
 
 def _is_one_relation(page: SubgraphPage, listed: Sequence[PageNode], edges: _Edges) -> bool:
-    """Return whether a page has one relation of one seed, and says nothing about it or its ends but names."""
-    if page.header.hops != 1 or page.header.levels is None or page.header.members or len(edges) != 1:
+    """Return whether an answer is one relation of one seed, and this page says nothing but names of their ends."""
+    if not page.header.is_one_relation or page.header.members or len(edges) != 1:
         return False
     ((node, steps),) = edges.items()
     # On its first page the seed is a node of it.
@@ -202,15 +208,15 @@ def _is_one_relation(page: SubgraphPage, listed: Sequence[PageNode], edges: _Edg
     )
 
 
-def _types_in_edges(inside: Mapping[str, PageNode], edges: _Edges, folded: Mapping[str, PageNode], names: Names) -> Any:
+def _types_in_edges(inside: Mapping[str, PageNode], edges: _Edges, names: Names) -> Any:
     """Return the types of the nodes that stand in edges: once for all, or by the predicate below which they are first.
 
     Where those below one have several types, these are counted.
     """
     seen: set[str] = set()
     counts: dict[str, Counter[str]] = {}
-    for node, steps in edges.items():
-        for step, leading in steps.items() if node not in folded else ():
+    for steps in edges.values():
+        for step, leading in steps.items():
             new = {edge.ends[1] for edge in leading if edge.ends[1] in inside}.difference(seen)
             seen |= new
             if new:
@@ -356,7 +362,10 @@ def _position(edge: PageEdge) -> tuple[int, ...]:
 
 
 def _step(edge: PageEdge) -> str:
-    return f"{INCOMING}{edge.predicate}" if edge.is_incoming else edge.predicate
+    if edge.is_incoming:
+        return f"{INCOMING}{edge.predicate}"
+    # A walk may begin against an edge.
+    return f"{OUTGOING}{edge.predicate}" if edge.predicate.startswith(INCOMING) else edge.predicate
 
 
 def node_by_itself(node: PageNode) -> Any:
@@ -397,6 +406,8 @@ def set_frames(nodes: Sequence[PageNode], edges: Sequence[PageEdge], ends: Seque
         if (node.on_the_way, node.entity_type) not in types:
             types.add((node.on_the_way, node.entity_type))
             node.frame += size_of(node.entity_type) + _PUNCTUATION
+    inside = {node.id: node.entity_type for node in nodes if node.may_be_in_edges}
+    below: set[tuple[str, str]] = set()
     counts: dict[str, dict[str, int]] = {}
     for _, edge in sorted(zip(ends, edges, strict=True), key=itemgetter(0)):
         outer, step = edge.ends[0], _step(edge)
@@ -410,3 +421,9 @@ def set_frames(nodes: Sequence[PageNode], edges: Sequence[PageEdge], ends: Seque
         if count <= _SOME:
             # A second neighbour makes a list of the first.
             edge.frame += size_of(step) if count == 1 else len("[]")
+        # Types stand by predicate, each with its number.
+        entity_type = inside.pop(edge.ends[1], None)
+        if entity_type is not None and (step, entity_type) not in below:
+            below.add((step, entity_type))
+            edge.frame += size_of(entity_type) + _PUNCTUATION + (0 if (step, "") in below else size_of(step))
+            below.add((step, ""))

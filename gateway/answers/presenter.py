@@ -88,6 +88,7 @@ class HeaderBuilder:
             summary=TermSummary((), ()),
             only_predicates=self._followed(question.steering, arguments.only_predicates),
             members=_member_header(question, left),
+            is_one_relation=_is_one_relation(question, left),
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
@@ -454,7 +455,7 @@ class Presenter:
         left: FilteredTopology,
     ) -> SubgraphPage:
         """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
-        limit, shape = question.limit, question.shape
+        limit, shape, beside = question.limit, question.shape, question.limit - room
         while True:
             window.shrink(room, names_on_stubs=question.names.are_wanted)
             window.cut(room)
@@ -470,7 +471,9 @@ class Presenter:
             if window.is_smallest:
                 limit_subgraph_page(page, limit, shape)
                 return page
-            room = min(room, window.size) - excess
+            # What is measured one by one may take more together: less of it is left out than is too much.
+            size = window.size
+            room = min(room, size) - max(1, excess * size // max(size, limit + excess - beside))
 
 
 def _without_edges(types: Iterable[Iri], topology: Topology, *, is_intersection: bool) -> list[Iri]:
@@ -489,6 +492,20 @@ def _may_be_folded(arguments: TraversalArguments) -> bool:
 
 def _without_names(asked: Steps) -> list[Any]:
     return [one.partition(" ")[0] if isinstance(one, str) else _without_names([*one]) for one in asked or ()]
+
+
+def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
+    """Return whether all that is left is a seed and one relation of it, in one direction."""
+    arguments, whole = question.arguments, left.whole
+    if not isinstance(arguments, BfsQuery) or arguments.max_hops > 1 or len(question.seeds) != 1:
+        return False
+    # Besides a loop of the seed, each node has one edge.
+    if len(whole.edges.predicate_counts) != 1 or len(left.edges) > len(left.nodes):
+        return False
+    (seed,) = question.seeds
+    others = [edge for edge in left.edges if edge.subject != edge.object]
+    leads_out = {edge.subject == seed for edge in others}
+    return len(leads_out) == 1 and len(others) == len(left.nodes) - 1
 
 
 def _are_types_asked(arguments: TraversalArguments) -> bool:

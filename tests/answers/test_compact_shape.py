@@ -122,15 +122,32 @@ def test_types_of_nodes_in_edges_stand_once_for_a_predicate_and_else_are_counted
 def test_one_relation_of_one_seed_is_that_and_no_more() -> None:
     nodes = [node("a", name="A"), in_edges("b", name="B"), in_edges("c")]
     edges = [edge("a", "p", "b"), edge("a", "p", "c")]
-    written = compact(SubgraphPage(header(warnings=["careful"]), nodes, edges))
+    written = compact(SubgraphPage(header(warnings=["careful"], is_one_relation=True), nodes, edges))
     assert written == {"complete": True, "warnings": ["careful"], "edges": {"x:a A": {"x:p": ["x:b B", "x:c"]}}}
     expanded = expand(written)
     assert (expanded["node_count"], expanded["edge_count"]) == (3, 2)
     assert [one["id"] for one in expanded["nodes"]] == ["x:a", "x:b", "x:c"]
 
 
+def test_what_one_of_several_predicates_was_taken_for_is_said_though_it_has_no_edges() -> None:
+    said = header(is_one_relation=True, only_predicates=["x:p", "x:q"])
+    written = compact(SubgraphPage(said, [node("a"), in_edges("b")], [edge("a", "p", "b")]))
+    assert written["only_predicates"] == ["x:p", "x:q"]
+    said = header(is_one_relation=True, only_predicates=["x:p"])
+    assert "only_predicates" not in compact(SubgraphPage(said, [node("a"), in_edges("b")], [edge("a", "p", "b")]))
+
+
+def test_a_walk_that_begins_against_an_edge_is_no_incoming_one() -> None:
+    walk = PageEdge(Edge(f"{X}a", f"{X}w", f"{X}b"), "x:a", "^x:p/^x:q", "x:b")
+    page = SubgraphPage(header(), [node("a"), in_edges("b")], [walk])
+    written = compact(page)
+    assert written["edges"] == {"x:a": {">^x:p/^x:q": "x:b"}}
+    assert expand(written)["edges"] == reference(page)["edges"]
+
+
 def test_a_later_page_of_one_relation_has_the_ends_alone() -> None:
-    page = SubgraphPage(header(), [in_edges("c", name="C")], [edge("a", "p", "c")], place="3-3 of 9", next_offset=3)
+    page = SubgraphPage(header(is_one_relation=True), [in_edges("c", name="C")], [edge("a", "p", "c")])
+    page.place, page.next_offset = "3-3 of 9", 3
     written = compact(page)
     assert written == {"complete": True, "page": "3-3 of 9", "edges": {"x:a": {"x:p": "x:c C"}}, "next_offset": 3}
     assert expand(written)["nodes"] == [{"id": "x:c", "name": "C"}]
@@ -323,7 +340,7 @@ def test_an_answer_in_the_reference_shape_is_expanded_already() -> None:
 IDS = st.sampled_from(
     ["x:a", "x:b", "x:^c", "nodes", "https://x.org/d", "<x:e>", ":f", "other", "x:\u00a0g", "via", "x:日"]
 )
-PREDICATES = st.sampled_from(["x:p", "x:q", "https://x.org/^r", "x:edges", ":s"])
+PREDICATES = st.sampled_from(["x:p", "x:q", "https://x.org/^r", "x:edges", ":s", "^x:p/^x:q"])
 TYPES = st.sampled_from(["x:T", "(x:p)", "untyped", "unknown", "nodes", "https://x.org/U"])
 NAMES = st.none() | st.text(' aé日\n^"', max_size=8)
 VALUES: Any = st.one_of(
@@ -436,7 +453,6 @@ def test_the_sizes_of_nodes_and_bare_edges_add_up_to_what_is_written(page: Subgr
     # Two edges that lead both ways are measured as two.
     triples = {(one.subject, one.predicate, one.object) for one in page.edges}
     assume(not any((one.object, one.predicate, one.subject) in triples for one in page.edges if one.is_incoming))
-    page.header.hops = 2
     written = compact(page)
     parts: list[PageNode | PageEdge] = [*page.nodes, *page.edges]
     counted = sum(part.frame + COMPACT.size_of_part(part) for part in parts)

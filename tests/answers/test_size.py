@@ -569,3 +569,32 @@ async def test_a_page_of_one_node_with_very_many_properties_fits_and_its_edge_is
     assert bytes_sent(second) <= 32_000
     assert expand(second)["edges"] == [{"subject": "x:a", "predicate": "x:p", "object": "x:b"}]
     assert second["degraded"] == {"nodes_as_stubs": 1}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("max_tokens", [600, 2_000])
+async def test_pages_of_many_predicates_and_types_are_at_least_half_full(max_tokens: int) -> None:
+    turtle = "".join(
+        f"x:hub x:p{number % 40} x:n{number} . x:n{number} a x:Type{number % 60} .\n" for number in range(1_200)
+    )
+    sizes, offsets = list[int](), [0]
+    async with over(turtle, Profile()) as gateway:
+        edge_offset = 0
+        while True:
+            arguments = {"seeds": ["x:hub"], "max_hops": 1, "max_tokens": max_tokens, "offset": offsets[-1]}
+            page = await asked(gateway, "bfs_query", {**arguments, "edge_offset": edge_offset}, "compact")
+            sizes.append(bytes_sent(page))
+            if "next_offset" not in page:
+                break
+            offsets.append(page["next_offset"])
+            edge_offset = page.get("next_edge", 0)
+    assert max(sizes) <= max_tokens * 4
+    assert min(sizes[:-1]) > max_tokens * 2
+
+
+@pytest.mark.anyio
+async def test_a_page_that_has_one_relation_of_several_tells_types_and_counts() -> None:
+    turtle = "x:s a x:S ; x:q x:z ; x:p x:n0, x:n1, x:n2 . x:z a x:Z . x:n0 a x:A . x:n1 a x:A . x:n2 a x:A ."
+    async with over(turtle, Profile()) as gateway:
+        page = await asked(gateway, "bfs_query", {"seeds": ["x:s"], "max_hops": 1, "limit": 3}, "compact")
+    assert (page["node_count"], page["types"], page["nodes"]) == (5, "x:A", {"x:S": [{"x:s": {}}]})

@@ -441,6 +441,13 @@ async def test_a_blank_node_stands_within_the_edge_that_leads_to_it_with_where_i
     assert (answer["node_count"], answer["edge_count"]) == (2, 1)
 
 
+async def test_a_node_that_stands_first_within_a_blank_node_is_listed_with_its_type(tmp_path: Path) -> None:
+    turtle = "x:a x:p [ x:r x:x ; x:v 1 ] ; x:q x:x ; x:r x:y . x:x a x:X . x:y a x:Y ."
+    answer = await ask(turtle, tmp_path, max_hops=2)
+    assert answer["nodes"]["x:X"] == [{"x:x": {}}]
+    assert answer["types"] == "x:Y"
+
+
 async def test_a_name_beyond_the_answer_that_failed_is_counted(tmp_path: Path) -> None:
     async def fail(query: str) -> None:
         if "<https://example.org/x/unit>" in query:

@@ -9,6 +9,7 @@ import type { Json } from "./answers";
 
 const INCOMING = "^";
 const BOTH_WAYS = "<->";
+const OUTGOING = ">";
 const OTHER = "other";
 const FIRST = "1-";
 const BLANK_ID = "_";
@@ -183,7 +184,7 @@ class Reader {
     for (const [key, byPredicate] of Object.entries(edges)) {
       const node = this.id(key);
       for (const [step, others] of Object.entries(byPredicate)) {
-        const mark = [BOTH_WAYS, INCOMING].find((each) => step.startsWith(each)) ?? "";
+        const mark = [BOTH_WAYS, INCOMING, OUTGOING].find((each) => step.startsWith(each)) ?? "";
         const predicate = this.id(step.slice(mark.length));
         for (const other of (Array.isArray(others) ? others : [others]) as (string | Json)[]) {
           let ends: [string, unknown][];
@@ -195,7 +196,7 @@ class Reader {
           } else ends = Object.entries(other);
           for (const [text, evidence] of ends) {
             const id = this.id(text);
-            if (mark) yield [{ subject: id, predicate, object: node }, evidence];
+            if (mark === INCOMING || mark === BOTH_WAYS) yield [{ subject: id, predicate, object: node }, evidence];
             if (mark !== INCOMING) yield [{ subject: node, predicate, object: id }, evidence];
             if (Object.keys(inner).length) yield* this.adjacent({ [id]: inner }, ids, within);
           }
