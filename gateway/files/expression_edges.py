@@ -37,6 +37,7 @@ from gateway.files.expression_keys import ExpressionKeys
 from gateway.files.lists import Array, ArrayValue, ExpressionValue
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.terms.iri import (
+    ALL_DIFFERENT,
     CLOSED,
     NEGATED,
     OF,
@@ -51,6 +52,7 @@ from gateway.terms.iri import (
     RDF_SUBJECT,
     RESTRICTED,
     STATED,
+    TO_ALL_DIFFERENT,
     XSD,
     path_iri,
 )
@@ -69,15 +71,8 @@ _CONTENT = frozenset(
 )
 """Predicates of which lists and expressions are content."""
 
-_ALL_DIFFERENT = {
-    node(f"{OWL}{kind}"): node(f"{OWL}{predicate}")
-    for kind, predicate in (
-        ("AllDisjointClasses", "disjointWith"),
-        ("AllDisjointProperties", "propertyDisjointWith"),
-        ("AllDifferent", "differentFrom"),
-    )
-}
-_MEMBERS = frozenset({node(f"{OWL}members"), node(f"{OWL}distinctMembers")})
+_ALL_DIFFERENT = {node(kind): node(predicate) for kind, predicate in ALL_DIFFERENT.items()}
+_MEMBERS = frozenset(map(node, TO_ALL_DIFFERENT))
 
 _MOST_DIFFERENT = 200
 """Members of a set of which each has all others as content; a larger set stays a node with edges to them."""

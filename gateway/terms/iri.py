@@ -305,6 +305,9 @@ EXPRESSION_PREDICATES = frozenset(
 )
 """Predicates by which a blank node is a class expression, a data range or the inverse of a property."""
 
+INTERSECTION = f"{OWL}intersectionOf"
+"""From an expression to its parts, each of which holds."""
+
 INTO_EXPRESSIONS = frozenset(
     [f"{OWL}{name}" for name in ("intersectionOf", "unionOf", "oneOf", "disjointUnionOf", "hasKey")]
     + [f"{OWL}propertyChainAxiom", "http://www.w3.org/ns/shacl#path"]
@@ -312,6 +315,18 @@ INTO_EXPRESSIONS = frozenset(
 """Predicates to a blank node that is a part of an expression, or a path, whatever has them."""
 
 RESTRICTION = f"{OWL}Restriction"
+
+ALL_DIFFERENT = {
+    f"{OWL}AllDisjointClasses": f"{OWL}disjointWith",
+    f"{OWL}AllDisjointProperties": f"{OWL}propertyDisjointWith",
+    f"{OWL}AllDifferent": f"{OWL}differentFrom",
+}
+"""Types of blank nodes that say of all members of a list that they are different or disjoint, each with the predicate
+between two of them."""
+
+TO_ALL_DIFFERENT = frozenset(f"{OWL}{name}" for name in ("members", "distinctMembers"))
+"""Predicates from such a blank node to its list."""
+
 ON_PROPERTY = f"{OWL}onProperty"
 
 HAS_VALUE = f"{OWL}hasValue"

@@ -345,7 +345,7 @@ class EntityDescriber:
         found: dict[Iri, PageNode | Fault | None] = {}
         for iri in iris:
             marks = (described[iri].mark, facts[iri].mark, existing.get(iri, _EXISTS).mark)
-            found[iri] = next((mark.fault for mark in marks if mark.fault is not None), None)
+            found[iri] = next((mark.fault for mark in marks if not mark.answered), None)
         there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
         async with together() as tasks:
             crossing = tasks.create_task(self._crosser.cross(there, call))
@@ -459,6 +459,7 @@ class EntityDescriber:
             known.chooser.shown(facts),
             metadata=replace(metadata, other_languages=first_languages(metadata.other_languages)),
             ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
+            failed=not (facts.mark.whole and description.mark.whole),
             survey=survey,
             instances=Instances(known.instances[iri]) if iri in known.instances else None,
         )

@@ -16,6 +16,8 @@ _OWL: Final = "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
 
 _SOME: Final = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:b ]"
 
+_ALL_DISJOINT: Final = "[] a owl:AllDisjointClasses ;"
+
 GRAPHS: Final = {
     "restriction": f"x:a rdfs:subClassOf {_SOME} . x:b x:q x:c .",
     "type of an individual": f"x:a a {_SOME} . x:b x:q x:c .",
@@ -48,6 +50,16 @@ GRAPHS: Final = {
     "[ owl:onProperty x:q ; owl:maxCardinality 1 ] . x:b x:q x:c .",
     "annotation of an edge": "x:a x:q x:b . [] a owl:Axiom ; owl:annotatedSource x:a ; owl:annotatedProperty x:q ; "
     "owl:annotatedTarget x:b ; x:source 'PMID:1' .",
+    "all disjoint": f"{_ALL_DISJOINT} owl:members ( x:a x:b x:c ) . x:a x:q x:b .",
+    "all different": "[] a owl:AllDifferent ; owl:distinctMembers ( x:a x:b ) . x:b x:q x:c .",
+    "all disjoint properties": "[] a owl:AllDisjointProperties ; owl:members ( x:a x:b ) . x:b x:q x:c .",
+    "all disjoint that something refers to": "x:c x:q _:d . _:d a owl:AllDisjointClasses ; owl:members ( x:a x:b ) .",
+    "all disjoint by the list of another": f"{_ALL_DISJOINT} owl:members _:l . x:c x:q _:l . "
+    "_:l rdf:first x:a ; rdf:rest ( x:b ) .",
+    "all disjoint by a list with an IRI": f"{_ALL_DISJOINT} owl:members x:l . x:l rdf:first x:a ; rdf:rest ( x:b ) .",
+    "all disjoint with an IRI": "x:l a owl:AllDisjointClasses ; owl:members ( x:a x:b ) . x:a x:p x:c .",
+    "all disjoint with an expression": f"{_ALL_DISJOINT} owl:members ( x:a x:b {_SOME} ) .",
+    "disjoint union": "x:a owl:disjointUnionOf ( x:b x:c ) . x:b x:q x:c .",
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",
 }
 
@@ -142,3 +154,65 @@ async def test_what_an_expression_says_of_a_blank_node_that_has_it_as_a_type_is_
         answer = (await gateway.call("bfs_query", {"seeds": ["x:c"], "max_hops": 2}, shape="reference")).as_json()
     assert answer["complete"]
     assert [edge["predicate"] for edge in answer["edges"]] == ["x:p", "x:q"]
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+async def test_classes_that_are_all_disjoint_are_content_of_each_other(engine: EngineName) -> None:
+    turtle = _OWL + f"{_ALL_DISJOINT} owl:members ( x:a x:b x:c ) ."
+    async with served(turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        described = (await gateway.describe_entity("x:b")).as_json()
+        answer = await gateway.bfs_query(["x:b"], 2)
+    assert described["owl:disjointWith"] == [["x:a", "x:c"]]
+    assert described["complete"]
+    assert (answer.complete, answer.edges, [node.id for node in answer.nodes]) == (True, [], ["x:b"])
+
+
+@pytest.mark.parametrize("kind", ["x:Team", "owl:AllDisjointClasses ; x:note 'it'"])
+async def test_what_says_more_of_its_members_than_that_they_are_disjoint_is_a_node(kind: str) -> None:
+    async with served(_OWL + f"[] a {kind} ; owl:members ( x:a x:b ) .") as (gateway, _):
+        described = (await gateway.describe_entity("x:b")).as_json()
+    assert described["complete"]
+    assert described["edges"]["^owl:members"][0] == 1
+
+
+async def test_a_long_list_of_classes_that_are_all_disjoint_is_content() -> None:
+    classes = [f"x:C{number:02}" for number in range(60)]
+    async with served(_OWL + f"{_ALL_DISJOINT} owl:members ( {' '.join(classes)} ) .") as (gateway, _):
+        described = (await gateway.describe_entity(classes[30])).as_json()
+    assert described["complete"]
+    assert described["owl:disjointWith"] == [[one for one in classes if one != classes[30]]]
+
+
+async def test_more_disjoint_classes_than_are_content_are_counted() -> None:
+    classes = " ".join(f"x:C{number}" for number in range(201))
+    async with served(_OWL + f"{_ALL_DISJOINT} owl:members ( {classes} ) .") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:C7"], "max_hops": 1}, shape="reference")).as_json()
+    assert (answer["complete"], answer["blank_node_edges"]) == (False, 1)
+
+
+async def test_a_condition_on_what_sets_of_disjoint_classes_say_is_not_complete() -> None:
+    turtle = "x:a a owl:Class . x:b a owl:Class . " + f"{_ALL_DISJOINT} owl:members ( x:a x:b ) ."
+    async with served(_OWL + turtle) as (gateway, _):
+        answer = await gateway.search_entities(node_types=["owl:Class"], where=["owl:disjointWith exists"])
+    assert not answer.complete
+
+
+_AS_TYPE: Final = f"x:a a [ owl:intersectionOf ( x:c {_SOME} ) ] ; x:q x:d . x:e a x:c ."
+
+TYPES: Final[list[tuple[str, dict[str, Any]]]] = [
+    ("bfs_query", {"seeds": ["x:a"], "max_hops": 1, "direction": "in", "only_predicates": ["x:p"]}),
+    ("bfs_query", {"seeds": ["x:d"], "max_hops": 1}),
+    ("describe_entity", {"id": "x:a"}),
+    ("search_entities", {"node_types": ["x:c"]}),
+    ("search_entities", {"node_types": ["x:c"], "where": ["x:q exists"]}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), TYPES)
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+async def test_an_answer_that_a_type_may_miss_which_an_expression_says_is_not_complete(
+    engine: EngineName, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with served(_OWL + _AS_TYPE, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = (await gateway.call(tool, arguments, shape="reference")).as_json()
+    assert answer["complete"] is False

@@ -15,11 +15,13 @@ from enum import Enum, auto
 from typing import Final
 from weakref import WeakKeyDictionary, ref
 
-from gateway.errors import EndpointFault, Fault
+from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank.cells import cells_beside
+from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.keys import (
     WALK_STEP,
     NodeId,
@@ -40,6 +42,7 @@ from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri,
 from gateway.sparql.table import term as any_term
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import (
+    ALL_DIFFERENT,
     ANNOTATED,
     EVIDENCE_MARKERS,
     EXPRESSION_PREDICATES,
@@ -49,6 +52,7 @@ from gateway.terms.iri import (
     RDF_SUBJECT,
     RDF_TYPE,
     RESTRICTION,
+    TO_ALL_DIFFERENT,
 )
 
 _BATCHES: Final[Mapping[Way, int]] = {"iris": 200, "labels": 200, "fields": 100}
@@ -121,6 +125,8 @@ class Content:
         types = {end.value for predicate, end in self.says if predicate == RDF_TYPE and isinstance(end, IriTerm)}
         if not _EVIDENCE.isdisjoint(predicates):
             return Kind.OTHER
+        if is_all_different(self.says):
+            return Kind.OTHER
         is_expression = not EXPRESSION_PREDICATES.isdisjoint(predicates) or RESTRICTION in types
         if is_expression or any(predicate in INTO_EXPRESSIONS for predicate, _ in self.said):
             return Kind.OTHER
@@ -136,26 +142,6 @@ class _Read:
     ids: dict[Iri, Iri] = field(default_factory=dict)
     evidence: dict[Iri, bool] = field(default_factory=dict)
     has_expressions: bool | None = None
-
-
-class ExpressionProbe:
-    """Finds out whether a graph has expressions of OWL that are blank nodes."""
-
-    def __init__(self, client: SparqlClient) -> None:
-        self._client = client
-
-    async def are_there(self, call: Call) -> bool:
-        """Return whether there are some, or may be."""
-        known = self._client.remembered.answer("expressions", call)
-        if known is not None:
-            return known
-        given = {"predicates": sorted(EXPRESSION_PREDICATES | INTO_EXPRESSIONS), "restriction": [RESTRICTION]}
-        try:
-            rows, _ = (await self._client.rows("blank_nodes/expressions", call, given, at_most=1)).part()
-        except Fault:
-            return True
-        self._client.remembered.add("expressions", call, answer=bool(len(rows)))
-        return bool(len(rows))
 
 
 class ContentReader:
@@ -306,6 +292,9 @@ class ContentReader:
         levels = dict.fromkeys(keys, self._levels)
         level = list(keys)
         has_expressions = await self.has_expressions(call)
+        # What a long list is a part of is many cells away.
+        has_sets = has_expressions and await self._expressions.are_all_different_there(call)
+        chained: set[Iri] = set()
         for _ in range(_ROUNDS + self._levels):
             if not level:
                 return
@@ -317,6 +306,11 @@ class ContentReader:
                     following |= {end: max(left - 1, following.get(end, 0)) for end in content.blank_neighbours}
                 if has_expressions and content.own_kind in {Kind.NODE, Kind.LIST}:
                     following |= {end: following.get(end, 0) for end in _owners(content)}
+            cells = [key for key in level if key not in chained and known[key].own_kind is Kind.LIST]
+            if cells and has_sets:
+                for one in (await cells_beside(cells, self._client, self._way, call)).values():
+                    following |= {cell: following.get(cell, 0) for cell in one.cells}
+                    chained.update(one.cells)
             level = [key for key, left in following.items() if levels.get(key, -1) < left]
             levels |= {key: following[key] for key in level}
 
@@ -386,6 +380,13 @@ def _written(digest: bytes) -> str:
 def _owners(content: Content) -> list[Iri]:
     """Return the keys of the blank nodes that lead to a node as to a part of them."""
     return [end.value for predicate, end in content.said if isinstance(end, BlankTerm) and predicate != HAS_VALUE]
+
+
+def is_all_different(says: Iterable[Triple]) -> bool:
+    """Return whether a blank node says that all members of a list are different or disjoint, and nothing else."""
+    predicates = [predicate for predicate, _ in says if predicate != RDF_TYPE]
+    types = [end.value for predicate, end in says if predicate == RDF_TYPE and isinstance(end, IriTerm)]
+    return len(predicates) == 1 and predicates[0] in TO_ALL_DIFFERENT and not ALL_DIFFERENT.keys().isdisjoint(types)
 
 
 def is_evidence(content: Content) -> bool:

@@ -183,13 +183,14 @@ class ExpressionReader:
         found: dict[Iri, Content] = {}
         unread: set[Iri] = set()
         frontier = await self._without_evidence(keys, call)
-        for _ in range(_ROUNDS):
-            if not frontier or len(found) > _MOST:
-                break
+        rounds = _ROUNDS
+        while frontier and rounds and len(found) <= _MOST:
             await self._contents.ids(frontier, call)
             known = self._contents.contents(call)
             found |= {key: known[key] for key in frontier}
             beside = dict.fromkeys(end for key in frontier for end in _parts_beside(known[key]) if end not in found)
+            # The cells of a list may have been read at once.
+            rounds -= any(end not in known for end in beside)
             await self._contents.ids(beside, call)
             kinds = {end: self._contents.kind(end, call) for end in beside}
             unread |= {end for end, kind in kinds.items() if kind is Kind.UNREAD}
@@ -268,7 +269,7 @@ class FoldedReader:
         parts = [key for key, kind in kinds.items() if kind is Kind.OTHER]
         return {**await self._lists.of(cells, call), **await self._expressions.of(parts, call)}
 
-    def parts(self, keys: Iterable[Iri], call: Call) -> Collection[Iri]:
+    def parts(self, keys: Iterable[Iri], call: Call) -> Sequence[Iri]:
         """Return those of some blank nodes that are parts of expressions, or may be."""
         return [key for key in keys if is_key(key) and self._contents.kind(key, call) in {Kind.OTHER, Kind.UNREAD}]
 
@@ -308,15 +309,19 @@ async def may_say(predicates: Sequence[Iri], client: SparqlClient, call: Call) -
 
 
 async def expressions_as_types(
-    nodes: Sequence[Iri], client: SparqlClient, batch: int, call: Call
+    nodes: Sequence[Iri],
+    client: SparqlClient,
+    batch: int,
+    call: Call,
+    of: Collection[Iri] = EXPRESSION_PREDICATES,
 ) -> Mapping[Iri, Degree]:
-    """Return how many types each of some nodes with an IRI has that are expressions."""
+    """Return how many types each of some nodes with an IRI has that are expressions, by some predicates of these."""
 
     def read_counts(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Degree]:
         counts = {**dict.fromkeys(batch, 0), **dict(read(rows, iri("n"), integer("count")))}
         return {node: Degree(count, mark=mark) for node, count in counts.items()}
 
-    predicates = sorted(EXPRESSION_PREDICATES)
+    predicates = sorted(of)
     query = BatchedQuery[Iri, Degree](
         client,
         "blank_nodes/expressions_as_types",

@@ -16,6 +16,7 @@ from typing import Final
 from gateway.files.lists import is_list_part
 from gateway.graph.values import Iri
 from gateway.sparql.blank.anchors import AnchoredWalk, Step, directions_of
+from gateway.sparql.blank.contents import is_all_different
 from gateway.sparql.blank.keys import end_as_text
 from gateway.sparql.table import BlankTerm, IriTerm, Term
 from gateway.terms.iri import (
@@ -27,6 +28,7 @@ from gateway.terms.iri import (
     RDF_OBJECT,
     RDF_REST,
     RDF_TYPE,
+    TO_ALL_DIFFERENT,
     is_sendable,
 )
 
@@ -208,14 +210,16 @@ class BlankGraph:
             said = self.nodes.get(waiting.pop())
             if said is None:
                 continue
-            if any(predicate in EXPRESSION_PREDICATES for predicate, _ in said.says) or any(
-                predicate in INTO_EXPRESSIONS for predicate, _ in said.said
-            ):
+            if _is_expression(said):
                 return True
             # Cells are parts of what has the list.
             if not any(is_list_part(predicate) for predicate, _ in said.says):
                 return False
-            owners = [end.value for predicate, end in said.said if predicate == RDF_REST and isinstance(end, BlankTerm)]
+            owners = [
+                end.value
+                for predicate, end in said.said
+                if (predicate == RDF_REST or predicate in TO_ALL_DIFFERENT) and isinstance(end, BlankTerm)
+            ]
             waiting += (owner for owner in owners if owner not in seen)
             seen.update(owners)
         return False
@@ -225,10 +229,7 @@ class BlankGraph:
         if said is None:
             return
         is_cell = any(is_list_part(predicate) for predicate, _ in said.says)
-        is_expression = self._has_expressions and (
-            any(predicate in EXPRESSION_PREDICATES for predicate, _ in said.says)
-            or any(predicate in INTO_EXPRESSIONS for predicate, _ in said.said)
-        )
+        is_expression = self._has_expressions and _is_expression(said)
         for predicate, end in said.says:
             is_copy = self._has_expressions and predicate in _TO_OBJECT
             if isinstance(end, BlankTerm) and (is_list_part(predicate) or is_expression or is_copy):
@@ -377,6 +378,14 @@ class BlankGraph:
         if self.lacking.count == before:
             self._contents[label, levels] = digest
         return digest
+
+
+def _is_expression(said: Said) -> bool:
+    return (
+        any(predicate in EXPRESSION_PREDICATES for predicate, _ in said.says)
+        or any(predicate in INTO_EXPRESSIONS for predicate, _ in said.said)
+        or is_all_different(said.says)
+    )
 
 
 def _rest_of(said: Said) -> str | None:

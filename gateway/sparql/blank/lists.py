@@ -20,8 +20,9 @@ from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.blank.cells import Cells, cells_beside
 from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of
-from gateway.sparql.blank.keys import bindings_of, by_key, can_state, is_key, parameters_of
+from gateway.sparql.blank.keys import by_key, is_key
 from gateway.sparql.blank.list_probe import ListProbe
 from gateway.sparql.blank.rule import Triple
 from gateway.sparql.blank.walks import AnchoredReader
@@ -259,7 +260,7 @@ class ListReader:
             chained = list(dict.fromkeys([*keys, *(cell for one in cells.values() for cell in one.cells)]))
             await self._contents.ids(chained, call)
             known = self._contents.contents(call)
-            whole = _Cells()
+            whole = Cells()
             level |= {key: _Cell(known[key], _beside(known[key]), cells.get(key, whole).mark) for key in chained}
         blank = [end for one in level.values() for end in one.beside if is_key(end)]
         kinds = await self._kinds(blank, call)
@@ -284,20 +285,11 @@ class ListReader:
         beside = await self._contents.beside(nodes, call)
         return {node: one.with_blank(beside[node]) for node, one in found.items()}
 
-    async def _cells(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, _Cells]:
+    async def _cells(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Cells]:
         if isinstance(self._contents, AnchoredReader):
             known = await self._contents.read(keys, call)
-            return {key: _Cells(_behind(key, known)) for key in keys}
-        way = self._contents.way
-        query = BatchedQuery[Iri, _Cells](
-            self._client,
-            _TEMPLATES[way],
-            _BATCH,
-            lambda batch: parameters_of(way, batch),
-            _read_cells,
-            bindings=lambda batch: bindings_of(way, batch),
-        )
-        return await query.run([key for key in keys if can_state(way, key)], call)
+            return {key: Cells(_behind(key, known)) for key in keys}
+        return await cells_beside(keys, self._client, self._contents.way, call)
 
     def _folded(self, cells: Sequence[Iri], contents: Mapping[Iri, Content], call: Call) -> Lists | None:
         """Return lists as edges and values; None where not all of them is known."""
@@ -370,14 +362,6 @@ def _triples_of(cells: Sequence[Iri], contents: Mapping[Iri, Content]) -> list[T
     return list(triples)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of a list, as far as the mark says."""
-
-    cells: tuple[Iri, ...] = ()
-    mark: Mark = WHOLE
-
-
 def _behind(key: Iri, known: Mapping[Iri, Content]) -> tuple[Iri, ...]:
     """Return a cell and those behind it, as far as they were read."""
     found, waiting = {key: None}, [key]
@@ -387,22 +371,6 @@ def _behind(key: Iri, known: Mapping[Iri, Content]) -> tuple[Iri, ...]:
                 found[end.value] = None
                 waiting.append(end.value)
     return tuple(found)
-
-
-_TEMPLATES = {
-    "iris": "blank_nodes/cells",
-    "labels": "blank_nodes/cells_by_label",
-    "fields": "blank_nodes/cells_by_field",
-}
-
-
-def _read_cells(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Cells]:
-    found: dict[Iri, dict[Iri, None]] = {key: {key: None} for key in batch}
-    for cell, other in zip(by_key(rows, "n"), by_key(rows, "v"), strict=True):
-        if not isinstance(cell, BlankTerm) or not isinstance(other, BlankTerm):
-            raise UnexpectedRows
-        found[cell.value][other.value] = None
-    return {key: _Cells(tuple(cells), mark) for key, cells in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

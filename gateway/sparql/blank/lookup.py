@@ -12,15 +12,26 @@ from gateway.files.expression_selections import beside_expressions
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
-from gateway.graph.values import WHOLE, Assertion, Degree, Description, Edge, EdgeSelection, Iri, Mark, Neighbourhood
+from gateway.graph.values import (
+    WHOLE,
+    Assertion,
+    Degree,
+    Description,
+    Edge,
+    EdgeSelection,
+    Iri,
+    Mark,
+    Neighbourhood,
+    NodeFacts,
+)
 from gateway.settings.profile import Profile, has_blank_nodes
+from gateway.sparql.blank.all_different import AllDifferentReader
 from gateway.sparql.blank.beside import Around, BesideReader
 from gateway.sparql.blank.contents import (
     BlankEnd,
     BlankEnds,
     Content,
     ContentReader,
-    ExpressionProbe,
     Kind,
 )
 from gateway.sparql.blank.edges import (
@@ -32,6 +43,7 @@ from gateway.sparql.blank.edges import (
     of_node,
     with_types,
 )
+from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.expressions import ExpressionReader, FoldedReader, expressions_as_types, is_of_axiom, may_say
 from gateway.sparql.blank.keys import NodeId, is_key
 from gateway.sparql.blank.lists import ListReader, Lists
@@ -42,7 +54,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm
-from gateway.terms.iri import RDF_TYPE, RDFS_MEMBER, is_blank_node
+from gateway.terms.iri import ALL_DIFFERENT, INTERSECTION, RDF_TYPE, RDFS_MEMBER, TO_ALL_DIFFERENT, is_blank_node
 
 _LEVELS: Final = 2
 """Levels of blank neighbours in the digest of a node, at an engine that may give its key to another node."""
@@ -51,6 +63,11 @@ _SOME: Final = 5_000
 """Blank nodes beside one node that are read where there are more than one answer may have."""
 
 _UNSTATED: Final = Mark(EndpointFault("What is stated about an expression could not be read."))
+
+_UNREAD_TYPES: Final = Mark(EndpointFault("A type that an expression says could not be read."), at_least=0)
+
+_OF_SETS: Final = frozenset((*ALL_DIFFERENT.values(), *TO_ALL_DIFFERENT))
+"""Predicates of what is said of sets of which all are different, and of these."""
 
 _LISTS_BEHIND: Final = 3
 """How far lists are read that hang on the nodes in and around lists: a list that is a node may own one that is none."""
@@ -98,7 +115,8 @@ class BlankLookup:
         self._expressions = ExpressionProbe(client)
         self._proof = KeyProof(client)
         self._beside = BesideReader(client, rule, profile.limits.batch)
-        self._values = BlankValues(client, profile.limits.facts_batch)
+        self._different = AllDifferentReader(client, self._expressions)
+        self._values = BlankValues(client, profile.limits.facts_batch, self._different)
         self.are_there: bool | None = None
 
     async def lead_back(self, call: Call) -> bool | None:
@@ -147,7 +165,7 @@ class BlankLookup:
                 self._walks = AnchoredReader(
                     self._client, self._rule, self._profile, self._expressions, goes_on=goes_on
                 )
-                self._values.walks = self._beside.walks = self._walks
+                self._values.walks = self._beside.walks = self._different.walks = self._walks
                 # What came in one answer belongs together, whatever the engine.
                 self._proof.has_held()
             levels = _LEVELS if traits.reuses_keys else 0
@@ -319,7 +337,11 @@ class BlankLookup:
 
     async def may_say(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether class expressions may say edges of some predicates."""
-        return bool(predicates) and await self.have_expressions(call) and await may_say(predicates, self._client, call)
+        if not predicates or not await self.have_expressions(call):
+            return False
+        if _OF_SETS.isdisjoint(predicates) or not await self._different.are_there(call):
+            return await may_say(predicates, self._client, call)
+        return True
 
     async def with_cells(self, selection: EdgeSelection, call: Call) -> EdgeSelection:
         """Return which edges are to be read for a selection: a member of a list has none of the list's predicate."""
@@ -513,6 +535,44 @@ class BlankLookup:
         counted = await expressions_as_types(nodes, self._client, self._batch, call)
         return {node: one for node, one in counted.items() if one.count or not one.mark.whole}
 
+    async def say_types(self, call: Call) -> bool:
+        """Return whether some expressions may say types of nodes, which are not read."""
+        if not await self.read_lists(call) or not await self.have_expressions(call):
+            return False
+        return await self._expressions.are_types_there(call)
+
+    async def with_unread_types(self, found: Mapping[Iri, NodeFacts], call: Call) -> Mapping[Iri, NodeFacts]:
+        """Return what is known of nodes with an IRI, marked where expressions say types of them."""
+        if not found or not await self.say_types(call):
+            return found
+        counted = await expressions_as_types([*found], self._client, self._batch, call, [INTERSECTION])
+        return {
+            node: replace(one, mark=_UNREAD_TYPES)
+            if one.mark.whole and (counted[node].count or not counted[node].mark.whole)
+            else one
+            for node, one in found.items()
+        }
+
+    async def with_unread_types_of(
+        self, found: Mapping[Iri, NodeFacts], asked: Sequence[Asked], call: Call
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return what is known of blank nodes, marked likewise."""
+        types = {
+            one.node: [end.value for p, end in one.content.says if p == RDF_TYPE and isinstance(end, BlankTerm)]
+            for one in asked
+            if one.content is not None
+        }
+        keys = list(chain.from_iterable(types.values()))
+        if not keys or not await self.say_types(call):
+            return found
+        known = await self.contents(keys, call)
+        return {
+            node: replace(one, mark=_UNREAD_TYPES)
+            if one.mark.whole and any(_may_say_types(known[key]) for key in types.get(node, ()))
+            else one
+            for node, one in found.items()
+        }
+
     async def without_nodes(
         self, described: Mapping[Iri, Description], call: Call, *, contents: bool
     ) -> Mapping[Iri, Description]:
@@ -568,6 +628,10 @@ def apart(ids: Iterable[Iri]) -> tuple[list[Iri], list[Iri]]:
     for node in dict.fromkeys(ids):
         (blank if is_blank_node(node) else named).append(node)
     return named, blank
+
+
+def _may_say_types(content: Content) -> bool:
+    return not content.mark.whole or any(predicate == INTERSECTION for predicate, _ in content.says)
 
 
 def _with_unread(around: Neighbourhood, beside: Degree) -> Neighbourhood:

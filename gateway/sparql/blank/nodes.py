@@ -139,6 +139,10 @@ class BlankNodes:
         """Return whether the graph may have such lists."""
         return await self._lookup.read_lists(call) and await self._lookup.have_lists(call)
 
+    async def say_types(self, call: Call) -> bool:
+        """Return whether class expressions may say types of nodes, which are not read."""
+        return await self._lookup.say_types(call)
+
     async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
         """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
         return await self._lookup.ids(keys, call)
@@ -287,12 +291,14 @@ class BlankNodes:
         found = dict(
             await self._named.nodes.facts(named, call, names=names, descriptions=descriptions) if named else {}
         )
+        found = dict(await self._lookup.with_unread_types(found, call))
         if blank:
             asked = await self._lookup.asked(blank, call)
             contents = {one.node: one.content for one in asked if one.content is not None}
             said = said_by(contents, self._named.nodes.type_predicates, await self._lookup.lists_beside(contents, call))
             known = self._named.nodes.facts_in([*blank], said, call, names=names, descriptions=descriptions)
-            found |= {one.node: replace(known[one.node], mark=_of_content(one)) for one in asked}
+            of_blank = {one.node: replace(known[one.node], mark=_of_content(one)) for one in asked}
+            found |= await self._lookup.with_unread_types_of(of_blank, asked, call)
             found = dict(await checked_facts(found, call))
         return found
 
@@ -396,14 +402,27 @@ class BlankNodes:
         if any(map(_is_about_lists, walk)) and await self.has_lists(call):
             unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
             found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
-        predicates = {one for step in walk if isinstance(step.predicates, tuple) for one in step.predicates}
-        if await self._lookup.may_say(sorted(predicates), call):
+        if await self.may_say([walk], call):
             fault = EndpointFault("Walks through class expressions are not read at an endpoint.")
             found = {
                 node: replace(one, mark=Mark(fault, at_least=len(one.ends))) if one.mark.whole else one
                 for node, one in found.items()
             }
         return found
+
+    async def may_say(self, walks: Sequence[Walk], call: Call) -> bool:
+        """Return whether class expressions may say what some walks lead to."""
+        if not await self._lookup.read_lists(call):
+            return False
+        steps = [step for walk in walks for step in walk]
+        if any(step.predicates == "type" for step in steps) and await self._lookup.say_types(call):
+            return True
+        predicates = {one for step in steps if isinstance(step.predicates, tuple) for one in step.predicates}
+        return await self.may_say_edges(sorted(predicates), call)
+
+    async def may_say_edges(self, predicates: Sequence[Iri], call: Call) -> bool:
+        """Return whether class expressions may say edges of some predicates."""
+        return await self._lookup.read_lists(call) and await self._lookup.may_say(predicates, call)
 
     async def lists_behind(self, walk: Walk, call: Call) -> bool:
         """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakSet
 
-from gateway.errors import Fault
+from gateway.errors import EndpointFault, Fault
 from gateway.files.lists import is_list_part
 from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated
 from gateway.graph.call import Call, Requester
 from gateway.graph.counts import by_frequency
 from gateway.graph.reading import compare_names
-from gateway.graph.values import BlankShare, Hit, Hits, Iri, SearchTerms
+from gateway.graph.values import BlankShare, Hit, Hits, Iri, Mark, SearchTerms
 from gateway.graph.walks import Alternatives, Nodes, Operand, Selected, Selection
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
@@ -38,6 +38,7 @@ from gateway.terms.iri import (
     RDFS_MEMBER,
     REACHED_BY,
     RESTRICTION,
+    TO_ALL_DIFFERENT,
     is_blank_node,
     is_reached_by,
 )
@@ -49,7 +50,7 @@ _log = logging.getLogger(__name__)
 _MOST: Final = 5_000
 """Blank nodes of some types, or names of blank nodes, that are read."""
 
-_NOT_READ: Final = frozenset((*EXPRESSION_PREDICATES, *INTO_EXPRESSIONS, *ANNOTATED))
+_NOT_READ: Final = frozenset((*EXPRESSION_PREDICATES, *INTO_EXPRESSIONS, *TO_ALL_DIFFERENT, *ANNOTATED))
 """Predicates by which blank nodes are no nodes."""
 
 _LISTS = "lists and expressions of OWL are counted by their triples, and not by what they say"
@@ -114,6 +115,9 @@ class BlankSearch:
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find nodes by a part of a name; see `GraphStore.search`."""
+        return await self._with_unread_types(await self._find(terms, types, call), types, call)
+
+    async def _find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         named = self._with_iri(types)
         found = await self._others.search.find(terms, named, call) if named or not types else None
         if not await self._are_read(call):
@@ -134,6 +138,9 @@ class BlankSearch:
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find nodes by a whole name; see `GraphStore.named`."""
+        return await self._with_unread_types(await self._find_named(text, types, call), types, call)
+
+    async def _find_named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         named = self._with_iri(types)
         found = await self._others.search.named(text, named, call) if named or not types else None
         if not await self._are_read(call):
@@ -143,12 +150,23 @@ class BlankSearch:
 
     async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the nodes of some types; see `GraphStore.of_types`."""
+        return await self._with_unread_types(await self._all_of_types(types, call, at_most), types, call)
+
+    async def _all_of_types(self, types: Sequence[Iri], call: Call, at_most: int | None) -> Hits:
         named = self._with_iri(types)
         found = await self._others.lister.of_types(named, call, at_most=at_most) if named else None
         if not await self._are_read(call):
             return await self._without_blank(found or _none(""), types, call, named=False)
         more = await self._of_types(types, call, at_most or _MOST)
         return more if found is None else _together(found, more)
+
+    async def _with_unread_types(self, found: Hits, types: Sequence[Iri], call: Call) -> Hits:
+        """Return hits of which it is not said that they are all where expressions say types, which no query reads."""
+        if not (types and found.exhaustive):
+            return found
+        reached = [one.removeprefix(REACHED_BY) for one in types if is_reached_by(one)]
+        may_miss = await self._blank.say_types(call) or await self._blank.may_say_edges(reached, call)
+        return replace(found, exhaustive=not may_miss)
 
     async def _without_blank(self, found: Hits, types: Sequence[Iri], call: Call, *, named: bool) -> Hits:
         """Return hits of which it is not said that they are all, if blank nodes are nodes that no search finds."""
@@ -164,6 +182,22 @@ class BlankSearch:
 
     async def select(self, selection: Selection, call: Call) -> Selected:
         """Return the nodes that may fulfil conditions, blank ones too; see `GraphStore.select`."""
+        found = await self._select(selection, call)
+        if found.mark.whole and await self._may_miss(selection, call):
+            fault = EndpointFault("What expressions say is no condition at an endpoint.")
+            return replace(found, mark=Mark(fault, at_least=len(found.nodes)))
+        return found
+
+    async def _may_miss(self, selection: Selection, call: Call) -> bool:
+        """Return whether class expressions may say what a query selects by."""
+        reached = [one.removeprefix(REACHED_BY) for one in selection.types if is_reached_by(one)]
+        if selection.types and (await self._blank.say_types(call) or await self._blank.may_say_edges(reached, call)):
+            return True
+        walks = [one.walk for one in selection.conditions]
+        walks += [selection.order.walk] if selection.order is not None else []
+        return await self._blank.may_say(walks, call)
+
+    async def _select(self, selection: Selection, call: Call) -> Selected:
         named = self._with_iri(selection.types)
         # A query follows no list, and knows no blank node that a condition names.
         conditions = [one for one in selection.conditions if not _names_blank_node(one.operand)]
@@ -191,7 +225,7 @@ class BlankSearch:
         """Return what the engine computes, where it knows all that is asked for; see `GraphStore.aggregates`."""
         walks = {walk for one in asked for walk in (one.walk, None if one.by is None else (one.by,)) if walk}
         for walk in walks:
-            if await self._blank.is_read_by_steps(walk, call):
+            if await self._blank.is_read_by_steps(walk, call) or await self._blank.may_say([walk], call):
                 return dict.fromkeys(asked, UNPROVEN)
         return await self._others.aggregates.aggregates(asked, call)
 

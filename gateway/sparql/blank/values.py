@@ -12,7 +12,8 @@ from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.contents import Content, ContentReader, Kind
+from gateway.sparql.blank.all_different import AllDifferentReader
+from gateway.sparql.blank.contents import BlankEnds, Content, ContentReader, Kind
 from gateway.sparql.blank.expressions import FoldedReader
 from gateway.sparql.blank.keys import NodeId, by_key, is_key
 from gateway.sparql.blank.lists import Lists
@@ -39,6 +40,10 @@ _EMPTY = IriTerm(RDF_NIL)
 """The empty list."""
 
 _UNREAD = Mark(EndpointFault("A list could not be read."))
+
+_UNREAD_SET = Mark(EndpointFault("It could not be read from what a node is all different."), at_least=0)
+
+_NO_SETS: Mapping[Iri, Sequence[Iri]] = {}
 
 _LONGEST = MAX_IRI - len(REACHED_BY)
 """Characters of a predicate that can be a type."""
@@ -89,14 +94,16 @@ class BlankValues:
     Args:
         client: Sends the queries.
         batch: Nodes in one query.
+        different: Finds what says of nodes that they are different from others.
 
     Attributes:
         walks: Reads blank nodes that have no keys.
     """
 
-    def __init__(self, client: SparqlClient, batch: int) -> None:
+    def __init__(self, client: SparqlClient, batch: int, different: AllDifferentReader) -> None:
         self._client = client
         self._batch = batch
+        self._different = different
         self.walks: AnchoredReader | None = None
 
     async def without_nodes(
@@ -139,9 +146,21 @@ class BlankValues:
             elif node in of_cell.folded:
                 others[node] = _without_parts(others[node])
                 found[node] = tuple(triple for triple in found[node] if not is_list_part(triple[0]))
-        return unread | {
-            **await self._with(found, others, reader, lists, call, contents=contents, own=frozenset(cells))
-        }
+        sets = await self._sets_of(list(found), lists, call) if is_proven else {}
+        joined = await self._with(
+            found,
+            others,
+            reader,
+            lists,
+            call,
+            contents=contents,
+            own=frozenset(cells),
+            of_sets={node: [end.key for end in one.ends] for node, one in sets.items()},
+        )
+        return {**unread, **await _with_sets_marked(joined, sets, lists, call)}
+
+    async def _sets_of(self, nodes: Sequence[Iri], lists: FoldedReader, call: Call) -> Mapping[Iri, BlankEnds]:
+        return await self._different.around(nodes, call) if await lists.are_expressions_there(call) else {}
 
     async def blank_values(self, nodes: Sequence[Iri], call: Call) -> tuple[Sequence[Iri], Mapping[Iri, Mark]]:
         """Return the keys of the blank nodes to which some nodes lead, and the marks of those that were not read."""
@@ -200,15 +219,18 @@ class BlankValues:
         *,
         contents: bool,
         own: Collection[Iri] = (),
+        of_sets: Mapping[Iri, Sequence[Iri]] = _NO_SETS,
     ) -> Mapping[Iri, Description]:
         keys = [end.value for triples in said.values() for _, end in triples if isinstance(end, BlankTerm)]
-        ids = await lists.ids(keys, call)
+        sets = list(dict.fromkeys(chain.from_iterable(of_sets.values())))
+        ids = await lists.ids([*keys, *sets], call)
         values = [key for key in dict.fromkeys(keys) if key not in ids]
         owners = {node: node if (part := NodeId.of(node)) is None else part.key for node in said}
         wanted = [*values]
         wanted += [
             key for key in owners.values() if key in own or (is_key(key) and reader.kind(key, call) is Kind.LIST)
         ]
+        wanted += lists.parts(sets, call)
         folded = await lists.of(wanted, call) if wanted else {}
         members = dict.fromkeys(end for key in wanted if (one := folded.get(key)) is not None for end in one.ends)
         ids = await lists.ids(members, call) if members else ids
@@ -244,9 +266,25 @@ class BlankValues:
                 properties[predicate] = (*properties.get(predicate, ()), *new)
             # What expressions say of one node alone stands under a property that leads to no blank node.
             for predicate, values_of in of_expressions.get(owner, {}).items():
-                properties[predicate] = (*properties.get(predicate, ()), *(one.literal(ids) for one in values_of))
+                # Where blank nodes have no keys, one may have been read several times.
+                new = list(dict.fromkeys(one.literal(ids) for one in values_of))
+                properties[predicate] = (*properties.get(predicate, ()), *new)
             found[node] = replace(described[node], properties={p: values for p, values in properties.items() if values})
         return found
+
+
+async def _with_sets_marked(
+    described: Mapping[Iri, Description], sets: Mapping[Iri, BlankEnds], lists: FoldedReader, call: Call
+) -> Mapping[Iri, Description]:
+    """Return descriptions, those marked to which something belongs of what says that all of a list are different."""
+    keys = [end.key for one in sets.values() for end in one.ends]
+    read = await lists.of(lists.parts(keys, call), call) if keys else {}
+    found = dict(described)
+    for node, one in sets.items():
+        is_read = one.mark.whole and all(end.key not in read or read[end.key] is not None for end in one.ends)
+        if found[node].mark.whole and not is_read:
+            found[node] = replace(found[node], mark=_UNREAD_SET)
+    return found
 
 
 def _of_expressions(folded: Iterable[Lists | None]) -> Mapping[Iri, Mapping[Iri, Sequence[ValueOfLists]]]:

@@ -22,7 +22,8 @@ from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
-from gateway.sparql.blank.contents import TO_SUBJECT, BlankEnd, BlankEnds, Content, ContentReader, ExpressionProbe, Kind
+from gateway.sparql.blank.contents import TO_SUBJECT, BlankEnd, BlankEnds, Content, ContentReader, Kind
+from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.graphs import BlankGraph, Said, is_within_reach
 from gateway.sparql.blank.keys import KEY
 from gateway.sparql.blank.rule import Triple
