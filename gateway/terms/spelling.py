@@ -5,10 +5,26 @@ from __future__ import annotations
 _LETTERS_AN_EDIT = 4
 """Five characters are near with one edit, nine with two: in a shorter text, an edit makes another word."""
 
+SHORTEST_MISSPELT = _LETTERS_AN_EDIT + 1
+"""Characters of the shortest text that is near to another one."""
+
 
 def is_near(one: str, other: str) -> bool:
     """Return whether one text is the other, misspelt: their edits are few for the length of the shorter one."""
-    return edits(one, other, (min(len(one), len(other)) - 1) // _LETTERS_AN_EDIT) is not None
+    return edits(one, other, _most_edits(one, other)) is not None
+
+
+def may_be_near(one: str, other: str) -> bool:
+    """Return whether one text may be the other, misspelt, by their lengths and letters: a quick look before the edits.
+
+    Each edit adds one letter at most that the other text does not have.
+    """
+    most = _most_edits(one, other)
+    return abs(len(one) - len(other)) <= most and len(set(one).difference(other)) <= most
+
+
+def _most_edits(one: str, other: str) -> int:
+    return (min(len(one), len(other)) - 1) // _LETTERS_AN_EDIT
 
 
 def edits(one: str, other: str, most: int) -> int | None:
@@ -21,12 +37,15 @@ def edits(one: str, other: str, most: int) -> int | None:
     before: list[int] = []
     above = list(range(len(other) + 1))
     for row, character in enumerate(one, 1):
-        current = [row]
-        for column, another in enumerate(other, 1):
-            cost = min(above[column] + 1, current[-1] + 1, above[column - 1] + (character != another))
+        # Two beginnings whose lengths differ by more are more edits apart.
+        first, last = max(1, row - most), min(len(other), row + most)
+        current = [row, *[most + 1] * len(other)]
+        for column in range(first, last + 1):
+            another = other[column - 1]
+            cost = min(above[column] + 1, current[column - 1] + 1, above[column - 1] + (character != another))
             if row > 1 and column > 1 and character == other[column - 2] and one[row - 2] == another:
                 cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
+            current[column] = cost
         # Two neighbours that are swapped skip a row.
         if min(*current, *above) > most:
             return None

@@ -14,7 +14,7 @@ from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call, together
 from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Degree, HitDetails, Hits, Iri, NodeFacts, SearchTerms
+from gateway.graph.values import Degree, Hit, HitDetails, Hits, Iri, NodeFacts, SearchTerms
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, first_warnings
 from gateway.settings.profile import Profile
@@ -38,7 +38,8 @@ NO_HITS = Hits((), truncated=False, how="nothing: none of the types asked for is
 _NOT_SEARCHED = replace(NO_HITS, how="not at all")
 
 _FEW_HITS = 100
-"""Hits that are compared with a query in a millisecond or two."""
+_FEW_LETTERS = 50_000
+"""Hits, and letters of their names by those of a query, that are compared with it in a millisecond or two."""
 
 _MOST_GUESSES = 3
 
@@ -168,7 +169,7 @@ class EntityFinder:
         best = await in_thread(
             call,
             lambda end: ranked(end.checking(sendable, _FEW_HITS), terms.text) if terms.text else by_id(sendable),
-            unless=len(sendable) <= _FEW_HITS,
+            unless=_are_few(sendable, terms.text),
         )
         if UNTYPED in question.types.iris:
             best = await self._of_types(best, wanted, question.view, call)
@@ -200,8 +201,9 @@ class EntityFinder:
         limit = limit if fitting else min(limit, _MOST_GUESSES)
         near = fitting or await in_thread(
             call,
-            lambda end: near_guesses(end.checking(found.best, _FEW_HITS), query, found.hits.details.keys()),
-            unless=len(found.best) <= _FEW_HITS,
+            # One name may take milliseconds.
+            lambda end: near_guesses(end.checking(found.best, at_once=1), query, found.hits.details.keys()),
+            unless=_are_few([one.hit for one in found.best], query),
         )
         end = arguments.offset + limit
         if query or len(near) <= WEIGHED:
@@ -361,6 +363,11 @@ def _several(arguments: SearchEntities) -> tuple[list[SearchTerms], list[str]]:
 
 _BESIDE_QUERIES = frozenset({"queries", "node_types", "limit", "language", "explain"})
 """The arguments that several queries go with."""
+
+
+def _are_few(hits: Sequence[Hit], query: str) -> bool:
+    """Return whether it takes no thread to compare names with a query: neither are they many, nor is any text long."""
+    return len(hits) <= _FEW_HITS and len(query) * sum(len(hit.text) for hit in hits) <= _FEW_LETTERS
 
 
 def _completed(facts: NodeFacts, details: HitDetails) -> NodeFacts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, islice
 
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.models import Match
@@ -16,7 +16,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Hit, Iri
 from gateway.terms.names import SHORTEST_PART, Fit, Sought, fold, fold_accents, folded_words
-from gateway.terms.spelling import is_near
+from gateway.terms.spelling import SHORTEST_MISSPELT, is_near, may_be_near
 
 _ORDER: Mapping[Match, int] = {
     "label": 0,
@@ -46,6 +46,14 @@ _COMMON = frozenset({
     "dem", "den", "der", "die", "ein", "eine", "im", "und", "von", "zu", "zur", "van", "het",
 })  # fmt: skip
 """Words that two names have in common by chance."""
+
+_WORDS_COMPARED = 16
+_LONGEST_WORD_COMPARED = 30
+_LONGEST_NAME_COMPARED = 100
+"""Words of a query and of a name, and letters of a word and of all words, whose spellings are compared at most."""
+
+_SPELLINGS_COMPARED = 10_000
+"""Spellings that one search compares at most, those of the best hits first: it takes a second at worst."""
 
 WEIGHED = 50
 """Entities, the best by their names, for which weights are read."""
@@ -108,35 +116,70 @@ def near_guesses(best: Iterable[RankedHit], query: str, known: Collection[Iri] =
     if more than half of its letters, and of those of the query, are in words that are spelt alike: "Rick Springfield"
     for "Springfeld", but not "Kuala Lumpur" for "koala".
 
+    Of very many or very long names, spellings are not all compared: the last ones are near by the words they have.
+
     Args:
         best: Entities, the best first.
         query: The query.
         known: Entities that an API found, which has the words elsewhere on their pages.
     """
-    words = Sought.of(query).words
-    return [one for one in best if one.is_guess and (_is_near(one, words) or (one.has_none and one.hit.iri in known))]
+    spellings = _Spellings(Sought.of(query).words)
+    return [one for one in best if one.is_guess and (spellings.near(one) or (one.has_none and one.hit.iri in known))]
 
 
-def _is_near(one: RankedHit, words: Sequence[str]) -> bool:
-    own = folded_words(one.hit.text)
-    if is_near(" ".join(words), " ".join(own)):
-        return True
-    of_the_query, of_the_name = _share_of(words, own), _share_of(own, words)
-    if one.has_none:
-        return min(of_the_query, of_the_name) > _OF_THE_NAME
-    return of_the_query >= _OF_THE_QUERY or of_the_name >= _OF_THE_NAME
+class _Spellings:
+    """Compares names with the words of one query."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        self._text = " ".join(words)
+        self._compared = 0
+
+    def near(self, one: RankedHit) -> bool:
+        """Return whether a name that does not fit is near."""
+        own = folded_words(one.hit.text)
+        text = " ".join(own)
+        if max(len(text), len(self._text)) <= _LONGEST_NAME_COMPARED and self._is_near(text, self._text):
+            return True
+        of_the_query, of_the_name = _among(self._words, own, text), _among(own, self._words, self._text)
+        self._add_alike(of_the_query, of_the_name, own)
+        query_share, name_share = _share_of(self._words, of_the_query), _share_of(own, of_the_name)
+        if one.has_none:
+            return min(query_share, name_share) > _OF_THE_NAME
+        return query_share >= _OF_THE_QUERY or name_share >= _OF_THE_NAME
+
+    def _add_alike(self, of_the_query: set[str], of_the_name: set[str], own: Sequence[str]) -> None:
+        """Add the words that are spelt like one of the others to those that are among them."""
+        others = _comparable(own)
+        for word in _comparable(self._words):
+            for other in others:
+                if (word not in of_the_query or other not in of_the_name) and self._is_near(word, other):
+                    of_the_query.add(word)
+                    of_the_name.add(other)
+
+    def _is_near(self, one: str, other: str) -> bool:
+        if self._compared >= _SPELLINGS_COMPARED or not may_be_near(one, other):
+            return False
+        self._compared += 1
+        return is_near(one, other)
 
 
-def _share_of(words: Collection[str], others: Collection[str]) -> float:
-    """Return the share of the letters of words in those that are among the others, stand inside or are like one."""
-    shared = (word for word in words if word not in _COMMON and _is_among(word, others))
-    return sum(map(len, shared)) / max(1, sum(map(len, words)))
+def _comparable(words: Iterable[str]) -> list[str]:
+    """Return the first words, each once, that are neither too short to be near another one nor too long to compare."""
+    found = (word for word in dict.fromkeys(words) if SHORTEST_MISSPELT <= len(word) <= _LONGEST_WORD_COMPARED)
+    return [*islice(found, _WORDS_COMPARED)]
 
 
-def _is_among(word: str, others: Collection[str]) -> bool:
-    if word in others or len(word) < SHORTEST_PART:
-        return word in others
-    return any(word in other or is_near(word, other) for other in others)
+def _among(words: Iterable[str], others: Collection[str], text: str) -> set[str]:
+    """Return the words that are among the others, or stand inside one; their text has a blank between two."""
+    whole = set(others)
+    return {word for word in words if word in whole or (len(word) >= SHORTEST_PART and word in text)}
+
+
+def _share_of(words: Sequence[str], shared: Collection[str]) -> float:
+    """Return the share of the letters of words in those that are shared, common ones left out."""
+    of_shared = sum(len(word) for word in words if word in shared and word not in _COMMON)
+    return of_shared / max(1, sum(map(len, words)))
 
 
 def ordered_by_weight(best: Sequence[RankedHit], query: str, weights: Mapping[Iri, float]) -> list[RankedHit]:

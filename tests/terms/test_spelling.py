@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.terms.names import is_one_edit_apart
-from gateway.terms.spelling import edits, is_near
+from gateway.terms.spelling import edits, is_near, may_be_near
 from tests.examples import examples
 
 _texts = st.text("abc", max_size=6)
@@ -41,6 +41,16 @@ def test_two_edits_of_a_text_are_two_at_most(one: str, first: st.DataObject) -> 
     # Neighbours that were swapped are not edited again.
     assert count is not None
     assert count <= 3
+
+
+@settings(derandomize=True, deadline=None, max_examples=examples(300))
+@given(one=st.text("abc", min_size=5, max_size=14), first=st.data())
+def test_a_text_that_may_not_be_near_is_not_near(one: str, first: st.DataObject) -> None:
+    other = one
+    for _ in range(first.draw(st.integers(0, 3))):
+        other = first.draw(st.sampled_from(sorted(every_edit(other))))
+    assert may_be_near(one, other) or not is_near(one, other)
+    assert not may_be_near("aspirin", "insulin")
 
 
 def test_a_short_text_is_near_to_none_but_itself_and_a_long_one_with_more_edits() -> None:

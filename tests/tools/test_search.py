@@ -1,5 +1,7 @@
 """Resolving names (`search_entities`; docs/contract.md, "Completeness"), and the order of hits."""
 
+import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 from gateway import messages
 from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
-from gateway.errors import EndpointFault, GaveUp, InputError
+from gateway.errors import DeadlinePassed, EndpointFault, GaveUp, InputError
+from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import in_thread
 from gateway.graph.values import Hit
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
@@ -584,6 +588,60 @@ def test_weights_order_those_that_fit_equally_well_and_nothing_else(
         one for group in groups.values() for one in sorted(group, key=lambda one: -weights.get(one.hit.iri, 0.0))
     ]
     assert ordered_by_weight(best, "ada", weights) == expected
+
+
+def _near(query: str, *names: str) -> list[str]:
+    hits = [Hit(f"urn:{number:06}", name, is_synonym=False) for number, name in enumerate(names)]
+    return [one.hit.text for one in near_guesses(ranked(hits, query), query)]
+
+
+def test_of_very_many_names_the_first_are_compared_by_their_spelling_and_all_by_their_words() -> None:
+    names = [f"insluin {number:05}" for number in range(10_500)]
+    near = _near("insulin", *names)
+    assert near == names[: len(near)]
+    assert 5_000 < len(near) < len(names)
+    alike = [f"insluin extract {number:05}" for number in range(10_500)]
+    assert _near("insulin extract", *alike) == alike
+
+
+def test_of_a_long_query_and_of_a_long_name_the_first_words_are_compared_by_their_spelling_and_all_as_they_are() -> (
+    None
+):
+    fillers = " ".join(f"filler{letter}{letter}{number}" for letter in "abcdefg" for number in range(6))
+    assert _near(f"shared insulin {fillers}", "shared insluin") == ["shared insluin"]
+    assert _near(f"{fillers} shared insulin", "shared insluin") == []
+    assert _near(f"{fillers} shared insulin", "shared insulin extract") == ["shared insulin extract"]
+    assert _near("some insluin", f"{fillers} some insulin") == []
+    assert _near("insulin extract unheard", f"{fillers} extract insulin") == [f"{fillers} extract insulin"]
+
+
+def test_a_word_of_very_many_letters_is_compared_as_it_is() -> None:
+    chains = [letters * 12 for letters in ("glycyl", "alanyl", "prolyl")]
+    assert _near(" ".join(chains), " ".join(f"{chain}x" for chain in chains[:2]) + " acid") != []
+    assert _near(" ".join(chains), " ".join(f"{chain[:30]}x{chain[30:]}" for chain in chains)) == []
+
+
+async def test_a_few_long_names_are_compared_in_a_thread_and_within_the_time_of_the_call() -> None:
+    names = " ".join(f"x:n{number} rdfs:label 'shared {'insluin ' * 100}'." for number in range(20))
+    names += " x:brief rdfs:label 'Brief insluin' ."
+    began, go_on = threading.Event(), threading.Event()
+
+    def busy(_: Deadline) -> bool:
+        began.set()
+        return go_on.wait(60)
+
+    async with over(names, Profile(size=ROOM, limits=LimitSettings(deadline_seconds=3))) as gateway:
+        # The names are read once.
+        await gateway.search_entities("brief")
+        running = asyncio.create_task(in_thread(Call(Deadline.after(60), requests=1, rows=1, nodes=1), busy))
+        assert await asyncio.to_thread(began.wait, 60)
+        try:
+            assert guess_ids(await gateway.search_entities("brief insulin")) == ["x:brief"]
+            with pytest.raises(DeadlinePassed):
+                await gateway.search_entities("shared" + " extract" * 100)
+        finally:
+            go_on.set()
+            await running
 
 
 _names = st.text("abé _-B", min_size=1, max_size=9).filter(str.strip)
