@@ -59,6 +59,15 @@ def _number_as_text(value: object) -> object:
 
 def _listed(value: object) -> object:
     """Return a list for a text: the list that it is as JSON, else one with the text in it."""
+    return _without_null(_entries(value))
+
+
+def _without_null(value: object) -> object:
+    """Return a list with an empty text, which says as little, in the place of each null."""
+    return ["" if entry is None else entry for entry in value] if isinstance(value, list | tuple) else value
+
+
+def _entries(value: object) -> object:
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
@@ -70,7 +79,7 @@ def _listed(value: object) -> object:
 
 def _steps(value: object) -> object:
     """Return a list of names, or a list of lists of names if any of its entries is one."""
-    value = _listed(value)
+    value = _entries(value)
     if not isinstance(value, list | tuple):
         return value
     entries = [
@@ -81,7 +90,7 @@ def _steps(value: object) -> object:
         entries = entries[0]
     if any(isinstance(entry, list | tuple) for entry in entries):
         return [[] if entry is None else _listed(entry) for entry in entries]
-    return entries
+    return _without_null(entries)
 
 
 _DIRECTIONS = {"outgoing": "out", "outbound": "out", "incoming": "in", "inbound": "in", "any": "both", "all": "both"}

@@ -428,10 +428,11 @@ def entities_gone(count: int) -> str:
 
 def nothing_to_search(query: str) -> InputError:
     """Return the error of a query, quoted, without words and symbols."""
-    problem = f"has no letter, digit or symbol: {query}" if query else "must not be empty without node_types"
+    problem = f"has no letter, digit or symbol: {query}" if query else "must not be empty without queries or node_types"
     return InputError(
         f"search_entities: query {problem}.",
-        valid="query: a name, an alias or a part of it. Without a query, node_types lists all entities of these types.",
+        valid="query: a name, an alias or a part of it; queries: several. Without either, node_types lists all "
+        "entities of these types.",
     )
 
 

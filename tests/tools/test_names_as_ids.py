@@ -285,6 +285,14 @@ STEERED = "x:a x:p x:b ; x:q x:c ; a x:T . x:b x:p x:c ; a x:U ."
             {"only_predicates": [["x:p"], ["x:q", "x:p"]], "max_hops": 2},
             "only_predicates: no predicate of",
         ),
+        ({"only_predicates": ["x:p", None]}, {"only_predicates": ["x:p"]}, "only_predicates: no predicate of"),
+        (
+            {"only_predicates": [["x:p", None], None], "max_hops": 2},
+            {"only_predicates": [["x:p"], []], "max_hops": 2},
+            "only_predicates: no predicate of",
+        ),
+        ({"node_types": [None, "T"]}, {"node_types": ["T"]}, "node_types: no type of"),
+        ({"seeds": ["x:a", None]}, {}, "seeds[1]: '' is not an ID"),
         ({"node_types": ["T", "Nothing"]}, {"node_types": ["T"]}, "node_types: no type of"),
         (
             {"only_predicates": [[], ["x:p", "nothing"]], "max_hops": 2},

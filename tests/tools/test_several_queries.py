@@ -78,8 +78,8 @@ async def test_of_each_query_fewer_hits_are_shown_than_of_one_but_all_of_the_nam
     assert [len(one.result) for one in more.queries or ()] == [9, 5]
 
 
-@pytest.mark.parametrize("bad", ["", " ", "\u0301", "x" * (MAX_QUERY + 1)])
-async def test_a_query_that_says_nothing_or_is_too_long_is_told_and_left_out(bad: str) -> None:
+@pytest.mark.parametrize("bad", [None, "", " ", "\u0301", "x" * (MAX_QUERY + 1)])
+async def test_a_query_that_says_nothing_or_is_too_long_is_told_and_left_out(bad: Any) -> None:
     async with over(GRAPH) as gateway:
         answer = await gateway.search_entities(queries=["bob", bad])
         assert [one.query for one in answer.queries or ()] == ["bob"]
@@ -89,6 +89,13 @@ async def test_a_query_that_says_nothing_or_is_too_long_is_told_and_left_out(bad
         assert answer.complete is True
         with pytest.raises(InputError, match=r"queries\[0\].*queries\[1\]"):
             await gateway.search_entities(queries=[bad, "  "])
+
+
+@pytest.mark.parametrize("given", [{}, {"queries": []}, {"queries": None, "query": ""}])
+async def test_a_search_for_nothing_names_every_argument_that_says_what_is_searched(given: dict[str, Any]) -> None:
+    async with over(GRAPH) as gateway:
+        with pytest.raises(InputError, match="query must not be empty without queries or node_types"):
+            await gateway.call("search_entities", given)
 
 
 async def test_queries_go_with_types_a_language_and_a_limit_only() -> None:
