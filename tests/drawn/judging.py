@@ -15,6 +15,7 @@ from gateway.answers.models import (
     EntitiesResult,
     Entity,
     IntersectionResult,
+    QueryResult,
     SearchResult,
     Subgraph,
 )
@@ -128,7 +129,7 @@ def judge(
         return _of_error(question, truth, pages)
     match pages[0]:
         case SearchResult():
-            return _of_search(question, truth, pages[0], expand)
+            return (_of_several if question.more else _of_search)(question, truth, pages[0], expand)
         case Entity() | EntitiesResult():
             return _of_descriptions(question, truth, pages[0], expand)
         case BfsResult() | IntersectionResult():
@@ -204,6 +205,38 @@ def _of_search(question: Question, truth: Truth, answer: SearchResult, expand: E
     if wrong:
         return Verdict.WRONG, "; ".join(wrong[:3])
     return (Verdict.RIGHT, "") if answer.complete else (Verdict.MARKED, "search")
+
+
+def _of_several(question: Question, truth: Truth, answer: SearchResult, expand: Expand) -> Judgement:
+    """Judge the answer to each of several queries as that to it alone, and what is said of all of them."""
+    told = {one.query: one for one in answer.queries or ()}
+    asked = [*dict.fromkeys(query for query in (question.query, *question.more) if query.strip())]
+    if list(told) != asked or answer.result or answer.guesses:
+        return Verdict.WRONG, f"answers to {list(told)}, not to {asked}"
+    if answer.complete is not all(one.complete for one in told.values()):
+        return Verdict.WRONG, "complete as a whole, and not each, or each, and not as a whole"
+    single = [
+        (query, _of_search(replace(question, query=query, more=()), truth, _alone(told[query], answer), expand))
+        for query in asked
+    ]
+    # The verdict that a report shows first: an untrue answer is worse than one that lacks something.
+    for verdict in (Verdict.UNTRUE, Verdict.WRONG, Verdict.MARKED):
+        if bad := [f"{query!r}: {detail}" for query, (judged, detail) in single if judged is verdict]:
+            return verdict, "search" if verdict is Verdict.MARKED else "; ".join(bad[:3])
+    return Verdict.RIGHT, ""
+
+
+def _alone(one: QueryResult, answer: SearchResult) -> SearchResult:
+    """Return the answer to one of several queries, with what is said of all of them, as the answer to it alone."""
+    return SearchResult(
+        result=one.result,
+        guesses=one.guesses,
+        complete=one.complete,
+        found=one.found,
+        searched=one.searched,
+        next_steps=one.next_steps,
+        warnings=[*(one.warnings or ()), *(answer.warnings or ())] or None,
+    )
 
 
 def _of_descriptions(question: Question, truth: Truth, answer: Entity | EntitiesResult, expand: Expand) -> Judgement:

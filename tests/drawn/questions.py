@@ -38,6 +38,7 @@ class Question:
         max_edges: `max_edges_per_node`, or None.
         limit: Nodes on a page, or None; all pages are read.
         query: What is searched for.
+        more: What else is searched for in the same call; none where it is one query.
         lists: The predicates that are followed, `^` before those of incoming edges only: one list, or, if `listed`, one
             a hop or seed. Whole IRIs.
         listed: Whether there is one list a hop or seed.
@@ -56,6 +57,7 @@ class Question:
     max_edges: int | None = None
     limit: int | None = None
     query: str = ""
+    more: tuple[str, ...] = ()
     lists: tuple[tuple[str, ...], ...] = ((),)
     listed: bool = False
     direction: str = "both"
@@ -98,7 +100,8 @@ class Question:
             case "describe_entities":
                 return {"ids": ids}
             case "search_entities":
-                return {"query": self.query, "limit": _FEW_HITS}
+                asked = {"queries": [self.query, *self.more]} if self.more else {"query": self.query}
+                return {**asked, "limit": _FEW_HITS}
 
     def as_json(self) -> dict[str, Any]:
         """Return the question for a report."""
@@ -107,7 +110,7 @@ class Question:
     @classmethod
     def of_json(cls, written: Mapping[str, Any]) -> "Question":
         """Read it from a report."""
-        lists = {"ids": tuple(written["ids"]), "names": tuple(written["names"])}
+        lists = {key: tuple(written.get(key, ())) for key in ("ids", "names", "more")}
         return cls(**{**written, **lists, "lists": tuple(map(tuple, written["lists"]))})
 
 
@@ -198,7 +201,9 @@ def _question(
         case _:
             node, name = dice.choice(names)
             query = spelling(name, dice)[:900]
-            return Question(graph, "search_entities", (node,), query=query) if query.strip() else None
+            others = dice.choices(names, k=dice.randint(1, 4)) if dice.random() < 0.3 else ()
+            more = tuple(spelling(other, dice)[:900] for _, other in others)
+            return Question(graph, "search_entities", (node,), query=query, more=more) if query.strip() else None
 
 
 def _steered(question: Question, oracle: OracleGraph, dice: random.Random) -> Question:

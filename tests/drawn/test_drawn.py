@@ -69,6 +69,33 @@ async def test_an_answer_that_lacks_something_and_says_complete_is_judged_wrong(
 
 
 @pytest.mark.anyio
+async def test_each_of_several_queries_is_judged_as_one_alone(embedded: Column) -> None:
+    truth = truth_of("films", embedded.files["films"])
+    seed = "https://example.org/films/person/Harrison_Ford"
+    question = Question("films", "search_entities", (seed,), query="HARRISON FORD", more=("george lucas", " ", "star"))
+    async with embedded.open("films", profile_for("films")) as gateway:
+        answer = await gateway.call(question.tool, question.arguments)
+        expand = gateway.prefixes.expand
+    assert isinstance(answer, SearchResult)
+    assert judge(question, truth, [answer], expand)[0] is Verdict.RIGHT
+    assert answer.queries is not None
+    first, second, third = answer.queries
+    nobody = second.model_copy(update={"result": [], "found": None, "complete": True})
+    doubtful = second.model_copy(update={"complete": False})
+    stranger = second.model_copy(
+        update={"result": [hit.model_copy(update={"id": ":Unheard"}) for hit in second.result]}
+    )
+    for queries, verdict in (
+        ([first, nobody, third], Verdict.WRONG),
+        ([first, third], Verdict.WRONG),
+        ([second, first, third], Verdict.WRONG),
+        ([first, doubtful, third], Verdict.WRONG),
+        ([first, stranger, third], Verdict.UNTRUE),
+    ):
+        assert judge(question, truth, [answer.model_copy(update={"queries": queries})], expand)[0] is verdict
+
+
+@pytest.mark.anyio
 async def test_a_filter_by_type_that_keeps_another_way_is_judged_wrong(embedded: Column) -> None:
     truth = truth_of("films", embedded.files["films"])
     seed = "https://example.org/films/person/Harrison_Ford"
