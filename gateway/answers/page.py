@@ -480,6 +480,7 @@ class SearchPage(_OtherPage):
         next_offset: Where the next page begins; None for the last one.
         query: The text whose hits these are.
         queries: The answers to several queries, in place of hits; their labels stand here.
+        has_all_names: Whether nothing is missing but perhaps nodes that are found by local names.
     """
 
     hits: Sequence[PageHit]
@@ -494,6 +495,7 @@ class SearchPage(_OtherPage):
     next_offset: int | None = None
     query: str = ""
     queries: Sequence[SearchPage] = ()
+    has_all_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,10 +114,11 @@ class SearchReader:
             # One row of an index is about no entity.
             at_most=_CANDIDATES + bool(by_index),
         )
-        hits, is_cut = self._hits(found, terms.text)
+        hits, is_cut, mark = self._hits(found, terms.text)
         # The end of a text that is cut was not compared.
         is_whole = all(len(hit.text) < _LONGEST for hit in hits)
-        return Hits(hits, is_cut, how, exhaustive=is_whole and not by_index)
+        is_cut = is_cut or bool(by_index and mark)
+        return Hits(hits, is_cut, how, exhaustive=is_whole and not by_index, local_names=mark is None)
 
     async def named(self, text: str, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities that have a name exactly as it was asked for; see `GraphStore.named`."""
@@ -126,7 +127,8 @@ class SearchReader:
         if not given:
             return Hits((), truncated=False, how=how, exhaustive=False)
         found = await self._client.rows("named", call, given, self._types(types), at_most=_CANDIDATES)
-        return Hits(*self._hits(found, text), how, exhaustive=False)
+        hits, is_cut, _ = self._hits(found, text)
+        return Hits(hits, is_cut, how, exhaustive=False)
 
     async def of_types(self, types: Sequence[Iri], call: Call, *, at_most: int | None = None) -> Hits:
         """Return the entities of some types; see `GraphStore.of_types`."""
@@ -138,19 +140,23 @@ class SearchReader:
     def _types(self, types: Sequence[Iri]) -> list[str] | None:
         return self._terms.texts_of(types) if types else None
 
-    def _hits(self, found: DatabaseRows, typed: str) -> tuple[tuple[Hit, ...], bool]:
-        """Return the hits, and whether there are, or may be, more."""
+    def _hits(self, found: DatabaseRows, typed: str) -> tuple[tuple[Hit, ...], bool, bool | None]:
+        """Return the hits, whether there are, or may be, more, and the flag of a row about no entity, if there is one.
+
+        From an index, it says whether that has more entities than it gave, which may be the ones with the types asked
+        for; from a scan, that IDs were not compared.
+        """
         rows, is_cut = found.part()
         hits: dict[Hit, None] = {}
+        mark: bool | None = None
         for node, text, flag in rows:
             if node is None:
-                # An index has more entities than it gave, and those may be the ones with the types asked for.
-                is_cut = is_cut or flag
+                mark = flag
             elif text is None:
                 hits.update(dict.fromkeys(local_hits(self._ids.iri(node), typed)))
             else:
                 hits[Hit(self._ids.iri(node), text, is_synonym=flag)] = None
-        return tuple(hits), is_cut
+        return tuple(hits), is_cut, mark
 
 
 class ColumnNameReader:

@@ -261,7 +261,10 @@ async def compare_names(text: str, scan: Scan, call: Call) -> Hits:
         some = await _with_any(words, scan)
         # What the first scan could not read whole may have every word.
         found = looked_at = replace(
-            some, truncated=some.truncated or found.truncated, exhaustive=some.exhaustive and found.exhaustive
+            some,
+            truncated=some.truncated or found.truncated,
+            exhaustive=some.exhaustive and found.exhaustive,
+            local_names=some.local_names and found.local_names,
         )
     elif len(words) > 1 and unseen and found.exhaustive:
         looked_at = await _looked_for(unseen, scan, call)

@@ -576,6 +576,7 @@ class Hits:
             caller must ask the graph.
         details: Names and descriptions from the index or API that found the entities. It vouches for these entities:
             one that the graph does not know stays in the answer.
+        local_names: Whether the local names of nodes without a name were compared too.
     """
 
     hits: tuple[Hit, ...]
@@ -587,3 +588,4 @@ class Hits:
     fault: Fault | None = None
     weights: Mapping[Iri, float] | None = None
     details: Mapping[Iri, HitDetails] = field(default_factory=dict)
+    local_names: bool = True

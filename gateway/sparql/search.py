@@ -28,6 +28,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.sparql.text_search import HitReader, Scope, TextSearch
+from gateway.telemetry.tally import Clock
 from gateway.terms.iri import NO_TYPES
 from gateway.terms.names import listed_words, patterns
 
@@ -65,13 +66,16 @@ _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 class SearchReader:
     """Searches names and synonyms."""
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates) -> None:
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, profile: Profile, name_predicates: NamePredicates, clock: Clock
+    ) -> None:
         self._settings = profile.search
         self._languages = profile.names.languages
+        self._is_remote = client.is_remote
         self._name_predicates = name_predicates
         self._hits = HitReader(client, profile, name_predicates)
         self._text = TextSearch(client, profile, name_predicates)
-        self._local = LocalNameScan(client, rule, name_predicates)
+        self._local = LocalNameScan(client, rule, name_predicates, profile.search.scan_triples, clock)
         self._count = NameCount(client, name_predicates, self._local)
         self._letter_classes = LetterClassProbe(client)
         self._too_slow = 0
@@ -160,19 +164,24 @@ class SearchReader:
                 return Hits((), truncated=True, how=how, exhaustive=False)
             template = "search/every_word" if every else "search/any_word"
             found = await self._hits.hits(template, {"words": terms.words}, scope, call)
-            return replace(found, how=f"{how}, accents as typed", exhaustive=False, warnings=(_AS_TYPED,))
+            how = f"{how}, accents as typed"
+            return replace(found, how=how, exhaustive=False, warnings=(_AS_TYPED,))
 
         return await compare_names(terms.text, scan, call)
 
     async def _folded(self, given: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
         """Compare all names, and local names where these are among the parameters and can be compared."""
+        failed: Fault | None = None
         if local := cast("Sequence[str]", given["local"]):
             try:
                 with call.reserving(requests=0.5, time=0.5):
                     return await self._hits.hits("search/folded", given, scope, call)
             except Fault as fault:
+                failed = fault
                 self._local.note(fault, local)
-        return await self._hits.hits("search/folded", {**given, "local": []}, scope, call)
+        found = await self._hits.hits("search/folded", {**given, "local": []}, scope, call)
+        # In this process, the index of all names has local names too, and says where it is not ready.
+        return replace(found, local_names=not self._is_remote, fault=failed)
 
 
 def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
@@ -187,6 +196,7 @@ def _together(steps: Sequence[Hits], warning: str = "") -> Hits:
         truncated=any(step.truncated for step in steps),
         how="; ".join(step.how for step in steps),
         exhaustive=steps[-1].exhaustive,
+        local_names=steps[-1].local_names,
         absent=steps[-1].absent,
         warnings=tuple(warnings),
         fault=next((step.fault for step in steps if step.fault is not None), None),
@@ -204,9 +214,9 @@ class NameCount:
         self._client = client
         self._name_predicates = name_predicates
         self._local = local
-        self._are_triples_counted = True
         self._counted_for: tuple[Iri, ...] = ()
         self._known: dict[int, bool] = {}
+        self._are_triples_counted = False
 
     async def is_at_most(self, bound: int, call: Call) -> bool:
         """Return whether there are at most so many names; False where they cannot be counted."""
@@ -215,9 +225,9 @@ class NameCount:
         names = self._name_predicates
         compared = (*names.all, *chain.from_iterable(names.pairs_compared))
         if self._counted_for != compared:
-            self._counted_for, self._known = compared, {}
-        if bound not in self._known:
-            triples = self._local.triples if self._are_triples_counted else []
+            self._counted_for, self._known, self._are_triples_counted = compared, {}, False
+        triples = [] if self._are_triples_counted else self._local.triples
+        if bound not in self._known or triples:
             given: dict[str, Parameter] = {
                 **name_parameters(compared),
                 "most": bound + 1,
@@ -226,13 +236,15 @@ class NameCount:
             try:
                 rows = (await self._client.rows("search/name_count", call, given)).whole()
                 counts = dict(read(rows, iri("p"), integer("count")))
-                self._local.use_count(counts.pop(_ALL, 0) if triples else None)
+                if triples:
+                    self._local.use_count(counts.pop(_ALL, 0))
+                    self._are_triples_counted = True
                 self._known[bound] = sum(counts.values()) <= bound
             except Fault as fault:
                 # An engine may count names, and not so many triples.
-                self._are_triples_counted = False
+                self._local.note_uncounted()
                 _log.info("the names of the graph could not be counted: %s", fault)
-                return False
+                return self._known.get(bound, False)
         return self._known[bound]
 
 

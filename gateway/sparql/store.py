@@ -65,7 +65,7 @@ class SparqlStore:
         nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
         finder = NamePredicateFinder(self._client, nodes, self.name_predicates, profile)
         schema = SchemaReader(self._client, rule, nodes, finder, profile, wall_clock)
-        search = SearchReader(self._client, rule, profile, self.name_predicates)
+        search = SearchReader(self._client, rule, profile, self.name_predicates, clock)
         lister = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(
             self._client, rule, nodes, self.name_predicates, blank_are_nodes=has_blank_nodes(profile)

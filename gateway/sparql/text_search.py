@@ -186,7 +186,8 @@ class HitReader:
         try:
             rows, truncated = await self._rows(template, {**among, **parameters}, _CANDIDATES, call)
         except QueryTooLong:
-            if not among.get("pairs"):
+            if not among.get("pairs") or parameters.get("local"):
+                # Without local names it may be short enough.
                 raise
             self._name_predicates.join_none()
             rows, truncated = await self._rows(template, {**among, "pairs": [], **parameters}, _CANDIDATES, call)

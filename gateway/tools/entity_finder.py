@@ -107,6 +107,7 @@ class Found:
         weights: How much some of the best matter in the graph.
         gone: How many of those to show the graph does not have any more.
         fault: Why one of several queries could not be searched.
+        are_names_compared: Whether every name was compared, if not every local name.
     """
 
     question: Question
@@ -117,6 +118,7 @@ class Found:
     weights: Weights = _NO_WEIGHTS
     gone: int = 0
     fault: Fault | None = None
+    are_names_compared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,9 @@ class EntityFinder:
         terms, wanted = question.terms, question.wanted
         with call.tally.stage("search"):
             hits = await self._hits(terms, wanted, call) if wanted or not question.is_filtered else NO_HITS
+            are_names_compared = hits.exhaustive
+            if hits.exhaustive and not hits.local_names:
+                hits = await self._without_local_names(hits, question.view, call)
         sendable = [hit for hit in hits.hits if is_sendable(hit.iri)]
         if len(sendable) < len(hits.hits):
             question.warnings.append(messages.names_left_out(len(hits.hits) - len(sendable)))
@@ -173,7 +178,8 @@ class EntityFinder:
         )
         if UNTYPED in question.types.iris:
             best = await self._of_types(best, wanted, question.view, call)
-        return Found(question, hits, best, [one for one in best if not one.is_guess])
+        fitting = [one for one in best if not one.is_guess]
+        return Found(question, hits, best, fitting, are_names_compared=are_names_compared)
 
     async def shown(self, questions: Sequence[Question], arguments: SearchEntities, call: Call) -> list[Found]:
         """Return what each question found, and which of that is shown; several are searched side by side.
@@ -259,6 +265,13 @@ class EntityFinder:
         if not terms.text:
             return await self._store.of_types(wanted, call)
         return await self._store.search(terms, wanted, call)
+
+    async def _without_local_names(self, hits: Hits, view: SchemaView, call: Call) -> Hits:
+        """Return hits among which nodes without a name are missing, unless every node has one."""
+        found = await self._store.nameless(view.schema, call)
+        if found is not None and found.exact and not found.count:
+            return hits
+        return replace(hits, how=f"{hits.how}; {LOCAL_NAMES_NOT_COMPARED}", exhaustive=False)
 
     async def _facts_of(
         self, nodes: Sequence[Iri], details: Mapping[Iri, HitDetails], call: Call
@@ -382,6 +395,9 @@ def _usual_limit(fitting: Sequence[RankedHit], *, is_one: bool) -> int:
 
 
 # --- sentences that a model reads ---
+
+LOCAL_NAMES_NOT_COMPARED = "the local names of nodes without a name were not compared"
+"""How it was searched in part only."""
 
 
 def not_with_queries(arguments: Sequence[str]) -> InputError:

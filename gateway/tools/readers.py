@@ -216,13 +216,15 @@ class IdReader:
             raise self._unresolved(several_have(place, quoted(bare)), page, exact)
         if exact and not self._is_only(page):
             raise self._unresolved(no_iri_here(place, quoted(bare)), page, exact)
-        if not exact and (page.truncated or not page.exhaustive):
+        if not exact and (page.truncated or not (page.exhaustive or page.has_all_names)):
             raise not_looked_up(place, quoted(bare), " ".join(page.warnings))
         return self._prefixes.expand(exact[0].id) if exact else iri
 
     def _is_only(self, page: SearchPage) -> bool:
         """Return whether no other entity than the exact hit of a search can have the name."""
-        return _lists_all_exact(page) and page.complete and not self._is_part
+        # A local name stands behind names.
+        are_all = page.has_all_names if page.hits and page.hits[0].match in _EXACT else page.complete
+        return _lists_all_exact(page) and are_all and not self._is_part
 
     def has_names(self, texts: Sequence[str]) -> bool:
         """Return whether one of the texts of an argument is no ID and may be a name."""

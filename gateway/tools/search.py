@@ -247,7 +247,7 @@ class EntitySearcher:
         found, written, advice = result.found, result.written, result.advice
         question, hits, fitting, types = found.question, found.hits, found.fitting, found.question.types
         listed = written[:count]
-        all_compared = self._all_compared(found)
+        all_compared, all_names = self._all_compared(found), self._all_compared(found, local_names=False)
         is_list, end = not question.terms.text, arguments.offset + len(listed)
         absent = _unknown(question, hits) if all_compared and hits.absent else ""
         if not arguments.queries:
@@ -257,6 +257,7 @@ class EntitySearcher:
             guesses=[] if fitting else listed,
             next_steps="" if arguments.offset and is_list else absent,
             complete=all_compared and not advice and result.facts_are_whole,
+            has_all_names=all_names and result.facts_are_whole,
             how=_how(hits, found.shown),
             labels={},
             found=len(fitting),
@@ -304,10 +305,11 @@ class EntitySearcher:
             return []
         return [_next_step(question.terms, found.hits, listed, of_types=question.is_filtered), result.advice]
 
-    def _all_compared(self, found: Found) -> bool:
-        """Return whether everything that may fit was looked at, as far as is known."""
+    def _all_compared(self, found: Found, *, local_names: bool = True) -> bool:
+        """Return whether everything that may fit was looked at, as far as is known, or all but local names."""
         # A filter that lacks a type, or subclasses of one, misses entities.
-        are_whole = found.hits.exhaustive and not found.hits.truncated and found.question.types.whole
+        are_compared = found.hits.exhaustive if local_names else found.are_names_compared
+        are_whole = are_compared and not found.hits.truncated and found.question.types.whole
         return are_whole and self._profile.endpoint.trusted and not found.question.warnings
 
     async def _about_unknown_blank_nodes(self, question: Question, call: Call) -> list[str]:

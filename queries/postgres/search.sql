@@ -4,13 +4,16 @@
 -- $3 text[]: Types of the entities; null: any.
 -- $4 text[]: Patterns of IDs in lower case; null: none is compared.
 -- $5 bigint: Rows at most.
--- IDs are compared where there are at most 200,000 edges and as many nodes: that takes a part of a second.
+-- IDs are compared where there are at most 200,000 edges and as many nodes: that takes a part of a second. Else a first
+-- row about no entity says that they were not.
 WITH is_small AS (
   SELECT (SELECT count(*) FROM (SELECT FROM {edges} AS e LIMIT 200001) AS few) <= 200000
     AND (SELECT count(*) FROM (SELECT FROM {nodes} AS n LIMIT 200001) AS few) <= 200000 AS holds
   WHERE $4::text[] IS NOT NULL
 )
-SELECT f.id AS n, left(f.text, 4000) AS text, f.is_synonym FROM (
+SELECT NULL AS n, NULL AS text, true AS is_synonym FROM is_small WHERE NOT holds
+UNION ALL
+SELECT f.id, left(f.text, 4000), f.is_synonym FROM (
   SELECT n.id, n.type, n.properties, n.name AS text, false AS is_synonym FROM {nodes} AS n
   WHERE n.name ~ $1::text AND n.name ~ ALL ($2::text[])
   UNION ALL

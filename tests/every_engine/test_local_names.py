@@ -7,14 +7,19 @@ import pyoxigraph
 import pytest
 
 from gateway.api import open_gateway
-from gateway.errors import DeadlinePassed, Fault, QueryRefused, QueryTooLong
+from gateway.errors import DeadlinePassed, EndpointFault, Fault, QueryRefused, QueryTooLong
 from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
 from gateway.terms.iri import LOCAL_NAME
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.entity_finder import LOCAL_NAMES_NOT_COMPARED
 from gateway.tools.gateway import Gateway
+from gateway.transport.base import Transport
+from tests.clocks import Clock
 from tests.columns import BEHIND_HTTP, Asked, ColumnName
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.shared_columns import shared_server
-from tests.small import WatchedElsewhere, over
+from tests.small import PREFIXES, WatchedElsewhere, over
 
 pytestmark = pytest.mark.anyio
 
@@ -94,10 +99,13 @@ async def test_at_an_endpoint(asked: Mapping[str, Asked]) -> None:
 SMALL = "b:room_C180 b:is b:vav_C180 . b:named rdfs:label 'Room with a name' ; b:is b:room_C180 ."
 
 
-def _small() -> pyoxigraph.Store:
+def _small(turtle: str = SMALL) -> pyoxigraph.Store:
     store = pyoxigraph.Store()
-    prefixes = "PREFIX b: <http://example.org/building#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
-    store.load((prefixes + SMALL).encode(), pyoxigraph.RdfFormat.TURTLE)
+    prefixes = (
+        "PREFIX b: <http://example.org/building#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+        "PREFIX foaf: <http://xmlns.com/foaf/0.1/> "
+    )
+    store.load((prefixes + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
     return store
 
 
@@ -128,7 +136,107 @@ async def test_an_endpoint_that_cannot_compare_local_names_is_asked_for_names_al
 
     async with over(WatchedElsewhere(_small(), hook)) as gateway:
         for _ in range(4):
-            (hit,) = (await gateway.search_entities("room")).result
-            assert hit.name == "Room with a name"
+            answer = await gateway.search_entities("room")
+            assert [hit.name for hit in answer.result] == ["Room with a name"]
+            assert not answer.complete
+            assert answer.searched is not None
+            assert LOCAL_NAMES_NOT_COMPARED in answer.searched.how
             gateway.forget()
-    assert refused <= len(("first", "second"))
+    assert refused == 1
+
+
+def _with_clock(transport: Transport, clock: Clock) -> Gateway:
+    profile = Profile()
+    return Gateway(SparqlStore(transport, profile, clock=clock), profile, PrefixMap(PREFIXES))
+
+
+NAMED = "b:a rdfs:label 'Room A' ; b:is b:c . b:c rdfs:label 'Room C' ."
+
+
+async def test_where_every_node_has_a_name_no_local_name_is_missing() -> None:
+    async def hook(query: str) -> None:
+        if LOCAL_NAME in query:
+            raise QueryRefused("No.")
+
+    async with over(WatchedElsewhere(_small(NAMED), hook)) as gateway:
+        answer = await gateway.search_entities("room")
+    assert (len(answer.result), answer.complete, answer.searched) == (2, True, None)
+
+
+@pytest.mark.parametrize("mark", [LOCAL_NAME, "urn:bfs-ql:all"])
+async def test_what_fails_for_another_reason_or_was_long_ago_is_tried_again(mark: str) -> None:
+    clock, is_failing = Clock(), True
+
+    async def hook(query: str) -> None:
+        if is_failing and mark in query:
+            raise EndpointFault("Busy.")
+
+    async with _with_clock(WatchedElsewhere(_small(), hook), clock) as gateway:
+        for _ in range(3):
+            assert not (await gateway.search_entities("room")).complete
+        is_failing = False
+        clock.now += 301.0
+        gateway.forget()
+        answer = await gateway.search_entities("room")
+    assert (len(answer.result), answer.complete) == (2, True)
+
+
+async def test_one_fault_that_passes_costs_one_search_its_local_names() -> None:
+    sent = 0
+
+    async def hook(query: str) -> None:
+        nonlocal sent
+        if LOCAL_NAME in query:
+            sent += 1
+            if sent % 2:
+                raise EndpointFault("Busy.")
+
+    async with over(WatchedElsewhere(_small(), hook)) as gateway:
+        found = []
+        for _ in range(6):
+            answer = await gateway.search_entities("room")
+            found.append((len(answer.result), answer.complete))
+            gateway.forget()
+    assert found == [(1, False), (2, True)] * 3
+
+
+async def test_a_graph_of_more_triples_has_its_names_compared_alone_and_says_so() -> None:
+    more = "\n".join(f"b:k{number} b:p {number} ." for number in range(50_001))
+    async with over(WatchedElsewhere(_small(SMALL + more), _nothing)) as gateway:
+        answer = await gateway.search_entities("room")
+        described = await gateway.describe_entity("Room with a name")
+    assert (len(answer.result), answer.complete) == (1, False)
+    # An entity of this name comes before those of this local name.
+    assert described.id.endswith("named")
+
+
+async def _nothing(_: str) -> None:
+    pass
+
+
+async def test_no_local_name_is_compared_where_no_names_are_to_be() -> None:
+    async def hook(query: str) -> None:
+        assert LOCAL_NAME not in query
+
+    profile = Profile()
+    profile = profile.model_copy(update={"search": profile.search.model_copy(update={"scan_triples": 0})})
+    async with over(WatchedElsewhere(_small("b:room_1 b:is b:x2 ."), hook), profile) as gateway:
+        answer = await gateway.search_entities("room")
+    assert (answer.result, answer.complete) == ([], False)
+
+
+PEOPLE = """
+b:p1 foaf:givenName "Ada" ; foaf:familyName "Lovelace" ; b:is b:q . b:q rdfs:label "Ada room" .
+b:p2 foaf:givenName "Bob" ; foaf:familyName "Ross" ; b:is b:q .
+"""
+
+
+async def test_a_query_that_is_too_long_loses_local_names_before_given_and_family_names() -> None:
+    async def hook(query: str) -> None:
+        if LOCAL_NAME in query:
+            raise QueryTooLong("Too long.")
+
+    async with over(WatchedElsewhere(_small(PEOPLE), hook)) as gateway:
+        for _ in range(2):
+            assert [hit.name for hit in (await gateway.search_entities("ada lovelace")).result] == ["Ada Lovelace"]
+            gateway.forget()
