@@ -83,7 +83,8 @@ class SearchReader:
     ) -> tuple[Sequence[str], Sequence[str] | None]:
         """Return patterns of names, and of IDs; None where there are too many names already."""
         names = list(map(self._expression, patterns(words, whole=whole)))
-        return names, None if every and whole else list(map(self._expression, local_patterns(words, every=every)))
+        ids = None if every and whole else local_patterns(words, every=every, are_iris=False)
+        return names, None if ids is None else list(map(self._expression, ids))
 
     async def _scan(
         self,

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import cast
 
-from gateway.errors import DeadlinePassed, Fault, QueryRefused
+from gateway.errors import DeadlinePassed, Fault, QueryRefused, QueryTooLong
 from gateway.graph.call import Call
 from gateway.graph.reading import compare_names
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
@@ -172,14 +172,19 @@ class SearchReader:
     async def _folded(self, given: Mapping[str, Parameter], scope: Scope, call: Call) -> Hits:
         """Compare all names, and local names where these are among the parameters and can be compared."""
         failed: Fault | None = None
+        are_joined = bool(self._name_predicates.pairs_compared)
         if local := cast("Sequence[str]", given["local"]):
             try:
                 with call.reserving(requests=0.5, time=0.5):
                     return await self._hits.hits("search/folded", given, scope, call)
             except Fault as fault:
                 failed = fault
-                self._local.note(fault, local)
         found = await self._hits.hits("search/folded", {**given, "local": []}, scope, call)
+        if isinstance(failed, QueryTooLong) and are_joined and not self._name_predicates.pairs_compared:
+            # Joined names alone were too much.
+            return await self._folded(given, scope, call)
+        if failed is not None:
+            self._local.note(failed, local)
         # In this process, the index of all names has local names too, and says where it is not ready.
         return replace(found, local_names=not self._is_remote, fault=failed)
 

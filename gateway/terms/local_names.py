@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote
 
+from gateway.terms.names import inflections
+
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 """Of a file."""
 
@@ -67,24 +69,45 @@ def readable(local: str) -> str:
     return " ".join(_BETWEEN.sub(" ", local).split())
 
 
-_IN_LOCAL_NAME = "(?:{}|{})[^/#]*[/#]*(?:[?][^#]*)?$"
-"""What stands in the last part of an IRI."""
-
 _UNREAD = "[^!-$&-~]"
 """A character that stands for another one, as `%` does, or that some engines match by its bytes."""
 
+_TO_THE_END = "[^/#?]*[/#]*(?:[?].*)?$"
+"""From the last part of an IRI on, or from within the query behind its `?`."""
 
-def local_patterns(words: Sequence[str], *, every: bool) -> list[str]:
-    """Return patterns that IRIs in lower case match whose local names have some words; others may match, too.
+_TWO_MARKS = "#.*#"
+"""A fragment with a `#` in it: each part of it may be the last."""
+
+_NOT_IN_IRIS = '["<>{}|\\\\^` ]'
+
+
+def local_patterns(words: Sequence[str], *, every: bool, are_iris: bool = True) -> list[str]:
+    """Return patterns that IRIs in lower case match whose local names fit words; others may match, too.
 
     A letter beyond ASCII may be a form of any, and what is percent-encoded any: who asks reads these.
 
     Args:
         words: Words as `gateway.terms.names.folded_words` returns them.
         every: Whether a local name is to have all of them, which then have a pattern each.
+        are_iris: Whether all texts are IRIs; otherwise some may be encoded as the last part of one.
     """
-    each = [_IN_LOCAL_NAME.format(one, _UNREAD) for one in words]
-    return each if every or not each else ["|".join(each)]
+    forms = list(map(_in_any_form, words))
+    found = [f"{one}{_TO_THE_END}" if are_iris else f"{one}{_TO_THE_END}|{_in_no_iri(one)}" for one in forms]
+    if not every and found:
+        found = ["|".join(found)]
+    return [f"{pattern}|{_TWO_MARKS}" for pattern in found]
+
+
+def _in_any_form(word: str) -> str:
+    """Return alternatives of which each text has one that has a word, its singular or its plural."""
+    forms = sorted({word, *inflections(word)}, key=lambda form: (len(form), form))
+    shortest = [form for place, form in enumerate(forms) if not any(other in form for other in forms[:place])]
+    return f"(?:{'|'.join([*shortest, _UNREAD])})"
+
+
+def _in_no_iri(form: str) -> str:
+    """Return a pattern of texts that do not begin as IRIs with a host do, or have a sign that no IRI has."""
+    return f"^[^:]*{form}|:/?[^/].*{form}|{_NOT_IN_IRIS}.*{form}|{form}.*{_NOT_IN_IRIS}"
 
 
 def _has_hash(local: str) -> bool:

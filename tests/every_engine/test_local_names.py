@@ -29,6 +29,7 @@ GRAPH = """
 @prefix skosxl: <http://www.w3.org/2008/05/skos-xl#> .
 @prefix b: <http://example.org/building#> .
 @prefix p: <http://example.org/place/> .
+@prefix foaf: <http://xmlns.com/foaf/0.1/> .
 b:ahu_A1 a b:AirHandler ; b:feeds b:vav_C180 .
 b:vav_C180 a b:Box ; b:feeds b:room_C180 , b:roomPlan .
 b:room_C180 a b:Room ; b:is b:Q42 .
@@ -37,6 +38,8 @@ b:named rdfs:label "a name of its own" ; b:is b:room_C180 , b:by_label , b:point
 b:by_label skosxl:prefLabel b:l1 . b:l1 skosxl:literalForm "a label" .
 p:K%C3%B6ln b:is b:room_C180 . p:Düsseldorf b:is b:room_C180 .
 <http://example.org/building/> b:is b:room_C180 .
+b:old_city b:is b:room_C180 . <http://example.org/shelf?at=a/b#> b:is b:room_C180 .
+b:with_parts foaf:givenName "Ada" ; foaf:familyName "Lovelace" ; b:is b:room_C180 .
 """
 
 FOUND = [
@@ -49,6 +52,8 @@ FOUND = [
     ("koln", ["place/K%C3%B6ln"]),
     ("dusseldorf", ["place/Düsseldorf"]),
     ("q42", ["building#Q42"]),
+    ("cities", ["building#old_city"]),
+    ("shelves", ["shelf?at=a/b#"]),
 ]
 NOT_FOUND = ["named", "example", "q4", "org building room"]
 
@@ -240,3 +245,9 @@ async def test_a_query_that_is_too_long_loses_local_names_before_given_and_famil
         for _ in range(2):
             assert [hit.name for hit in (await gateway.search_entities("ada lovelace")).result] == ["Ada Lovelace"]
             gateway.forget()
+
+
+async def test_a_node_with_a_given_and_a_family_name_has_a_name() -> None:
+    async with over(WatchedElsewhere(_small(PEOPLE), _nothing)) as gateway:
+        assert [hit.name for hit in (await gateway.search_entities("lovelace")).result] == ["Ada Lovelace"]
+        assert (await gateway.search_entities("p1")).result == []
