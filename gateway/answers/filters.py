@@ -27,7 +27,7 @@ from gateway.members.reading import (
     each_alone,
     no_nodes,
 )
-from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser
+from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser, names_in_doubt
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.edge_table import EdgeTable
@@ -216,6 +216,7 @@ class TopologyFilter:
 
     def __init__(self, store: GraphStore, profile: Profile, prefixes: PrefixMap, labeller: Labeller) -> None:
         self._store = store
+        self._profile = profile
         self._prefixes = prefixes
         self._labeller = labeller
         self._subclasses = Subclasses(store, prefixes)
@@ -311,7 +312,8 @@ class TopologyFilter:
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
         if members is not None and question.members.grouping is not None:
-            is_whole = not (topology.gaps or gaps.entries or undecided)
+            is_doubtful = question.members.reads_names and names_in_doubt(known, self._profile)
+            is_whole = not (topology.gaps or gaps.entries or undecided or is_doubtful)
             members = await self._grouped(members, question.members, question.call, gaps, warnings, is_whole)
         counts = Counter(removed.values())
         counts["partial_paths"] = topology.partial

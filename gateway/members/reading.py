@@ -71,6 +71,14 @@ class MemberQuestion:
         return bool(self.conditions) or any(asked is not None for asked in (self.order, self.columns, self.grouping))
 
     @property
+    def reads_names(self) -> bool:
+        """Whether the answer rests on the names of nodes."""
+        walks = {one.walk for one in self.columns or ()}.union(*map(_walks_of_one, self.conditions))
+        walks |= set() if self.order is None else {self.order.walk}
+        walks |= set() if self.grouping is None else set(self.grouping.walks)
+        return any(walk[-1].predicates == "name" for walk in walks)
+
+    @property
     def is_in_rows(self) -> bool:
         """Whether the nodes stand in rows."""
         return self.columns is not None
@@ -290,10 +298,12 @@ def _with_list_members(found: WalkEnds) -> WalkEnds:
 
 
 def _walks_of(conditions: Iterable[Condition]) -> Iterable[Walk]:
-    for condition in conditions:
-        yield condition.walk
-        if isinstance(condition.operand, OtherWalk):
-            yield condition.operand.walk
+    return chain.from_iterable(map(_walks_of_one, conditions))
+
+
+def _walks_of_one(condition: Condition) -> Sequence[Walk]:
+    other = condition.operand
+    return [condition.walk, other.walk] if isinstance(other, OtherWalk) else [condition.walk]
 
 
 def _decided(nodes: Sequence[Iri], conditions: Sequence[Condition], ends: WalkEnds) -> Chosen:

@@ -199,7 +199,7 @@ class EntitySearcher:
         # What a graph left out when it was read, its engine does not know.
         doubts += _about_blank_nodes(question) if found.blank is None or found.grouped is not None else []
         doubts += [messages.BLANK_NODES_OF_TYPES] if found.blank else []
-        doubts += self._doubts(question.view, of_names=bool(question.terms.text))
+        doubts += self._doubts(question.view, of_names=bool(question.terms.text), reads_names=asked.reads_names)
         is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.are_types_whole
         if is_whole and not doubts and found.blank is None and not question.view.schema.blank.are_all:
             doubts += await self._about_unknown_blank_nodes(question, call)
@@ -324,10 +324,10 @@ class EntitySearcher:
             return []
         return [messages.BLANK_NODES_OF_TYPES if question.is_filtered else messages.BLANK_NAMES]
 
-    def _doubts(self, view: SchemaView, *, of_names: bool) -> list[str]:
+    def _doubts(self, view: SchemaView, *, of_names: bool, reads_names: bool = False) -> list[str]:
         """Return why names, or else entities, may be missing although all that were read were compared."""
         doubts = []
-        if of_names and names_in_doubt(view, self._profile):
+        if (of_names or reads_names) and names_in_doubt(view, self._profile):
             doubts.append(messages.NAMES_MAY_BE_MISSED)
         if not of_names and self._profile.endpoint.other_graph:
             doubts.append(messages.others_elsewhere(self._profile.endpoint.other_graph))

@@ -7,8 +7,9 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.errors import EndpointFault, InputError
+from gateway.messages import NAMES_MAY_BE_MISSED
 from gateway.settings.profile import Profile
-from tests.small import ROOM, Watched, engine, over
+from tests.small import ROOM, Watched, WatchedElsewhere, engine, over
 from tests.tools.test_values import SHOP, answer_of, asked, tools
 
 pytestmark = pytest.mark.anyio
@@ -210,3 +211,31 @@ async def test_a_walk_with_a_language_says_what_to_write(asked: dict[str, Any], 
         with pytest.raises(InputError) as error:
             await gateway.search_entities("", ["x:T"], **asked)
     assert error.value.valid == f"Write '{walk}', and the argument language: 'de'."
+
+
+CALLED = "x:a a x:T ; x:shortName 'Ann' ; x:q x:b . x:b a x:T ; x:shortName 'Bob' ; x:q x:a ."
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"group_by": "name"},
+        {"compute": ["distinct name"]},
+        {"values": ["name"]},
+        {"values": ["q/name"]},
+        {"sort_by": "name"},
+        {"where": ["name exists"]},
+    ],
+)
+async def test_what_rests_on_names_is_not_complete_while_it_is_not_known_which_these_are(asked: dict[str, Any]) -> None:
+    async def hook(query: str) -> None:
+        if "?o)) } LIMIT 1" in " ".join(query.replace("isLiteral(?o)", "?o)").split()):
+            raise EndpointFault("Busy.")
+
+    async with over(WatchedElsewhere(engine(CALLED), hook)) as gateway:
+        answer = (await gateway.search_entities("", ["x:T"], **asked)).as_json()
+        around = (await gateway.bfs_query(["x:a"], max_hops=1, group_by="name")).as_json()
+    assert not answer["complete"]
+    assert NAMES_MAY_BE_MISSED in answer["warnings"]
+    assert answer.keys().isdisjoint({"computed", "groups"})
+    assert "groups" not in around
