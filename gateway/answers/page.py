@@ -258,6 +258,7 @@ class MemberHeader:
         are_values_complete: Whether every value of the columns is shown, and whole.
         groups: Groups in place of the nodes; None where none were asked for, or none can be told.
         is_grouped: Whether groups were asked for.
+        other_languages: How many texts have no part in groups because others say the same, by language.
     """
 
     where: Sequence[str] = ()
@@ -268,6 +269,7 @@ class MemberHeader:
     are_values_complete: bool = True
     groups: PageGroups | None = None
     is_grouped: bool = False
+    other_languages: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

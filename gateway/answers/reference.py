@@ -27,6 +27,7 @@ from gateway.answers.page import (
     Step,
     SubgraphPage,
     TermSummary,
+    first_languages,
     other_languages,
 )
 from gateway.answers.shape import Json, Shape, with_prefixes
@@ -90,7 +91,7 @@ def paging(page: SubgraphPage) -> Json:
     """Return what stands after the nodes and edges of a page."""
     written = {
         "omitted_texts": dict(page.omitted_texts) or None,
-        "other_languages": dict(page.other_languages) or None,
+        "other_languages": dict(page.other_languages) or _languages_of_groups(page.header.members) or None,
         "labels": dict(page.labels) or None,
         "next_offset": page.next_offset,
         "next_edge": page.next_edge,
@@ -148,6 +149,10 @@ def _groups(groups: PageGroups) -> Json:
         "groups": [list(row) for row in groups.rows],
         "group_count": groups.count,
     }
+
+
+def _languages_of_groups(members: MemberHeader | None) -> dict[str, int]:
+    return {} if members is None else first_languages(members.other_languages)
 
 
 def rows_of(members: MemberHeader | None, nodes: Iterable[PageNode]) -> Json:
@@ -246,7 +251,7 @@ def _about_hits(page: SearchPage) -> Json:
         "complete": page.complete,
         **members,
         **rows_of(page.members, page.rows),
-        "other_languages": other_languages(page.rows) or None,
+        "other_languages": other_languages(page.rows) or _languages_of_groups(page.members) or None,
         "found": page.found if members or page.found > listed else None,
         "next_offset": page.next_offset,
         "searched": present(searched) if page.truncated or not page.exhaustive else None,

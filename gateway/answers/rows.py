@@ -142,6 +142,7 @@ class RowWriter:
             rows = [[cells.of_group(group.end), *row] for group, row in zip(shown, figures, strict=True)]
             groups = PageGroups([grouping.title, *columns], rows, len(found.groups))
         header.groups = groups
+        header.other_languages = found.other_languages
         header.are_values_complete = not (cells.left_out or names.unread)
         return groups
 

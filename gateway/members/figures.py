@@ -107,12 +107,14 @@ class Grouped:
         mark: Whether all values were read.
         warnings: What a reader should know about the values.
         is_shown: Whether no node is missing either, as far as is known.
+        other_languages: How many texts have no part in them because others say the same, by language.
     """
 
     groups: tuple[Group, ...] = ()
     mark: Mark = WHOLE
     warnings: list[str] = field(default_factory=list)
     is_shown: bool = True
+    other_languages: Mapping[str, int] = field(default_factory=dict)
 
     def tied(self, until: int) -> int:
         """Return how many groups behind the first so many have the same value as the last of these."""

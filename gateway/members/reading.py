@@ -217,8 +217,11 @@ class MemberReader:
         with call.tally.stage("metadata"):
             walks = [walk for walk in grouping.walks if walk != NAMES]
             ends = dict(_with_list_members(await self._with_lists(nodes, walks, call, of_ways)))
+            other_languages = Counter[str]()
             if call.language:
-                ends = {walk: _in_one_language(by_node, question.languages) for walk, by_node in ends.items()}
+                for walk, by_node in ends.items():
+                    ends[walk], hidden = await self._in_one_language(walk, by_node, question.languages, call)
+                    other_languages += hidden
             if NAMES in grouping.walks:
                 shown = await self.names(nodes, call)
                 ends[NAMES] = {node: _called(shown, node) for node in nodes}
@@ -233,9 +236,41 @@ class MemberReader:
             ]
             names = await self.names(targets, call)
         is_little = len(nodes) * (1 + len(grouping.figures)) <= FEW_FOR_A_THREAD
-        return await in_thread(
+        found = await in_thread(
             call, lambda _: grouped(nodes, grouping, ends, names.found, names.unread), unless=is_little
         )
+        return replace(found, other_languages=other_languages) if found.mark.whole else found
+
+    async def _in_one_language(
+        self, walk: Walk, by_node: Mapping[Iri, Ends], languages: Sequence[str], call: Call
+    ) -> tuple[Mapping[Iri, Ends], Counter[str]]:
+        """Return ends without texts that say the same as others of one subject, and how many were left out by language.
+
+        Texts of different subjects at the end of a walk of several steps are no translations of each other.
+        """
+        hidden: dict[Iri, frozenset[Literal]] = {}
+        if len(walk) == 1:
+            hidden = {node: _translated(one, languages) for node, one in by_node.items()}
+        else:
+            tagged = [node for node, one in by_node.items() if _has_languages(one)]
+            before = await self.ends(tagged, [walk[:-1]], call) if tagged else {walk[:-1]: {}}
+            subjects = {
+                node: [end for end in one.ends if isinstance(end, str)] for node, one in before[walk[:-1]].items()
+            }
+            distinct = list(dict.fromkeys(chain.from_iterable(subjects.values())))
+            last = (await self.ends(distinct, [walk[-1:]], call))[walk[-1:]] if distinct else {}
+            translated = {subject: _translated(one, languages) for subject, one in last.items()}
+            for node in tagged:
+                there = [subject for subject in subjects.get(node, ()) if subject in last]
+                shown = {end for subject in there for end in last[subject].ends if end not in translated[subject]}
+                hidden[node] = frozenset(end for subject in there for end in translated[subject] if end not in shown)
+        left: dict[Iri, Ends] = {}
+        counts = Counter[str]()
+        for node, one in by_node.items():
+            kept = tuple(end for end in one.ends if end not in hidden.get(node, ()))
+            counts.update(end.language for end in one.ends if isinstance(end, Literal) and end not in kept)
+            left[node] = replace(one, ends=kept) if len(kept) < len(one.ends) else one
+        return left, counts
 
     async def aggregated(self, types: Iterable[Iri], grouping: Grouping, call: Call) -> tuple[Grouped, int] | None:
         """Return what the engine itself computes over all nodes of some types, and how many these are.
@@ -283,8 +318,15 @@ class MemberReader:
         return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
 
 
-def _in_one_language(by_node: Mapping[Iri, Ends], languages: Sequence[str]) -> Mapping[Iri, Ends]:
-    return {node: replace(one, ends=tuple(in_one_language(one.ends, languages))) for node, one in by_node.items()}
+def _translated(one: Ends, languages: Sequence[str]) -> frozenset[Literal]:
+    """Return the texts among ends that say the same as others in a better language."""
+    shown = frozenset(in_one_language(one.ends, languages))
+    return frozenset(end for end in one.ends if isinstance(end, Literal) and end not in shown)
+
+
+def _has_languages(one: Ends) -> bool:
+    """Return whether texts in several languages are among ends."""
+    return len({end.language for end in one.ends if isinstance(end, Literal)}) > 1
 
 
 def _called(names: NodeNames, node: Iri) -> Ends:

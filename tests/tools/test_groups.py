@@ -239,3 +239,34 @@ async def test_what_rests_on_names_is_not_complete_while_it_is_not_known_which_t
     assert NAMES_MAY_BE_MISSED in answer["warnings"]
     assert answer.keys().isdisjoint({"computed", "groups"})
     assert "groups" not in around
+
+
+PARTS = """
+x:s x:toN x:n ; x:toM x:m .
+x:n a x:N ; x:part x:q1 , x:q2 ; x:note 'one'@en , 'eins'@de .
+x:q1 x:size 'big'@en . x:q2 x:size 'gross'@de .
+x:m a x:M ; x:part x:q3 , x:q4 . x:q3 rdfs:label 'House'@en , 'Haus'@de . x:q4 rdfs:label 'Road'@en , 'Weg'@de .
+"""
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "asked", "found", "hidden"),
+    [
+        ("x:N", {"compute": ["distinct part/size"]}, 2, None),
+        ("x:N", {"group_by": "part/size"}, [["big@en", 1], ["gross@de", 1]], None),
+        ("x:N", {"compute": ["distinct note"]}, 1, {"de": 1}),
+        ("x:M", {"group_by": "part/name"}, [["House@en", 1], ["Road@en", 1]], {"de": 2}),
+        ("x:M", {"compute": ["max part/label"]}, "Road@en", {"de": 2}),
+    ],
+)
+async def test_translations_are_those_of_one_subject_and_counted(
+    entity_type: str, asked: dict[str, Any], found: object, hidden: dict[str, int] | None
+) -> None:
+    async with over(PARTS) as gateway:
+        answer = (await gateway.search_entities("", [entity_type], language="en", **asked)).as_json()
+        to = {"x:N": "x:toN", "x:M": "x:toM"}[entity_type]
+        around = (await gateway.bfs_query(["x:s"], max_hops=1, only_predicates=[to], language="en", **asked)).as_json()
+    for one in (answer, around):
+        shown = one["groups"] if "group_by" in asked else next(iter(one["computed"].values()))
+        assert shown == found
+        assert one.get("other_languages") == hidden
