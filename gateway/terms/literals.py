@@ -59,7 +59,7 @@ _FEW_DIGITS = 2
 measure."""
 
 _NUMBER = re.compile(r"\d+")
-_ROMAN = re.compile(r"\b[IVXLCDM]{2,}\b")
+_ROMAN = re.compile(r"\b(?=[IVXLCDM]{2})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXLCDM])\b")
 
 _DIGITS = 40
 """Longer runs of digits stay text: no reader can use them, and Python refuses to parse very long ones."""
@@ -195,7 +195,7 @@ def are_translations(literals: Iterable[Literal]) -> bool:
     by_tag: dict[str, list[str]] = {}
     is_untagged = False
     for literal in literals:
-        if literal.language in NO_LANGUAGES:
+        if _is_in_none(literal):
             is_untagged = is_untagged or not literal.datatype
         else:
             by_tag.setdefault(literal.language, []).append(literal.value)
@@ -213,9 +213,14 @@ def are_translations(literals: Iterable[Literal]) -> bool:
     )
 
 
+def _is_in_none(literal: Literal) -> bool:
+    """Return whether a literal is in no language that is known, in whatever script."""
+    return literal.language.partition("-")[0] in NO_LANGUAGES
+
+
 def _is_of_figures(text: str) -> bool:
     """Return whether a text is short, and some of it digits: a time or a measure, which translations have, too."""
-    digits = sum(map(str.isdigit, text))
+    digits = sum(map(str.isdecimal, text))
     return len(text) <= _SHORT and digits >= max(_FEW_DIGITS, _FIGURES * len(text))
 
 
@@ -234,9 +239,9 @@ def shown_texts(literals: Iterable[Literal], order: Sequence[str]) -> list[Liter
     given = list(literals)
     if not are_translations(given):
         return given
-    tags = {one.language for one in given} - NO_LANGUAGES
+    tags = {one.language for one in given if not _is_in_none(one)}
     best = min(tags, key=lambda tag: language_rank(tag, order))
-    return [literal for literal in given if literal.language == best or literal.language in NO_LANGUAGES]
+    return [literal for literal in given if literal.language == best or _is_in_none(literal)]
 
 
 def in_best_language(literals: Iterable[Literal], order: Sequence[str]) -> list[Literal]:

@@ -183,7 +183,12 @@ class MemberNames:
             grouping,
             arguments.edges,
             "both" if arguments.show == "types" else arguments.show,
-            (*self._warnings(read), *self._about_alike(conditions), *self._about_figures(conditions, grouping)),
+            (
+                *self._warnings(read),
+                *self._about_names(arguments, names),
+                *self._about_alike(conditions),
+                *self._about_figures(conditions, grouping),
+            ),
             language_order(self._languages, call.language, known.schema.languages),
         )
 
@@ -193,6 +198,19 @@ class MemberNames:
                 yield messages.several_meant("where", quoted(name), "predicate", self._prefixes.listed(predicates))
             if one.hides_predicate:
                 yield reserved_word(quoted(one.left))
+
+    def _about_names(self, arguments: MemberArguments, names: StepNames) -> Iterable[str]:
+        """Yield a warning of groups and figures by a word that is the name of a predicate too."""
+        by = (arguments.group_by or "").strip()
+        figures = [
+            found[2].strip(" ()") for one in arguments.compute or () if (found := _FIGURE.fullmatch(one.strip()))
+        ]
+        for argument, asked in (("group_by", [by]), ("compute", figures)):
+            for word in dict.fromkeys(
+                one for one in asked if one in _RESERVED and (argument, one) != ("compute", "type")
+            ):
+                if names.predicates(word):
+                    yield reserved_word(quoted(word), argument)
 
     def _about_alike(self, conditions: Sequence[Condition]) -> Iterable[str]:
         """Yield a warning of conditions on walks of several steps that begin alike and go on to different ends."""
@@ -431,6 +449,6 @@ def unpaired_figures(step: str) -> str:
     )
 
 
-def reserved_word(name: str) -> str:
-    """Return a warning: a word of conditions is the name of a predicate too."""
-    return f"where: {name} is not the predicate of this name; for that, write its ID."
+def reserved_word(name: str, argument: str = "where") -> str:
+    """Return a warning: a word of an argument is the name of a predicate too."""
+    return f"{argument}: {name} is not the predicate of this name; for that, write its ID."

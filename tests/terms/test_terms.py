@@ -24,7 +24,15 @@ from gateway.terms.iri import (
     may_be_rewritten,
     not_sendable,
 )
-from gateway.terms.literals import JsonScalar, Literal, in_best_language, language_order, language_rank, sorted_values
+from gateway.terms.literals import (
+    JsonScalar,
+    Literal,
+    are_translations,
+    in_best_language,
+    language_order,
+    language_rank,
+    sorted_values,
+)
 from tests.examples import examples
 from tests.tables import decoded
 
@@ -519,3 +527,19 @@ def test_sorting_returns_each_distinct_value_once_with_its_type(values: list[Jso
 
 def test_booleans_come_before_numbers_and_numbers_before_text_by_code_points() -> None:
     assert sorted_values(["b", 10, "B", 2.5, True, "", False, 3]) == [False, True, 2.5, 3, 10, "", "B", "b"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_so"),
+    [
+        (("12 Uhr", "de"), ("MMMM shirt", "en"), False),
+        (("19. Jh.", "de"), ("XIX sec.", "it"), True),
+        (("CO₂ H₂O", "en"), ("Wasser", "de"), True),
+        (("a", "en"), ("b", "und-latn"), False),
+        (("a", "en"), ("b", "de-ch"), True),
+    ],
+)
+def test_texts_with_figures_or_without_a_language_are_no_translations(
+    one: tuple[str, str], other: tuple[str, str], are_so: bool
+) -> None:
+    assert are_translations(Literal(text, language=tag) for text, tag in (one, other)) is are_so

@@ -270,3 +270,16 @@ async def test_translations_are_those_of_one_subject_and_counted(
         shown = one["groups"] if "group_by" in asked else next(iter(one["computed"].values()))
         assert shown == found
         assert one.get("other_languages") == hidden
+
+
+@pytest.mark.parametrize(
+    ("asked", "argument"),
+    [({"group_by": "name"}, "group_by"), ({"compute": ["distinct name"]}, "compute"), ({"group_by": "x:name"}, "")],
+)
+async def test_a_predicate_that_is_called_as_names_are_is_not_grouped_by_and_a_warning_says_so(
+    asked: dict[str, Any], argument: str
+) -> None:
+    async with over("x:a a x:T ; rdfs:label 'A' ; x:name 'N' .") as gateway:
+        answer = (await gateway.search_entities("", ["x:T"], **asked)).as_json()
+    said = [f"{argument}: 'name' is not the predicate of this name; for that, write its ID."] if argument else None
+    assert answer.get("warnings") == said
