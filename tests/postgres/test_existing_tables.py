@@ -11,6 +11,7 @@ from gateway.settings.databases import EdgeTable, EvidenceTable, NodeTable, Post
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import make_label_index
+from gateway.tools.entity_finder import LOCAL_NAMES_NOT_COMPARED
 from gateway.tools.gateway import Gateway
 from tests.calls import asked, connected
 from tests.cases import await_each
@@ -377,3 +378,32 @@ async def test_what_columns_and_properties_both_say_is_all_shown(database: Datab
     }
     (edge,) = answer["edges"]
     assert edge["metadata"] == {"confidence": [0.25, 0.5], "source_documents": ["urn:n:paper"]}
+
+
+_WITHOUT_NAMES = """
+INSERT INTO entity (entity_id, entity_type, name) VALUES
+  ('bigpump/50', 'drug', null), ('bigpump#a', 'drug', null), ('<http://x.org/pump/>', 'drug', null),
+  ('x.org/valve/2', 'drug', null), ('named', 'drug', 'Pump One');
+INSERT INTO relationship (subject_id, predicate, object_id) VALUES ('bigpump/50', 'IS', 'named');
+"""
+_MANY_EDGES = """
+INSERT INTO relationship (subject_id, predicate, object_id)
+  SELECT 'named', 'IS', 'o' || n FROM generate_series(1, 200001) AS n;
+"""
+
+
+async def test_an_id_that_is_no_iri_is_found_by_any_part_of_it(database: Database) -> None:
+    url = database.make_database("ids_without_names", EXISTING + _WITHOUT_NAMES)
+    async with opened(database, url) as gateway:
+        answer = await gateway.search_entities("pump")
+    assert answer.complete
+    assert len(answer.result) == len(("Pump One", "bigpump/50", "bigpump#a", "<http://x.org/pump/>"))
+
+
+async def test_where_there_are_too_many_edges_for_ids_to_be_compared_the_answer_says_so(database: Database) -> None:
+    url = database.make_database("many_edges_without_names", EXISTING + _WITHOUT_NAMES + _MANY_EDGES)
+    async with opened(database, url) as gateway:
+        answer = await gateway.search_entities("pump")
+    assert ([hit.name for hit in answer.result], answer.complete) == (["Pump One"], False)
+    assert answer.searched is not None
+    assert answer.searched.how.endswith(LOCAL_NAMES_NOT_COMPARED)
