@@ -6,6 +6,7 @@ that would read them at once. What fits no rule stays unread: its edges are coun
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -81,6 +82,10 @@ class _Stated:
     labels: set[str] = field(default_factory=set)
     unread: set[Iri] = field(default_factory=set)
 
+    def copy(self) -> _Stated:
+        """Return what is stated, to which more is added."""
+        return _Stated(set(self.owners), dict(self.triples), dict(self.terms), set(self.labels), set(self.unread))
+
     def add(self, key: Iri, content: Content) -> bool:
         """Add what a node states; return whether nothing of it is left out."""
         label = label_of(key)
@@ -101,11 +106,17 @@ class _Read:
         groups: The triples of each expression that fits, by each of its blank nodes; None where it is unread.
         folded: What all of them say together.
         stated: What is stated about them.
+        lock: Held by the part of the call that reads more.
     """
 
     groups: dict[Iri, tuple[Terms, ...] | None] = field(default_factory=dict)
     stated: _Stated = field(default_factory=_Stated)
     folded: Lists = field(default_factory=lambda: Lists({}, {}, (), are_expressions=True))
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def copy(self) -> _Read:
+        """Return what was read, to which more is added."""
+        return _Read(dict(self.groups), self.stated.copy(), self.folded)
 
 
 class ExpressionReader:
@@ -133,14 +144,18 @@ class ExpressionReader:
         They are folded together, since what one says of a class changes how another is said.
         """
         known = self._of_calls.setdefault(call.requester, _Read())
-        wanted = [key for key in dict.fromkeys(keys) if key not in known.groups]
-        if wanted and self._may_fold:
-            known.groups |= await self._read(wanted, call)
-            if self._rule.uses.may_use("statements") or self._rule.uses.may_use("axioms"):
-                await self._read_stated(known, call)
-            known.folded = await self._folded_together(known, call)
-        known.groups |= {key: None for key in wanted if key not in known.groups}
-        return {key: None if group is None else known.folded for key, group in known.groups.items()}
+        # What another part of the call reads is not to be asked for before it is folded.
+        async with known.lock:
+            wanted = [key for key in dict.fromkeys(keys) if key not in known.groups]
+            if wanted and self._may_fold:
+                new = known.copy()
+                new.groups |= await self._read(wanted, call)
+                if self._rule.uses.may_use("statements") or self._rule.uses.may_use("axioms"):
+                    await self._read_stated(new, call)
+                known.folded = await self._folded_together(new, call)
+                known.groups, known.stated = new.groups, new.stated
+            known.groups |= {key: None for key in wanted if key not in known.groups}
+            return {key: None if group is None else known.folded for key, group in known.groups.items()}
 
     async def _read_stated(self, known: _Read, call: Call) -> None:
         """Read what is stated about the axioms of expressions, by copies of these."""
@@ -164,16 +179,13 @@ class ExpressionReader:
                     stated.unread.add(owner)
 
     async def _folded_together(self, known: _Read, call: Call) -> Lists:
-        """Return what all expressions of a call say, those too that another part of it read meanwhile."""
-        while True:
-            count = len(known.groups)
-            triples = dict.fromkeys(triple for group in known.groups.values() for triple in group or ())
-            every = [*triples, *known.stated.triples]
-            left_out = known.stated.labels.union(map(label_of, known.groups))
-            fold = partial(self._fold, every, known.stated, left_out)
-            folded = await in_thread(call, fold, unless=len(every) <= FEW_FOR_A_THREAD)
-            if len(known.groups) == count:
-                return folded
+        """Return what all expressions of a call say."""
+        triples = dict.fromkeys(triple for group in known.groups.values() for triple in group or ())
+        # Engines answer in any order.
+        every = sorted({**triples, **known.stated.triples})
+        left_out = known.stated.labels.union(map(label_of, known.groups))
+        fold = partial(self._fold, every, known.stated, left_out)
+        return await in_thread(call, fold, unless=len(every) <= FEW_FOR_A_THREAD)
 
     def _fold(self, triples: list[Terms], stated: _Stated, left_out: AbstractSet[str], _: Deadline) -> Lists:
         return self._folded(fold_expressions(triples), stated, left_out)
@@ -232,7 +244,9 @@ class ExpressionReader:
             edge = ListEdge(name_of(subject), predicate[1:-1], name_of(value), (), of_edge)
             edges[edge.subject][edge] = edges[edge.object][edge] = None
         values: defaultdict[tuple[Iri, Iri], list[Value]] = defaultdict(list)
-        for array in read.arrays:
+        # An engine without keys may give a blank node twice; as in files, what is said twice stands there once.
+        arrays = {(one.owner, one.predicate, one.text(str)): one for one in read.arrays}
+        for array in arrays.values():
             values[name_of(array.owner), array.predicate[1:-1]].append(Value(array))
         by_end = {end: list(some) for end, some in edges.items()}
         return Lists(

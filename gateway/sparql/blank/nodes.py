@@ -8,7 +8,6 @@ edges are only counted and it is not known that the graph has none.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,7 @@ from typing import Literal as TypeLiteral
 
 from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.reading import (
     beside_blank_nodes,
@@ -166,11 +165,10 @@ class BlankNodes:
             found = await around(ids, call, selection=selection, per_id=per_id, on_answers=on_answers)
             return await self._lookup.with_unread_expressions(found, selection, call)
         named, blank = await self._split(ids, call)
-        of_named, of_blank = await asyncio.gather(
-            self._edges_of_named(named, call, selection, per_id, on_answers),
-            self._lookup.around(blank, selection, call),
-        )
-        found = {**of_named, **of_blank}
+        async with together() as tasks:
+            of_named = tasks.create_task(self._edges_of_named(named, call, selection, per_id, on_answers))
+            of_blank = tasks.create_task(self._lookup.around(blank, selection, call))
+        found = {**of_named.result(), **of_blank.result()}
         found = await self._lookup.without_empty_lists(found, call)
         return {node: capped(found[node], per_id) for node in ids}
 
@@ -187,14 +185,14 @@ class BlankNodes:
         wide = await self._lookup.with_cells(selection, call)
         is_early = wide == selection and not await self._lookup.have_expressions(call)
         early = partial(_without_blank_ends, on_answers) if on_answers is not None and is_early else None
-        together = await self._lookup.read_together(nodes, wide, call) if per_id is None else {}
-        found = {node: one.named for node, one in together.items()}
+        read = await self._lookup.read_together(nodes, wide, call) if per_id is None else {}
+        found = {node: one.named for node, one in read.items()}
         if early is not None and found:
             early(found)
         if others := [node for node in nodes if node not in found]:
             around = self._named.edges.around
             found |= await around(others, call, selection=wide, per_id=per_id, on_answers=early)
-        ends = {node: one.blank for node, one in together.items()}
+        ends = {node: one.blank for node, one in read.items()}
         found = dict(await self._lookup.with_blank_ends(found, ends, wide, selection, call))
         return await self._lookup.with_types(found, selection, call)
 
@@ -429,8 +427,8 @@ class BlankNodes:
         return await self._steps.lists_behind(walk, call)
 
     async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
-        """Return whether a query of a whole walk may miss ends: lists, or types of blank nodes that state none."""
-        return await self._steps.is_read_by_steps(walk, call)
+        """Return whether a query of a whole walk may miss ends: lists, expressions, or types of blank nodes."""
+        return await self._steps.is_read_by_steps(walk, call) or await self.may_say([walk], call)
 
     async def _existing(
         self,

@@ -225,7 +225,7 @@ class BlankSearch:
         """Return what the engine computes, where it knows all that is asked for; see `GraphStore.aggregates`."""
         walks = {walk for one in asked for walk in (one.walk, None if one.by is None else (one.by,)) if walk}
         for walk in walks:
-            if await self._blank.is_read_by_steps(walk, call) or await self._blank.may_say([walk], call):
+            if await self._blank.is_read_by_steps(walk, call):
                 return dict.fromkeys(asked, UNPROVEN)
         return await self._others.aggregates.aggregates(asked, call)
 

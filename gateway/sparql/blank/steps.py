@@ -183,7 +183,7 @@ class StepReader:
         return await self._lookup.lists_are_behind(predicates, call)
 
     async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
-        """Return whether a query of a whole walk may miss ends: lists, or types of blank nodes that state none."""
+        """Return whether a query of a whole walk may miss ends: members of lists, or types of blank nodes."""
         if await self.lists_behind(walk, call):
             return True
         may_be_blank = self._lookup.are_there is not False and await self._lookup.have_keys(call)
