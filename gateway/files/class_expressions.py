@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from gateway.files.ntriples import Terms, is_blank, is_node, node
-from gateway.terms.iri import OWL, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS, SUBCLASS_OF, XSD
+from gateway.terms.iri import OWL, RDF, RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS, SUBCLASS_OF, TEXT_PREDICATES, XSD
 
 SUBCLASS, TYPE = node(SUBCLASS_OF), node(RDF_TYPE)
 DOMAIN, RANGE = node(f"{RDFS}domain"), node(f"{RDFS}range")
@@ -370,6 +370,8 @@ class _Axiom:
             self.meaning.is_content = True
 
     def _read_part(self, part: Expression, *, is_whole: bool) -> None:
+        if part.step[0][1:-1] in TEXT_PREDICATES and _links_none(part):
+            raise _ContentError
         if part.kind == "restriction" and not part.parts and part.word != "self" and not self._start.path:
             # A cardinality without a class; `min 0` says nothing.
             if part.words != "min 0":

@@ -347,9 +347,12 @@ class _Folder:
             raise UnreadError
         if _FIRST in about:
             return [(at, self._content(one, depth + 1, parts)) for at, one in enumerate(self._reader.members(term), 1)]
+        # What has no order of its own is written in one, whatever order an engine gives it in.
         return {
-            predicate: [self._content(value, depth + 1, parts) for value in values if value not in SAYING_NOTHING]
-            for predicate, values in about.items()
+            predicate: _in_order(
+                [self._content(value, depth + 1, parts) for value in values if value not in SAYING_NOTHING]
+            )
+            for predicate, values in sorted(about.items())
             if predicate != TYPE or not SAYING_NOTHING.issuperset(values)
         }
 
@@ -382,12 +385,18 @@ class _Folder:
         found.stated += [(edge, [(node(STATED), _TRUE)]) for edge in sorted(certain)]
 
 
+def _in_order(
+    contents: list[str | Array | ExpressionValue],
+) -> list[str | Array | ExpressionValue]:
+    return sorted(contents, key=str) if len(contents) > 1 else contents
+
+
 def _with(array: Array, statements: Sequence[_Statement]) -> Array:
     """Return an expression as content, with what is stated about its axiom."""
     match array:
         case [(at, Mapping() as content)]:
             said = {key: list(values) for key, values in content.items()}
-            for key, term in chain.from_iterable(one.says for one in statements):
+            for key, term in sorted(chain.from_iterable(one.says for one in statements)):
                 said.setdefault(key, []).append(term)
             return [(at, said)]
     return array

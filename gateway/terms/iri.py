@@ -418,6 +418,9 @@ DESCRIPTION_PREDICATES = (
 )
 """The default roles of predicates, the strongest first."""
 
+TEXT_PREDICATES = frozenset((*NAME_PREDICATES, *SYNONYM_PREDICATES, *DESCRIPTION_PREDICATES))
+"""Predicates of what is read as text, which content of expressions is not."""
+
 STATING = (
     *REIFICATION,
     SINGLETON_PROPERTY_OF,
