@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum, auto
 
 from gateway.errors import Fault, counted
 from gateway.graph.call import Call
@@ -13,6 +14,16 @@ from gateway.schema.view import SchemaView
 from gateway.terms.iri import IMPORTS, OWL, VERSION_IRI
 
 _ONTOLOGY = f"{OWL}Ontology"
+
+
+class Unread(Enum):
+    """Why it is not known which imports are missing."""
+
+    FAULT = auto()
+    """Something that imports could not be read: another time it may be."""
+
+    WITHOUT_IRI = auto()
+    """What imports has no IRI and no type by which it could be asked for."""
 
 
 class ImportReader:
@@ -31,8 +42,8 @@ class ImportReader:
         version, missing = self._known
         return missing if version == view.schema.version else ()
 
-    async def missing(self, view: SchemaView, call: Call) -> Sequence[Iri] | None:
-        """Return the ontologies that are imported and not in the graph, sorted; None if that could not be found out."""
+    async def missing(self, view: SchemaView, call: Call) -> Sequence[Iri] | Unread:
+        """Return the ontologies that are imported and not in the graph, sorted, or why that could not be found out."""
         if not view.predicates.has_any([IMPORTS]):
             return ()
         if self._known[0] != view.schema.version:
@@ -41,36 +52,46 @@ class ImportReader:
                 types = tuple(term.iri for term in view.schema.types if term.iri != _ONTOLOGY)
                 missing = await self._read(counted or 1, types, call)
             except Fault:
-                return None
-            if missing is None:
-                return None
+                return Unread.FAULT
+            if isinstance(missing, Unread):
+                return missing
             self._known = view.schema.version, missing
         return self._known[1]
 
-    async def _read(self, counted: int, types: tuple[Iri, ...], call: Call) -> Sequence[Iri] | None:
-        """Return those that are missing; None where not as many imports are found as the schema counts."""
+    async def _read(self, counted: int, types: tuple[Iri, ...], call: Call) -> Sequence[Iri] | Unread:
+        """Return those that are missing, unless fewer imports are found than the schema counts."""
         found = await self._store.of_types([_ONTOLOGY], call)
         if found.fault is not None or found.truncated:
-            return None
+            return Unread.FAULT
         ontologies = dict.fromkeys(hit.iri for hit in found.hits)
         imported, here = await self._imported(list(ontologies), call)
         here |= ontologies.keys()
+        are_blank = False
         if len(imported) < counted:
             # What imports may have another type, or none.
-            others = [one for one in await self._importing(types, call) if one not in ontologies]
-            of_others, more = await self._imported(others, call)
+            importing, are_blank = await self._importing(types, call)
+            of_others, more = await self._imported([one for one in importing if one not in ontologies], call)
             imported += of_others
             here |= more
-        return None if len(imported) < counted else sorted({*imported} - here)
+        if len(imported) < counted:
+            return Unread.WITHOUT_IRI if are_blank else Unread.FAULT
+        return sorted({*imported} - here)
 
-    async def _importing(self, types: tuple[Iri, ...], call: Call) -> Sequence[Iri]:
-        """Return the nodes of some types, and those without any, that import something; perhaps with others."""
+    async def _importing(self, types: tuple[Iri, ...], call: Call) -> tuple[Sequence[Iri], bool]:
+        """Return the nodes of some types, and those without any, that import something; perhaps with others.
+
+        Beside that stands whether all others that import something are blank nodes without a type.
+        """
         imports = Condition((Step((IMPORTS,)),), "exists")
         found: dict[Iri, None] = {}
+        are_blank, is_whole = False, True
         for some in ((), types) if types else ((),):
             selected = await self._store.select(Selection(some, (imports,)), call)
             found |= dict.fromkeys(selected.nodes)
-        return list(found)
+            is_whole = is_whole and selected.mark.whole
+            # Where they were not looked for, nothing else is left that may import.
+            are_blank = are_blank or selected.blank is not False
+        return list(found), are_blank and is_whole
 
     async def _imported(self, nodes: Sequence[Iri], call: Call) -> tuple[list[Iri], set[Iri]]:
         """Return what some nodes import, and those of them that import something, with their versions."""
@@ -88,6 +109,11 @@ class ImportReader:
 
 IMPORTS_UNREAD = "Whether ontologies that this graph imports are in it could not be found out: ask again in a minute."
 """A warning: what other ontologies say of the same terms may be missing."""
+IMPORTED_WITHOUT_IRI = (
+    "A node without an IRI imports ontologies: whether they are in this graph could not be found out. Names and edges "
+    "of the same terms may be missing."
+)
+"""A warning: the same, and asking again does not help."""
 
 
 def imports_missing(count: int, listed: str) -> str:

@@ -27,7 +27,7 @@ from gateway.terms.iri import SCHEMA_TERM_CLASSES, is_iri, is_reached_by, local_
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.well_known_prefixes import WELL_KNOWN
-from gateway.tools.imports import IMPORTS_UNREAD, ImportReader, imports_missing
+from gateway.tools.imports import IMPORTED_WITHOUT_IRI, IMPORTS_UNREAD, ImportReader, Unread, imports_missing
 from gateway.tools.shapes import ShapeReader, Values
 
 _LISTED = 40
@@ -233,7 +233,7 @@ class SchemaDescriber:
         self,
         view: SchemaView,
         values: Values | None,
-        missing: Sequence[Iri] | None,
+        missing: Sequence[Iri] | Unread,
         in_language: Mapping[Iri, str],
         nameless: NamelessNodes | None,
         count: int,
@@ -242,7 +242,7 @@ class SchemaDescriber:
     ) -> SchemaPage:
         """Return the page with at most so many types and as many predicates, and, if it is whole, all prefixes.
 
-        `missing` are imports that are not in the graph; None where that could not be found out.
+        `missing` are imports that are not in the graph, or why that could not be found out.
         """
         schema, shorten = view.schema, self._prefixes.shorten
         writer = ShapeWriter(view.chooser, self._prefixes)
@@ -275,7 +275,7 @@ class SchemaDescriber:
         labels = {shorten(iri): labelled[iri] for iri in sorted(labelled, key=self._prefixes.declared_form)}
         return SchemaPage(
             description=self._description(schema),
-            complete=view.comprehensive and missing is not None and not missing,
+            complete=view.comprehensive and not missing,
             types=ids[: len(types)],
             predicates=ids[len(types) :],
             types_total=len(schema.types),
@@ -336,9 +336,9 @@ class SchemaDescriber:
         parts = (own, world, *names, self._about_floods(schema))
         return " ".join(part for part in (*parts, self._about_hubs(schema)) if part)
 
-    def _about_imports(self, missing: Sequence[Iri] | None) -> list[str]:
-        if missing is None:
-            return [IMPORTS_UNREAD]
+    def _about_imports(self, missing: Sequence[Iri] | Unread) -> list[str]:
+        if isinstance(missing, Unread):
+            return [IMPORTED_WITHOUT_IRI if missing is Unread.WITHOUT_IRI else IMPORTS_UNREAD]
         return [imports_missing(len(missing), self._prefixes.listed(missing))] if missing else []
 
     def _about_names(self, schema: Schema) -> str:
@@ -412,7 +412,8 @@ NO_SHAPE = "node_types: nodes without a type have no shape."
 def share_of_blank_nodes(edges: int, of: int, types: str) -> str:
     """Return how many of all edges have a blank node at an end, and which types most of these nodes have."""
     share = max(1, round(100 * edges / max(1, of)))
-    return f"{share} % of the edges ({edges:,} of {of:,}) have a blank node at an end; most of these are {types}."
+    most = f"; most of these are {types}" if types else ""
+    return f"{share} % of the edges ({edges:,} of {of:,}) have a blank node at an end{most}."
 
 
 def names_compared(predicates: str) -> str:

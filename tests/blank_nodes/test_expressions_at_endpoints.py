@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from gateway.settings.endpoint import EngineName
+from gateway.tools.imports import IMPORTED_WITHOUT_IRI
 from tests.blank_nodes.small_endpoint import answers, in_file, served
 from tests.examples import some
 
@@ -216,3 +217,64 @@ async def test_an_answer_that_a_type_may_miss_which_an_expression_says_is_not_co
     async with served(_OWL + _AS_TYPE, engine=engine, renames=engine == "blazegraph") as (gateway, _):
         answer = (await gateway.call(tool, arguments, shape="reference")).as_json()
     assert answer["complete"] is False
+
+
+_DATA: Final = """x:a a owl:Class ; rdfs:subClassOf [ a owl:Restriction ; owl:onProperty x:p ; owl:hasValue 5 ] .
+    x:b a owl:Class ; x:p 7 . x:c a owl:Class ; x:q x:b ."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_nodes_of_which_expressions_may_say_a_property_are_not_left_out_of_a_condition(
+    engine: EngineName,
+) -> None:
+    asked = [
+        ("search_entities", {"node_types": ["owl:Class"], "where": [f"{predicate} exists"], "show": "id"})
+        for predicate in ("x:p", "x:q")
+    ]
+    async with served(_OWL + _DATA, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        restricted, other = await answers(gateway, asked)
+    assert (restricted["complete"], restricted["rows"]) == (False, [["x:b"]])
+    assert (other["complete"], other["rows"]) == (True, [["x:c"]])
+
+
+_SELF: Final = "[ owl:onProperty x:p ; owl:hasSelf true ]"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_content_that_two_expressions_say_stands_there_once(engine: EngineName) -> None:
+    turtle = f"x:a rdfs:subClassOf {_SELF} , {_SELF} ; x:q x:b ."
+    async with served(_OWL + turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        (answer,) = await answers(gateway, [("describe_entity", {"id": "x:a"})])
+    assert answer["x:p"] == {"owl:hasSelf": True}
+
+
+async def test_what_restricts_a_name_is_no_name(tmp_path: Path) -> None:
+    restrictions = (
+        "[ a owl:Restriction ; owl:onProperty rdfs:label ; owl:hasValue 'Zed' ]",
+        "[ a owl:Restriction ; owl:onProperty rdfs:comment ; owl:someValuesFrom xsd:string ]",
+        "[ a owl:Restriction ; owl:onProperty rdfs:label ; owl:maxCardinality 1 ]",
+    )
+    turtle = f"""@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+        x:a a owl:Class ; x:q x:b ; rdfs:subClassOf {" , ".join(restrictions)} ."""
+    asked = [("describe_entity", {"id": "x:a"}), ("search_entities", {"query": "Zed"})]
+    expected = await in_file(tmp_path, _OWL + turtle, asked)
+    async with served(_OWL + turtle) as (gateway, _):
+        found = await answers(gateway, asked)
+    for described, searched in (expected, found):
+        assert not {"name", "description", "synonyms"}.intersection(described)
+        assert len(described["rdfs:subClassOf"]) == len(restrictions)
+        assert searched["result"] == []
+    assert found[0] == expected[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_imports_of_a_node_without_an_iri_and_a_type_are_told_as_such(engine: EngineName) -> None:
+    turtle = "[] owl:imports x:y . x:a x:q x:b ."
+    async with served(_OWL + turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        await gateway.wait_until_ready()
+        schema = await gateway.describe_schema()
+    assert not schema.complete
+    assert schema.warnings is not None
+    of_imports, of_blank_nodes = schema.warnings
+    assert of_imports == IMPORTED_WITHOUT_IRI
+    assert of_blank_nodes == "50 % of the edges (1 of 2) have a blank node at an end."
