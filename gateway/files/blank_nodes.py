@@ -49,6 +49,7 @@ from gateway.terms.iri import (
     RDF_REIFIES,
     RDF_TYPE,
     REACHED_BY,
+    REIFICATION,
     RESTRICTION,
     XSD,
 )
@@ -267,7 +268,7 @@ def _written(
     reached: dict[tuple[str, str], None] = {}
     for subject, predicate, value in folded.triples:
         if value[0] == "_":
-            if value in iris and value not in typed and len(predicate) <= _LONGEST:
+            if value in iris and value not in typed and _gives_type(predicate):
                 reached[value, predicate] = None
             yield f"{iri_of(subject, subject)} {predicate} {iri_of(value, value)} .\n"
         else:
@@ -287,6 +288,11 @@ def _written(
             text = literal(position, f"{XSD}integer") if position.isdecimal() else f'"{position}"'
             yield f"{reifier} {_POSITION} {text} .\n"
     yield from _statements_of(stated, renamed)
+
+
+def _gives_type(predicate: str) -> bool:
+    """Return whether a node that has no type has one by what leads to it with a predicate."""
+    return len(predicate) <= _LONGEST and predicate[1:-1] not in REIFICATION
 
 
 def _statements_of(

@@ -19,6 +19,10 @@ _SOME: Final = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:
 
 _ALL_DISJOINT: Final = "[] a owl:AllDisjointClasses ;"
 
+_TO_SOME: Final = f"owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget {_SOME} ; x:source 'P1'"
+
+_OF_SOME: Final = f"[] a owl:Axiom ; owl:annotatedSource x:a ; {_TO_SOME} ."
+
 GRAPHS: Final = {
     "restriction": f"x:a rdfs:subClassOf {_SOME} . x:b x:q x:c .",
     "type of an individual": f"x:a a {_SOME} . x:b x:q x:c .",
@@ -61,6 +65,8 @@ GRAPHS: Final = {
     "all disjoint with an IRI": "x:l a owl:AllDisjointClasses ; owl:members ( x:a x:b ) . x:a x:p x:c .",
     "all disjoint with an expression": f"{_ALL_DISJOINT} owl:members ( x:a x:b {_SOME} ) .",
     "disjoint union": "x:a owl:disjointUnionOf ( x:b x:c ) . x:b x:q x:c .",
+    "annotation of no axiom": f"x:a rdfs:subClassOf x:c . {_OF_SOME}",
+    "two annotations of an axiom": f"x:a rdfs:subClassOf {_SOME} . {_OF_SOME} {_OF_SOME.replace('P1', 'P2')}",
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",
 }
 
@@ -278,3 +284,76 @@ async def test_imports_of_a_node_without_an_iri_and_a_type_are_told_as_such(engi
     of_imports, of_blank_nodes = schema.warnings
     assert of_imports == IMPORTED_WITHOUT_IRI
     assert of_blank_nodes == "50 % of the edges (1 of 2) have a blank node at an end."
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+@pytest.mark.parametrize("seed", ["x:a", "x:b"])
+async def test_annotations_of_an_axiom_leave_nothing_unread(seed: str, engine: EngineName) -> None:
+    turtle = _OWL + GRAPHS["two annotations of an axiom"]
+    async with served(turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": [seed], "max_hops": 1}, shape="reference")).as_json()
+    assert answer["complete"]
+    (edge,) = [edge for edge in answer["edges"] if edge["predicate"] == "x:p"]
+    assert edge["metadata"]["source_documents"] == ["P1", "P2"]
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+@pytest.mark.parametrize("owner", ["x:a", "_:n"])
+async def test_the_annotation_of_a_list_is_told_as_unread(owner: str, engine: EngineName) -> None:
+    turtle = f"""x:d x:q {owner} . {owner} x:p ( x:b x:c ) ; x:q x:e . [] a owl:Axiom ; owl:annotatedSource {owner} ;
+        owl:annotatedProperty x:p ; owl:annotatedTarget ( x:b x:c ) ; x:source 'P1' ."""
+    async with served(_OWL + turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:b"], "max_hops": 1}, shape="reference")).as_json()
+    assert answer["degraded"] == {"metadata_failed": 1}
+
+
+async def test_an_annotation_of_another_list_leaves_the_evidence_of_one_whole() -> None:
+    turtle = """x:a x:p ( x:b x:c ) ; x:q ( x:d ) . [] a owl:Axiom ; owl:annotatedSource x:a ;
+        owl:annotatedProperty x:q ; owl:annotatedTarget ( x:d ) ; x:source 'P1' ."""
+    async with served(_OWL + turtle) as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:b"], "max_hops": 1}, shape="reference")).as_json()
+    assert "degraded" not in answer
+
+
+async def test_an_annotation_of_an_axiom_about_a_blank_node_is_evidence_of_its_edge() -> None:
+    turtle = f"""x:c x:q _:n . _:n rdfs:label 'it' ; rdfs:subClassOf {_SOME} .
+        [] a owl:Axiom ; owl:annotatedSource _:n ; {_TO_SOME} ."""
+    async with served(_OWL + turtle) as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:b"], "max_hops": 1}, shape="reference")).as_json()
+    assert [edge["metadata"] for edge in answer["edges"]] == [{"source_documents": ["P1"], "restriction": "some"}]
+    assert answer["complete"]
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+async def test_an_annotation_of_an_axiom_that_the_graph_does_not_state_is_counted_as_unread(engine: EngineName) -> None:
+    turtle = _OWL + GRAPHS["annotation of no axiom"]
+    async with served(turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:b"], "max_hops": 1}, shape="reference")).as_json()
+    assert answer["complete"] is False
+    assert answer["blank_node_edges"] == 1
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+async def test_an_annotation_of_two_axioms_at_once_is_evidence_of_none(engine: EngineName) -> None:
+    turtle = f"x:a rdfs:subClassOf {_SOME} . x:c rdfs:subClassOf {_SOME} . "
+    turtle += _OF_SOME.replace("Source x:a", "Source x:a , x:c")
+    async with served(_OWL + turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        for seed in ("x:a", "x:c"):
+            answer = (await gateway.call("bfs_query", {"seeds": [seed], "max_hops": 1}, shape="reference")).as_json()
+            assert all("source_documents" not in edge.get("metadata", {}) for edge in answer["edges"])
+            assert answer["degraded"] == {"metadata_failed": 1}
+
+
+@pytest.mark.parametrize("predicate", ["owl:annotatedSource", "rdf:subject"])
+async def test_what_states_something_about_a_triple_gives_its_terms_no_type(predicate: str, tmp_path: Path) -> None:
+    names = (
+        predicate,
+        *(("owl:annotatedProperty", "owl:annotatedTarget") if "owl" in predicate else ("rdf:predicate", "rdf:object")),
+    )
+    turtle = f"""{_OWL} x:a x:p _:n . _:n rdfs:label 'n' ; x:q x:b . [] {names[0]} x:a ; {names[1]} x:p ;
+        {names[2]} _:n ; x:source 'P1' . [] {names[0]} _:n ; {names[1]} x:q ; {names[2]} x:b ; x:source 'P2' ."""
+    asked = [("bfs_query", {"seeds": ["x:a"], "max_hops": 1})]
+    async with served(turtle) as (gateway, _):
+        at_endpoint = await answers(gateway, asked)
+    for answer in (*at_endpoint, *await in_file(tmp_path, turtle, asked)):
+        assert answer["schema_summary"]["entity_types_found"] == ["(x:p)", "untyped"]

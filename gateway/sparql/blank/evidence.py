@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
 from gateway.errors import EndpointFault, Fault
@@ -16,7 +17,7 @@ from gateway.graph.values import Triple as EdgeTriple
 from gateway.graph.walks import expressions_in, list_members
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.contents import Content
+from gateway.sparql.blank.contents import TO_OBJECT, Content, Kind
 from gateway.sparql.blank.edges import Known
 from gateway.sparql.blank.keys import NodeId, by_key
 from gateway.sparql.blank.lookup import BlankLookup
@@ -27,10 +28,14 @@ from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows
 from gateway.sparql.table import edge as edge_of
 from gateway.sparql.table import term as any_term
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import ARRAY, ORDER, RDF_NIL, RDF_SUBJECT, RDF_TYPE, is_blank_node
+from gateway.terms.iri import ANNOTATED, ARRAY, ORDER, RDF_NIL, RDF_PREDICATE, RDF_SUBJECT, RDF_TYPE, is_blank_node
 from gateway.terms.literals import Literal
 
 _UNREAD: Final = Mark(EndpointFault("What is stated about edges of blank nodes is not read in every way."))
+
+_UNREAD_LIST: Final = Mark(EndpointFault("What is stated about a list is not read."))
+
+_TO_PREDICATE: Final = frozenset((RDF_PREDICATE, ANNOTATED[1]))
 
 _UNREAD_VALUE: Final = Mark(EndpointFault("A value of what is stated about an edge could not be read."))
 
@@ -158,6 +163,40 @@ class BlankEvidence:
                 one.nodes += ((form, node) for node in answer.nodes)
                 one.mark = one.mark if answer.mark.whole else answer.mark
         return await self._of_nodes(stated, call)
+
+    async def unread_of_lists(self, edges: Iterable[Edge], call: Call) -> Mapping[Edge, Mark]:
+        """Return the marks of those edges to members of lists whose list something may be stated about.
+
+        What is stated about a triple whose object is a list is not read.
+        """
+        edges = list(edges)
+        try:
+            ways = await self._in_use.ways(call) if edges else ()
+        except Fault as fault:
+            return dict.fromkeys(edges, Mark(fault))
+        if not {"statements", "axioms"}.intersection(ways):
+            return {}
+        stating = await self._lookup.stating(list(dict.fromkeys(edge.subject for edge in edges)), call)
+        every = list(dict.fromkeys(end.key for one in stating.values() for end in one.ends))
+        contents = await self._lookup.contents(every, call)
+        objects = {
+            key: [end.value for p, end in one.says if p in TO_OBJECT and isinstance(end, BlankTerm)]
+            for key, one in contents.items()
+        }
+        lists = await self._lookup.contents(list(dict.fromkeys(chain.from_iterable(objects.values()))), call)
+
+        def may_be_about(key: Iri, edge: Edge) -> bool:
+            about = contents[key]
+            names = {end for p, end in about.says if p in _TO_PREDICATE}
+            are_lists = any(not lists[one].mark.whole or lists[one].own_kind is Kind.LIST for one in objects[key])
+            return not about.mark.whole or (IriTerm(edge.predicate) in names and are_lists)
+
+        return {
+            edge: _UNREAD_LIST if stating[edge.subject].mark.whole else stating[edge.subject].mark
+            for edge in edges
+            if not stating[edge.subject].mark.whole
+            or any(may_be_about(end.key, edge) for end in stating[edge.subject].ends)
+        }
 
     async def _stating(self, form: _Form, edges: Sequence[EdgeTriple], call: Call) -> Mapping[EdgeTriple, _Nodes]:
         """Return the nodes that state something about each edge in one way."""

@@ -19,19 +19,19 @@ from weakref import WeakKeyDictionary
 from gateway.errors import Fault
 from gateway.files.expression_edges import Expressions, fold_expressions
 from gateway.files.expression_selections import READ_INWARDS, READ_OUTWARDS
-from gateway.files.ntriples import Terms, is_blank, node
+from gateway.files.ntriples import Terms, node
 from gateway.graph.call import Call, Deadline, Requester
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark
 from gateway.graph.values import Value as ValueOfNode
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.contents import TO_OBJECT, Content, ContentReader, Kind, groups_of, is_evidence
+from gateway.sparql.blank.contents import TO_OBJECT, TO_SUBJECT, Content, ContentReader, Kind, groups_of, is_evidence
 from gateway.sparql.blank.edges import with_cells
 from gateway.sparql.blank.keys import is_key
 from gateway.sparql.blank.lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, Table, Term, integer, iri, read
+from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, integer, iri, read
 from gateway.sparql.table import value as value_of
 from gateway.terms.iri import (
     ANNOTATED,
@@ -63,17 +63,24 @@ _ROUNDS: Final = 24
 _IN_FILES: Final = dict(zip(ANNOTATED, (RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT), strict=True))
 """Annotations of axioms as files are read."""
 
+_OF_TRIPLE: Final = frozenset((*_IN_FILES, *_IN_FILES.values()))
+"""Predicates to the terms of the triple about which something is stated."""
+
+_OBJECT: Final = node(RDF_OBJECT)
+
+_TO_ENDS: Final = frozenset((*TO_SUBJECT, *TO_OBJECT))
+
 
 @dataclass(slots=True)
 class _Stated:
     """What is stated about expressions.
 
     Attributes:
-        owners: The nodes with an IRI of which it was read, or is.
+        owners: The nodes of which it was read, or is: IRIs, or keys.
         triples: Triples of the nodes that state it, as files have them.
         terms: The terms in them.
         labels: The labels of these nodes.
-        unread: The nodes with an IRI of which it was not read.
+        unread: The nodes of which it was not read: IRIs, or keys.
     """
 
     owners: set[Iri] = field(default_factory=set)
@@ -90,8 +97,12 @@ class _Stated:
         """Add what a node states; return whether nothing of it is left out."""
         label = label_of(key)
         self.labels.add(label)
+        terms = [predicate for predicate, _ in content.says if predicate in _OF_TRIPLE]
+        if len({_IN_FILES.get(predicate, predicate) for predicate in terms}) < len(terms):
+            # It is not known which axiom is meant.
+            return False
         for predicate, end in content.says:
-            if isinstance(end, BlankTerm) and predicate not in TO_OBJECT:
+            if isinstance(end, BlankTerm) and predicate not in _TO_ENDS:
                 return False
             self.terms[term_of(end)] = end
             self.triples[label, node(_IN_FILES.get(predicate, predicate)), term_of(end)] = None
@@ -160,12 +171,17 @@ class ExpressionReader:
     async def _read_stated(self, known: _Read, call: Call) -> None:
         """Read what is stated about the axioms of expressions, by copies of these."""
         stated = known.stated
-        about = (name_of(one[0]) for group in known.groups.values() for one in group or () if not is_blank(one[0]))
-        owners = [one for one in dict.fromkeys(about) if one not in stated.owners]
+        about = (name_of(one[0]) for group in known.groups.values() for one in group or ())
+        owners = [one for one in dict.fromkeys(about) if one not in stated.owners and one not in known.groups]
         stated.owners.update(owners)
-        ends = await self._contents.stating(owners, call) if owners else {}
+        named = [one for one in owners if not is_key(one)]
+        ends = await self._contents.stating(named, call) if named else {}
         keys = {owner: [end.key for end in one.ends] for owner, one in ends.items()}
         stated.unread |= {owner for owner, one in ends.items() if not one.mark.whole}
+        blank = [one for one in owners if is_key(one)]
+        beside = await self._contents.read(blank, call) if blank else {}
+        keys |= {owner: _stating(beside[owner]) for owner in blank}
+        stated.unread |= {owner for owner in blank if not beside[owner].mark.whole}
         every = list(dict.fromkeys(key for some in keys.values() for key in some))
         contents = await self._contents.read(every, call) if every else {}
         copies = {key: _copies(contents[key]) for key in every}
@@ -180,15 +196,16 @@ class ExpressionReader:
 
     async def _folded_together(self, known: _Read, call: Call) -> Lists:
         """Return what all expressions of a call say."""
-        triples = dict.fromkeys(triple for group in known.groups.values() for triple in group or ())
+        again = _read_again(known, self._contents.contents(call))
+        read = (group for group in known.groups.values() if group and id(group) not in again)
+        triples = dict.fromkeys(triple for group in read for triple in group)
         # Engines answer in any order.
-        every = sorted({**triples, **known.stated.triples})
-        left_out = known.stated.labels.union(map(label_of, known.groups))
-        fold = partial(self._fold, every, known.stated, left_out)
+        every = sorted({**triples, **dict.fromkeys(known.stated.triples)})
+        fold = partial(self._fold, every, known.stated)
         return await in_thread(call, fold, unless=len(every) <= FEW_FOR_A_THREAD)
 
-    def _fold(self, triples: list[Terms], stated: _Stated, left_out: AbstractSet[str], _: Deadline) -> Lists:
-        return self._folded(fold_expressions(triples), stated, left_out)
+    def _fold(self, triples: list[Terms], stated: _Stated, _: Deadline) -> Lists:
+        return self._folded(fold_expressions(triples), stated)
 
     async def _read(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Terms, ...] | None]:
         """Return the triples of expressions by each of their blank nodes."""
@@ -225,20 +242,21 @@ class ExpressionReader:
         known = await self._contents.read(keys, call)
         return [key for key in dict.fromkeys(keys) if not is_evidence(known[key])]
 
-    def _folded(self, read: Expressions, stated: _Stated, left_out: AbstractSet[str]) -> Lists:
+    def _folded(self, read: Expressions, stated: _Stated) -> Lists:
         """Return what expressions say as edges by either end, and as values.
+
+        Copies in annotations of axioms that no expression says stay edges of blank nodes that are no nodes.
 
         Args:
             read: What they say.
             stated: What is stated about them.
-            left_out: The labels of their parts, which annotations of axioms that no expression says leave.
         """
         says: defaultdict[Terms, list[Assertion]] = defaultdict(list)
         for edge_of, said in read.stated:
             says[edge_of].append(_assertion(said, stated.terms))
         edges: defaultdict[Iri, dict[ListEdge, None]] = defaultdict(dict)
         for subject, predicate, value in read.triples:
-            if predicate[1:-1] in self._rule.excepted or not left_out.isdisjoint((subject, value)):
+            if predicate[1:-1] in self._rule.excepted or not stated.labels.isdisjoint((subject, value)):
                 continue
             of_edge = tuple(says.get((subject, predicate, value), ()))
             edge = ListEdge(name_of(subject), predicate[1:-1], name_of(value), (), of_edge)
@@ -426,6 +444,35 @@ def _fits(group: Iterable[Iri], triples: Sequence[Terms], copies: Iterable[Iri])
 def _copies(content: Content) -> list[Iri]:
     """Return the blank nodes that are objects of the triples about which a node states something."""
     return [end.value for predicate, end in content.says if predicate in TO_OBJECT and isinstance(end, BlankTerm)]
+
+
+def _read_again(known: _Read, contents: Mapping[Iri, Content]) -> set[int]:
+    """Return which expressions are copies in annotations that were read by other keys: one walk to them of several."""
+    stated = known.stated
+    again: set[int] = set()
+    labels = set(map(label_of, known.groups))
+    in_use = {name_of(value) for _, predicate, value in stated.triples if predicate == _OBJECT}
+    read = stated.owners - stated.unread
+    for key, group in known.groups.items():
+        said = contents[key].said
+        stating = [end.value for predicate, end in said if predicate in TO_OBJECT and isinstance(end, BlankTerm)]
+        about = [end for one in stating if one in contents for end in _subjects(contents[one])]
+        is_read = key not in in_use and about and read.issuperset(about)
+        if group and is_read and all(subject in labels for subject, _, _ in group):
+            again.add(id(group))
+    return again
+
+
+def _subjects(content: Content) -> list[Iri]:
+    """Return the subjects of the triples about which a node states something."""
+    return [
+        end.value for predicate, end in content.says if predicate in TO_SUBJECT and isinstance(end, BlankTerm | IriTerm)
+    ]
+
+
+def _stating(content: Content) -> list[Iri]:
+    """Return the blank nodes that state something about triples whose subject a node is."""
+    return [end.value for predicate, end in content.said if predicate in TO_SUBJECT and isinstance(end, BlankTerm)]
 
 
 def _assertion(said: Iterable[tuple[str, str]], terms: Mapping[str, Term]) -> Assertion:

@@ -28,6 +28,7 @@ from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.blank.all_different import AllDifferentReader
 from gateway.sparql.blank.beside import Around, BesideReader
 from gateway.sparql.blank.contents import (
+    TO_SUBJECT,
     BlankEnd,
     BlankEnds,
     Content,
@@ -291,6 +292,20 @@ class BlankLookup:
         known = await self._reader.read(keys, call)
         return {key: known[key] for key in keys}
 
+    async def stating(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, BlankEnds]:
+        """Return the blank nodes that state something about triples of some nodes whose objects are blank nodes."""
+        named, blank = apart(nodes)
+        found = dict(await self._reader.stating(named, call) if self._reader is not None and named else {})
+        for one in await self.asked(blank, call):
+            said = () if one.content is None else one.content.said
+            ends = [
+                BlankEnd(predicate, end.value, is_incoming=True)
+                for predicate, end in said
+                if predicate in TO_SUBJECT and isinstance(end, BlankTerm)
+            ]
+            found[one.node] = BlankEnds(tuple(ends), one.mark)
+        return found
+
     async def members(self, keys: Sequence[Iri], predicates: Collection[Iri], call: Call) -> tuple[Sequence[Iri], bool]:
         """Return the keys of the members of those of some blank nodes that are lists, and whether these are all.
 
@@ -432,7 +447,10 @@ class BlankLookup:
         wanted = frozenset(edges)
         found: dict[Edge, Sequence[Assertion]] = {}
         read = {id(lists): lists for lists in known.lists.values() if lists is not None}
-        unread = {**unread, **{node: _UNSTATED for lists in read.values() for node in lists.unstated}}
+        unread = {
+            **unread,
+            **{known.ids.get(node, node): _UNSTATED for lists in read.values() for node in lists.unstated},
+        }
         for lists in read.values():
             for member in dict.fromkeys(chain.from_iterable(lists.edges.values())):
                 if not member.assertions:

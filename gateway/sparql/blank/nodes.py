@@ -59,7 +59,18 @@ from gateway.sparql.evidence import EvidenceReader, WaysInUse
 from gateway.sparql.nodes import NodeReader
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.walks import WalkReader, literals_of
-from gateway.terms.iri import NEGATED, ONE_OF, OWN, RDF_NIL, RDFS_MEMBER, RESTRICTED, STATED, XSD, is_blank_node
+from gateway.terms.iri import (
+    NEGATED,
+    ONE_OF,
+    OWN,
+    POSITION,
+    RDF_NIL,
+    RDFS_MEMBER,
+    RESTRICTED,
+    STATED,
+    XSD,
+    is_blank_node,
+)
 from gateway.terms.literals import Literal
 
 _UNCERTAIN: Final = frozenset((RESTRICTED, ONE_OF, NEGATED))
@@ -363,6 +374,9 @@ class BlankNodes:
         for edge, said in says.items():
             certain = [_IS_STATED] if edge in stated else []
             found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *said, *certain))
+        of_lists = [edge for edge, said in says.items() if any(POSITION in one.properties for one in said)]
+        for edge, mark in (await self._evidence.unread_of_lists(of_lists, call)).items():
+            found[edge] = replace(found[edge], mark=mark if found[edge].mark.whole else found[edge].mark)
         for edge in edges:
             unread_end = unread_owners.get(edge.subject) or unread_owners.get(edge.object)
             if unread_end is not None and found[edge].mark.whole:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Final
 
 from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
@@ -24,6 +25,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
 from gateway.sparql.table import optional as optional_term
 from gateway.terms.iri import (
+    ANNOTATED,
     ARRAY,
     HAS_VALUE,
     MAX_IRI,
@@ -54,6 +56,10 @@ def is_to_member(predicate: Iri) -> bool:
     return predicate == HAS_VALUE or is_list_part(predicate)
 
 
+_OF_TRIPLES: Final = frozenset((*REIFICATION, *ANNOTATED))
+"""Predicates from what states something about a triple to its terms: they say nothing of what these are."""
+
+
 def said_by(
     contents: Mapping[Iri, Content], types: Sequence[Iri] = (), of_lists: Mapping[Iri, Sequence[Iri]] | None = None
 ) -> Table:
@@ -70,7 +76,9 @@ def said_by(
         if types and not any(predicate in types and isinstance(end, IriTerm) for predicate, end in content.says):
             by_lists = (of_lists or {}).get(node, ())
             said = (predicate for predicate, _ in content.said if not (by_lists and is_to_member(predicate)))
-            leading = dict.fromkeys(predicate for predicate in (*said, *by_lists) if len(predicate) <= _LONGEST)
+            leading = dict.fromkeys(
+                one for one in (*said, *by_lists) if len(one) <= _LONGEST and one not in _OF_TRIPLES
+            )
             rows += ((node, types[0], IriTerm(f"{REACHED_BY}{predicate}")) for predicate in leading)
     return Table(
         len(rows),
