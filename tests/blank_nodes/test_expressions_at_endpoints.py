@@ -357,3 +357,12 @@ async def test_what_states_something_about_a_triple_gives_its_terms_no_type(pred
         at_endpoint = await answers(gateway, asked)
     for answer in (*at_endpoint, *await in_file(tmp_path, turtle, asked)):
         assert answer["schema_summary"]["entity_types_found"] == ["(x:p)", "untyped"]
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+async def test_an_edge_to_a_blank_node_that_is_a_triple_too_is_told_as_stated(engine: EngineName) -> None:
+    turtle = "x:a x:p _:n ; rdfs:subClassOf [ owl:onProperty x:p ; owl:hasValue _:n ] . _:n rdfs:label 'n' ; x:q x:b ."
+    async with served(_OWL + turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="reference")).as_json()
+    (said,) = [edge["metadata"] for edge in answer["edges"] if edge["predicate"] == "x:p"]
+    assert {"stated": True} in said["assertions"]

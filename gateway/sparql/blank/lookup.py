@@ -306,6 +306,22 @@ class BlankLookup:
             found[one.node] = BlankEnds(tuple(ends), one.mark)
         return found
 
+    async def stated(self, edges: Sequence[Edge], call: Call) -> tuple[frozenset[Edge], Mapping[Iri, Mark]]:
+        """Return those of some edges with a blank end that are triples of the graph, and the marks of unread ends."""
+        ends = {end for edge in edges for end in (edge.subject, edge.object) if is_blank_node(end)}
+        asked = await self.asked(sorted(ends), call)
+        contents = {one.node: one.content for one in asked}
+
+        def is_stated(edge: Edge) -> bool:
+            is_subject = is_blank_node(edge.subject)
+            at, other = (edge.subject, edge.object) if is_subject else (edge.object, edge.subject)
+            content = contents.get(at)
+            part = NodeId.of(other) if is_blank_node(other) else None
+            end = IriTerm(other) if part is None else BlankTerm(part.key)
+            return content is not None and (edge.predicate, end) in (content.says if is_subject else content.said)
+
+        return frozenset(filter(is_stated, edges)), {one.node: one.mark for one in asked if not one.mark.whole}
+
     async def members(self, keys: Sequence[Iri], predicates: Collection[Iri], call: Call) -> tuple[Sequence[Iri], bool]:
         """Return the keys of the members of those of some blank nodes that are lists, and whether these are all.
 

@@ -391,17 +391,20 @@ class BlankNodes:
             edge
             for edge, said in says.items()
             if not edge.predicate.startswith(OWN)
-            and not (is_blank_node(edge.subject) or is_blank_node(edge.object))
             and any(not _UNCERTAIN.isdisjoint(one.properties) for one in said)
             and not any(STATED in one.properties for one in said)
         ]
+        blank = [edge for edge in uncertain if is_blank_node(edge.subject) or is_blank_node(edge.object)]
+        of_blank, unread = await self._lookup.stated(blank, call)
+        uncertain = [edge for edge in uncertain if edge not in blank]
         if not uncertain:
-            return frozenset(), {}
+            return of_blank, unread
         subjects, predicates = ({edge.subject for edge in uncertain}, {edge.predicate for edge in uncertain})
         objects = frozenset(edge.object for edge in uncertain)
         read = await self._named.edges.among(sorted(subjects), objects, call, predicates=tuple(sorted(predicates)))
         stated = frozenset(edge for one in read.values() for edge in one.edges)
-        return stated.intersection(uncertain), {node: one.mark for node, one in read.items() if not one.mark.whole}
+        unread = {**unread, **{node: one.mark for node, one in read.items() if not one.mark.whole}}
+        return stated.intersection(uncertain) | of_blank, unread
 
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node; see `GraphStore.ends`."""
