@@ -443,6 +443,13 @@ def _expressions_of(triples: Sequence[Triple]) -> set[object]:
     return found
 
 
+_OF_TRIPLES: Final = {
+    *(f"{RDF}{part}" for part in ("reifies", "subject", "predicate", "object")),
+    *(f"{OWL}annotated{part}" for part in ("Source", "Property", "Target")),
+}
+"""Predicates of evidence to the terms of its triple, by which no blank node has a type."""
+
+
 def _types_of(triples: Iterable[Triple], nodes: Iterable[Node], rule: EdgeRule) -> dict[Node, frozenset[str]]:
     typed: set[Term] = set()
     types: defaultdict[Term, set[str]] = defaultdict(set)
@@ -452,7 +459,7 @@ def _types_of(triples: Iterable[Triple], nodes: Iterable[Node], rule: EdgeRule) 
             typed.add(s)
         if str(p) in rule.type_predicates and isinstance(o, URIRef):
             types[s].add(str(o))
-        if isinstance(o, BNode):
+        if isinstance(o, BNode) and str(p) not in _OF_TRIPLES:
             reached[o].add(f"({p})")
     for node, names in reached.items():
         if node not in typed:
