@@ -21,7 +21,7 @@ from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
 from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.arguments import DescribeEntities, DescribeEntity
-from gateway.errors import EdgesCapped, EndpointFault, Fault, InputError, quoted
+from gateway.errors import EdgesCapped, EndpointFault, Fault, InputError, Resting, quoted
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.counts import EdgeCounts
@@ -345,7 +345,10 @@ class EntityDescriber:
         found: dict[Iri, PageNode | Fault | None] = {}
         for iri in iris:
             marks = (described[iri].mark, facts[iri].mark, existing.get(iri, _EXISTS).mark)
-            found[iri] = next((mark.fault for mark in marks if not mark.answered), None)
+            # What expressions say may be known in part; of too many rows, any part would look like all.
+            faults = [mark.fault for mark in marks if mark.fault and (mark.fault.smaller or not mark.answered)]
+            # Why an endpoint is left alone says more than that it is.
+            found[iri] = min(faults, key=lambda fault: isinstance(fault, Resting), default=None)
         there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
         async with together() as tasks:
             crossing = tasks.create_task(self._crosser.cross(there, call))
