@@ -339,6 +339,10 @@ def _cuts_of_page(page: _OtherPage, limit: int, shape: Shape) -> Iterator[None]:
         elif isinstance(page, SchemaPage):
             _shorten_schema(page, longest)
         yield
+    if isinstance(page, SearchPage):
+        for one in (page, *page.queries):
+            one.hits = [replace(hit, edges=None) for hit in one.hits]
+        yield
     if isinstance(page, SchemaPage) and page.names:
         names = IdList(list(page.names))
         _cut_ids(names, page.degraded, shape.size_of_part(page) - limit)

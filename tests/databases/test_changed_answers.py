@@ -214,6 +214,9 @@ def _content(answer: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = _with_all_types({key: value for key, value in answer.items() if key not in apart})
     if "next_steps" in found:
         found["next_steps"] = _NAMELESS.sub("", found["next_steps"])
+    if found.get("result") and "match" in found["result"][0]:
+        # How many edges a hit has is left out where they could not be counted.
+        found["result"] = [{key: value for key, value in hit.items() if key != "edges"} for hit in found["result"]]
     return found
 
 

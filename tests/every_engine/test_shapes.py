@@ -62,7 +62,7 @@ async def test_shapes_are_those_of_the_triples_and_counted(engine: Column, graph
     triples, prefixes, profile = facts(engine, graph)
     namespace, names = GRAPHS[graph]
     async with connected(engine.open(graph, profile)) as client:
-        shapes = (await asked(client, "describe_schema", node_types=names))["shapes"]
+        shapes = (await asked(client, "describe_schema", node_types=names, all=True))["shapes"]
     assert {prefixes.expand(type_id) for type_id in shapes} == {f"{namespace}{name}" for name in names}
     for type_id, found in shapes.items():
         assert found["read"].startswith("counted: "), type_id
