@@ -182,7 +182,8 @@ class Question:
         if size > limit:
             assert told, (tool, size)
             causes = CAUSE * max(0, len(expanded.get("incomplete", ())) - 1)
-            assert size <= HEAD + EXPLANATION * self.explain + causes + bytes_of_ids(expanded), (tool, size)
+            ids = bytes_of_ids(expanded) + len(json_text(sent.get("continued", "")).encode())
+            assert size <= HEAD + EXPLANATION * self.explain + causes + ids, (tool, size)
             assert_smallest(expanded)
         elif told:
             # The rest is the explanation.
