@@ -108,13 +108,18 @@ def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
     return [RankedHit(hit, "type") for hit in sorted(hits, key=lambda hit: hit.iri)]
 
 
+_TELLING = 7
+"""Letters of a query that few other words are spelt like."""
+
+
 def near_guesses(best: Iterable[RankedHit], query: str, known: Collection[Iri] = ()) -> list[RankedHit]:
     """Return the guesses that may be meant: those that are spelt alike as a whole, and these.
 
     A name that has some of the words is near if these have two fifths of the letters of the query, or half of its own:
     "Python" for "Python programming language", but not "Great Britain" for "Basil the Great". One that has none is near
     if more than half of its letters, and of those of the query, are in words that are spelt alike: "Rick Springfield"
-    for "Springfeld", but not "Kuala Lumpur" for "koala".
+    for "Springfeld", but not "Kuala Lumpur" for "koala". Of a query of seven letters or more that is spelt alike as a
+    whole, two fifths of the name will do: "Cushing syndrome" for "Cushnig".
 
     Of very many or very long names, spellings are not all compared: the last ones are near by the words they have.
 
@@ -145,7 +150,8 @@ class _Spellings:
         self._add_alike(of_the_query, of_the_name, own)
         query_share, name_share = _share_of(self._words, of_the_query), _share_of(own, of_the_name)
         if one.has_none:
-            return min(query_share, name_share) > _OF_THE_NAME
+            is_all = query_share == 1 and len(self._text) >= _TELLING and name_share >= _OF_THE_QUERY
+            return is_all or min(query_share, name_share) > _OF_THE_NAME
         return query_share >= _OF_THE_QUERY or name_share >= _OF_THE_NAME
 
     def _add_alike(self, of_the_query: set[str], of_the_name: set[str], own: Sequence[str]) -> None:

@@ -118,6 +118,7 @@ OF_ALL = {
     "schema/totals",
     "schema/values",
     "schema/values_of",
+    "search/name_count",
     "names_count",
     "names_page",
 }
@@ -338,6 +339,8 @@ def questions(there: Sample) -> Mapping[str, Sequence[Values]]:
             for words in WORDS
             for values in _searches(there, words)
             for local in ([], local_patterns(words, every=True))
+            # Virtuoso refuses names one step away with local names as too long; searches then say what is not compared.
+            if not (local and values["walks"])
         ],
         "search/letter_classes": [
             {"pattern": patterns(["bjork"])[0], "matching": ["Bj\u00f6rk", "Bjo\u0308rk"], "others": others}
