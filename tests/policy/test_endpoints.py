@@ -86,7 +86,8 @@ async def test_what_a_rule_hides_is_no_node_no_edge_no_name_and_no_query(engine:
             schema = await asked(gateway, "describe_schema", all=True, explain=True)
             for answer in (around, described, found, schema):
                 text = json.dumps(answer)
-                assert "hush" not in text.replace("'hush'", "")
+                # The caller's own word, where it is quoted and where local names are compared with it.
+                assert "hush" not in text.replace("'hush'", "").replace("(?:hush|", "")
                 assert "Secret" not in text
                 assert "salary" not in text
             assert "seen" in str(described)
