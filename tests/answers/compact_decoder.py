@@ -23,11 +23,16 @@ def ends_and_edges(answer: Json) -> Iterator[tuple[str, list[Edge]]]:
         for step, entry in steps.items():
             predicate = first_word(step).removeprefix("<->").removeprefix("^")
             for other in entry if isinstance(entry, list) else [entry]:
-                for text in [other] if isinstance(other, str) else other:
+                for text in [other] if isinstance(other, str) else others_of(other):
                     end = first_word(text)
                     out, into = (node, predicate, end), (end, predicate, node)
                     both = step.startswith("<->")
                     yield end, [out, into] if both else [into] if step.startswith("^") else [out]
+
+
+def others_of(entry: Json) -> Json:
+    """Return the other ends that have evidence; a blank node within an edge is none."""
+    return {} if "_" in entry else entry
 
 
 def first_word(text: str) -> str:
@@ -69,7 +74,7 @@ def types(answer: Json) -> dict[str, str]:
     for steps in answer["edges"].values():
         for step, entry in steps.items():
             for other in entry if isinstance(entry, list) else [entry]:
-                for text in [other] if isinstance(other, str) else other:
+                for text in [other] if isinstance(other, str) else others_of(other):
                     end = first_word(text)
                     said = by_step if isinstance(by_step, str) else by_step.get(first_word(step))
                     if end not in seen and end != answer.get("continued") and isinstance(said, str):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+from tests.answers.compact_decoder import sets
 from tests.harness.report import Judgement, Verdict
 from tests.values.comparing import Period, is_nan, number_of, period_of, read_number, read_period, text_of
 from tests.values.oracle import Expected
@@ -70,7 +71,7 @@ def told(pages: Sequence[Json], expand: Expand) -> Told:
     has_table = "columns" in first
     return Told(
         tuple(nodes),
-        is_ordered=has_table or isinstance(first.get("result", first.get("nodes", [])), list),
+        is_ordered=has_table or isinstance(first.get("result", first.get("edges", [])), list),
         hides_blank_nodes=not has_table and "edges" in first,
         cells=cells,
         found=first.get("found"),
@@ -94,6 +95,9 @@ def _rows(page: Json) -> Iterator[tuple[str, Sequence[Any]]]:
 
 def _listed(page: Json) -> Iterator[str]:
     """Yield the IDs of a page without rows: the hits of a search, or nodes by type, or nodes in order."""
+    if "result" not in page and isinstance(page.get("edges"), Mapping):
+        yield from sorted(sets(page)[0])
+        return
     listed = page.get("result", page.get("nodes", ()))
     for group in listed.values() if isinstance(listed, Mapping) else [listed]:
         for entry in group:

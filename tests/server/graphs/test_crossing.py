@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp.client.client import ConnectMode
 
-from gateway import resources
+from gateway import expand, resources
 from gateway.api import open_gateway
 from gateway.server.gateway_opener import GatewayOpener
 from gateway.server.graph_set import GraphSet, ServedGraph
@@ -62,11 +62,7 @@ async def test_a_link_and_an_identifier_lead_to_nodes_of_the_other_graph(
             crossed = {"graph": "library", "seeds": [entity["also_in"]["library"]], "max_hops": 1}
             answer = (await client.call_tool("bfs_query", crossed)).structured_content or {}
             assert answer["complete"] is True
-            reached = {
-                node.split(" ")[0] if isinstance(node, str) else next(iter(node)).split(" ")[0]
-                for nodes in answer["nodes"].values()
-                for node in nodes
-            }
+            reached = {node["id"] for node in expand(answer)["nodes"]}
             assert reached == {entity["also_in"]["library"], *ends}
 
 
