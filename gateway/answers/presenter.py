@@ -88,7 +88,7 @@ class HeaderBuilder:
             summary=TermSummary((), ()),
             only_predicates=self._followed(question.steering, arguments.only_predicates),
             members=_member_header(question, left),
-            is_one_relation=_is_one_relation(question, left),
+            is_one_relation=await _is_one_relation(question, left),
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
@@ -494,7 +494,7 @@ def _without_names(asked: Steps) -> list[Any]:
     return [one.partition(" ")[0] if isinstance(one, str) else _without_names([*one]) for one in asked or ()]
 
 
-def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
+async def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
     """Return whether all that is left is a seed and one relation of it, in one direction."""
     arguments, whole = question.arguments, left.whole
     if not isinstance(arguments, BfsQuery) or arguments.max_hops > 1 or len(question.seeds) != 1:
@@ -503,9 +503,17 @@ def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
     if len(whole.edges.predicate_counts) != 1 or len(left.edges) > len(left.nodes):
         return False
     (seed,) = question.seeds
-    others = [edge for edge in left.edges if edge.subject != edge.object]
-    leads_out = {edge.subject == seed for edge in others}
-    return len(leads_out) == 1 and len(others) == len(left.nodes) - 1
+
+    def looked_at(end: Deadline) -> bool:
+        leads_out: set[bool] = set()
+        count = 0
+        for edge in end.checking(left.edges):
+            if edge.subject != edge.object:
+                leads_out.add(edge.subject == seed)
+                count += 1
+        return len(leads_out) == 1 and count == len(left.nodes) - 1
+
+    return await in_thread(question.call, looked_at, unless=len(left.edges) <= FEW_FOR_A_THREAD)
 
 
 def _are_types_asked(arguments: TraversalArguments) -> bool:

@@ -341,7 +341,7 @@ def _cuts_of_page(page: _OtherPage, limit: int, shape: Shape) -> Iterator[None]:
         yield
     if isinstance(page, SearchPage):
         for one in (page, *page.queries):
-            one.hits = [replace(hit, edges=None) for hit in one.hits]
+            one.hits, one.guesses = ([replace(hit, edges=None) for hit in hits] for hits in (one.hits, one.guesses))
         yield
     if isinstance(page, SchemaPage) and page.names:
         names = IdList(list(page.names))

@@ -84,11 +84,13 @@ class SchemaReader:
         self._nodes = nodes
         self._profile = profile
         self._wall_clock = wall_clock
+        self._nameless: NamelessNodes | None = None
+        self._nameless_of: tuple[str, bool] | None = None
 
     async def quick_schema(self, call: Call) -> Schema:
         """Return the whole schema where it is counted in a moment, and what a sample shows of a larger graph."""
         # Of what the graph is made of now.
-        self._client.forget()
+        self._forget()
         try:
             with call.within(_QUICK_SECONDS):
                 counted = await self._counted(call)
@@ -116,8 +118,12 @@ class SchemaReader:
             Fault: They could not be counted, in this time or at all.
         """
         # Of what the graph is made of now.
-        self._client.forget()
+        self._forget()
         return await self._schema_of_counted(await self._counted(call), call)
+
+    def _forget(self) -> None:
+        self._client.forget()
+        self._nameless_of = None
 
     async def _counted(self, call: Call) -> _Counted:
         began = self._wall_clock()
@@ -193,17 +199,23 @@ class SchemaReader:
         return {self._nodes.iri(node): count for node, count in rows}
 
     async def nameless(self, schema: Schema, call: Call) -> NamelessNodes | None:
-        """Return how many ends of edges have no name; see `GraphStore.nameless`."""
+        """Return how many ends of edges have no name, counted once for each schema; see `GraphStore.nameless`."""
+        if self._nameless_of != (schema.version, schema.exact):
+            try:
+                with call.reserving(requests=0.5, time=0.5):
+                    self._nameless = await self._count_nameless(schema, call)
+            except Fault:
+                return None
+            self._nameless_of = schema.version, schema.exact
+        return self._nameless
+
+    async def _count_nameless(self, schema: Schema, call: Call) -> NamelessNodes:
         triples = schema.basis.triples if schema.exact else None
-        try:
-            with call.reserving(requests=0.5, time=0.5):
-                if triples is None or triples > _FEW_EDGES:
-                    some = await self._nameless_among(_SAMPLED, call, is_whole=False)
-                    if some.count or triples is None or triples > _COUNTED:
-                        return some
-                return await self._nameless_among(_COUNTED, call, is_whole=True)
-        except Fault:
-            return None
+        if triples is None or triples > _FEW_EDGES:
+            some = await self._nameless_among(_SAMPLED, call, is_whole=False)
+            if some.count or triples is None or triples > _COUNTED:
+                return some
+        return await self._nameless_among(_COUNTED, call, is_whole=True)
 
     async def _nameless_among(self, edges: int, call: Call, *, is_whole: bool) -> NamelessNodes:
         rows = await self._client.rows("nameless", call, *self._rule, edges)

@@ -241,8 +241,9 @@ class NameCount:
             try:
                 rows = (await self._client.rows("search/name_count", call, given)).whole()
                 counts = dict(read(rows, iri("p"), integer("count")))
+                found = counts.pop(_ALL, 0)
                 if triples:
-                    self._local.use_count(counts.pop(_ALL, 0))
+                    self._local.use_count(found)
                     self._are_triples_counted = True
                 self._known[bound] = sum(counts.values()) <= bound
             except Fault as fault:

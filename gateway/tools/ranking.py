@@ -40,6 +40,9 @@ _OF_THE_QUERY = 0.4
 _OF_THE_NAME = 0.5
 """The shares of the letters of a query and of a name, one of which they must have in common if a guess is near."""
 
+_TELLING = 7
+"""Letters of a query that few other words are spelt like."""
+
 _COMMON = frozenset({
     "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "de", "del",
     "della", "des", "di", "do", "du", "el", "en", "et", "il", "la", "las", "le", "les", "los", "una", "das",
@@ -106,10 +109,6 @@ def ranked(hits: Iterable[Hit], query: str) -> list[RankedHit]:
 def by_id(hits: Iterable[Hit]) -> list[RankedHit]:
     """Return the entities that a list of types has, by their IDs."""
     return [RankedHit(hit, "type") for hit in sorted(hits, key=lambda hit: hit.iri)]
-
-
-_TELLING = 7
-"""Letters of a query that few other words are spelt like."""
 
 
 def near_guesses(best: Iterable[RankedHit], query: str, known: Collection[Iri] = ()) -> list[RankedHit]:

@@ -396,7 +396,7 @@ class BlankNodes:
         ]
         blank = [edge for edge in uncertain if is_blank_node(edge.subject) or is_blank_node(edge.object)]
         of_blank, unread = await self._lookup.stated(blank, call)
-        uncertain = [edge for edge in uncertain if edge not in blank]
+        uncertain = [edge for edge in uncertain if not (is_blank_node(edge.subject) or is_blank_node(edge.object))]
         if not uncertain:
             return of_blank, unread
         subjects, predicates = ({edge.subject for edge in uncertain}, {edge.predicate for edge in uncertain})
