@@ -10,7 +10,7 @@ from typing import Literal as Literal_
 
 from gateway.errors import counted, quoted
 from gateway.graph.aggregates import NOTHING_AGGREGATED, Aggregate, Aggregated
-from gateway.graph.call import Call, together
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
@@ -248,29 +248,37 @@ class MemberReader:
 
         Texts of different subjects at the end of a walk of several steps are no translations of each other.
         """
-        hidden: dict[Iri, frozenset[Literal]] = {}
-        if len(walk) == 1:
-            hidden = {node: _translated(one, languages) for node, one in by_node.items()}
-        else:
-            tagged = [node for node, one in by_node.items() if _has_languages(one)]
-            before = await self.ends(tagged, [walk[:-1]], call) if tagged else {walk[:-1]: {}}
-            subjects = {
-                node: [end for end in one.ends if isinstance(end, str)] for node, one in before[walk[:-1]].items()
-            }
-            distinct = list(dict.fromkeys(chain.from_iterable(subjects.values())))
-            last = (await self.ends(distinct, [walk[-1:]], call))[walk[-1:]] if distinct else {}
-            translated = {subject: _translated(one, languages) for subject, one in last.items()}
-            for node in tagged:
-                there = [subject for subject in subjects.get(node, ()) if subject in last]
-                shown = {end for subject in there for end in last[subject].ends if end not in translated[subject]}
-                hidden[node] = frozenset(end for subject in there for end in translated[subject] if end not in shown)
-        left: dict[Iri, Ends] = {}
-        counts = Counter[str]()
-        for node, one in by_node.items():
-            kept = tuple(end for end in one.ends if end not in hidden.get(node, ()))
-            counts.update(end.language for end in one.ends if isinstance(end, Literal) and end not in kept)
-            left[node] = replace(one, ends=kept) if len(kept) < len(one.ends) else one
-        return left, counts
+        before: Mapping[Iri, Ends] = {}
+        last: Mapping[Iri, Ends] = {}
+        tagged = [node for node, one in by_node.items() if _has_languages(one)]
+        if len(walk) > 1 and tagged:
+            before = (await self.ends(tagged, [walk[:-1]], call))[walk[:-1]]
+            subjects = dict.fromkeys(chain.from_iterable(map(_nodes_of, before.values())))
+            last = (await self.ends(list(subjects), [walk[-1:]], call))[walk[-1:]] if subjects else {}
+
+        def in_one(end: Deadline) -> tuple[Mapping[Iri, Ends], Counter[str]]:
+            left = dict(by_node)
+            counts = Counter[str]()
+            for node in end.checking(tagged):
+                one = by_node[node]
+                if before and before[node].blank:
+                    # What they say is not told from what others say.
+                    continue
+                of_subjects = [last[subject] for subject in _nodes_of(before[node])] if before else [one]
+                unread = [each.mark for each in (before.get(node, one), *of_subjects) if not each.mark.whole]
+                if unread:
+                    # A text that only an unread subject has would look like a translation.
+                    left[node] = replace(one, mark=unread[0] if one.mark.whole else one.mark)
+                    continue
+                told = frozenset(chain.from_iterable(each.ends for each in of_subjects))
+                shown = frozenset(chain.from_iterable(in_one_language(each.ends, languages) for each in of_subjects))
+                translations = told - shown
+                hidden = {text for text in one.ends if isinstance(text, Literal) and text in translations}
+                counts.update(text.language for text in hidden)
+                left[node] = replace(one, ends=tuple(text for text in one.ends if text not in hidden))
+            return left, counts
+
+        return await in_thread(call, in_one, unless=len(tagged) <= FEW_FOR_A_THREAD)
 
     async def aggregated(self, types: Iterable[Iri], grouping: Grouping, call: Call) -> tuple[Grouped, int] | None:
         """Return what the engine itself computes over all nodes of some types, and how many these are.
@@ -318,10 +326,8 @@ class MemberReader:
         return {node: Ends(fact.types, fact.left_out, fact.mark) for node, fact in facts.items()}
 
 
-def _translated(one: Ends, languages: Sequence[str]) -> frozenset[Literal]:
-    """Return the texts among ends that say the same as others in a better language."""
-    shown = frozenset(in_one_language(one.ends, languages))
-    return frozenset(end for end in one.ends if isinstance(end, Literal) and end not in shown)
+def _nodes_of(one: Ends) -> list[Iri]:
+    return [end for end in one.ends if isinstance(end, str)]
 
 
 def _has_languages(one: Ends) -> bool:

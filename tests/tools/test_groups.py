@@ -272,6 +272,17 @@ async def test_translations_are_those_of_one_subject_and_counted(
         assert one.get("other_languages") == hidden
 
 
+async def test_where_a_subject_of_texts_cannot_be_read_no_figures_are_shown() -> None:
+    async def hook(query: str) -> None:
+        if "x/q2>" in query and "x/size>" in query:
+            raise EndpointFault("Busy.")
+
+    async with over(WatchedElsewhere(engine(PARTS), hook)) as gateway:
+        answer = (await gateway.search_entities("", ["x:N"], language="en", compute=["distinct part/size"])).as_json()
+    assert not answer["complete"]
+    assert "computed" not in answer
+
+
 @pytest.mark.parametrize(
     ("asked", "argument"),
     [({"group_by": "name"}, "group_by"), ({"compute": ["distinct name"]}, "compute"), ({"group_by": "x:name"}, "")],
