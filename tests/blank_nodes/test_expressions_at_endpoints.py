@@ -149,6 +149,24 @@ async def test_a_blank_node_that_is_stated_about_an_expression_is_told_as_unread
     assert answer["degraded"] == {"metadata_failed": 1}
 
 
+@pytest.mark.parametrize("engine", ["oxigraph", "blazegraph"])
+@pytest.mark.parametrize(
+    ("axiom", "predicate", "target"),
+    [("rdfs:subClassOf", "rdfs:subClassOf", _SOME), ("x:p", "x:p", "( x:b x:c )")],
+    ids=["expression", "list"],
+)
+async def test_what_an_annotation_with_an_iri_says_of_a_blank_node_is_told_as_unread(
+    axiom: str, predicate: str, target: str, engine: EngineName
+) -> None:
+    turtle = f"""x:a {axiom} {target} . x:ax a owl:Axiom ; owl:annotatedSource x:a ; x:source 'P1' ;
+        owl:annotatedProperty {predicate} ; owl:annotatedTarget {target} ."""
+    async with served(_OWL + turtle, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="reference")).as_json()
+        around = (await gateway.call("bfs_query", {"seeds": ["x:b"], "max_hops": 1}, shape="reference")).as_json()
+    assert answer["degraded"] == {"metadata_failed": len(answer["edges"])}
+    assert {edge["predicate"] for edge in around["edges"]} == {"x:p"}
+
+
 async def test_an_expression_that_says_a_type_is_counted() -> None:
     async with served(_OWL + f"x:a a [ owl:intersectionOf ( x:c {_SOME} ) ] .") as (gateway, _):
         answer = (await gateway.call("bfs_query", {"seeds": ["x:a"], "max_hops": 1}, shape="reference")).as_json()

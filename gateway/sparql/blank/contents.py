@@ -71,6 +71,8 @@ _ROUNDS: Final = 12
 _DEEPEST: Final = 100
 """Blank nodes in each other of which it is found out whether they belong to an expression."""
 
+_WITH_IRI: Final = Mark(EndpointFault("What a node with an IRI states about a blank node is not read."), at_least=0)
+
 _EVIDENCE = frozenset((*EVIDENCE_MARKERS, *ANNOTATED))
 
 
@@ -259,16 +261,24 @@ class ContentReader:
         return exists and (kind is Kind.UNREAD or (kind is Kind.NODE and key not in known.ids))
 
     async def stating(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, BlankEnds]:
-        """Return the blank nodes that state something about triples of some nodes whose objects are blank nodes."""
+        """Return the blank nodes that state something about triples of some nodes whose objects are blank nodes.
+
+        A node of which something with an IRI states such a thing is marked: that is not read.
+        """
         given = {"to_subject": TO_SUBJECT, "to_object": TO_OBJECT}
 
         def read_stating(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, BlankEnds]:
             found: dict[Iri, dict[BlankEnd, None]] = {node: {} for node in batch}
+            with_iri: set[Iri] = set()
             for node, end in zip(iri("n")(rows), by_key(rows, "v"), strict=True):
-                if not isinstance(end, BlankTerm):
-                    raise UnexpectedRows
-                found[node][BlankEnd("", end.value, is_incoming=True)] = None
-            return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}
+                if isinstance(end, BlankTerm):
+                    found[node][BlankEnd("", end.value, is_incoming=True)] = None
+                else:
+                    with_iri.add(node)
+            return {
+                node: BlankEnds(tuple(ends), _WITH_IRI if mark.whole and node in with_iri else mark)
+                for node, ends in found.items()
+            }
 
         query = BatchedQuery[Iri, BlankEnds](
             self._client, "blank_nodes/about_axioms", _OWNERS, lambda batch: {"nodes": batch, **given}, read_stating

@@ -17,7 +17,7 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, iri
-from gateway.terms.iri import EVIDENCE_MARKERS, SINGLETON_PROPERTY_OF
+from gateway.terms.iri import ANNOTATED, EVIDENCE_MARKERS, SINGLETON_PROPERTY_OF
 
 Triple: TypeAlias = tuple[Iri, Term]
 """A predicate, and what is at the other end; of a blank node its key."""
@@ -69,7 +69,7 @@ class BlankRule:
         """
         found = {node: self._by_predicates(sides) for node, sides in triples.items()}
         has_singletons = bool(self._rule.evidence["singletons"])
-        markers = (*EVIDENCE_MARKERS, *((SINGLETON_PROPERTY_OF,) if has_singletons else ()))
+        markers = (*EVIDENCE_MARKERS, ANNOTATED[0], *((SINGLETON_PROPERTY_OF,) if has_singletons else ()))
         if not self._rule.evidence_nodes:
             return {node: (sides, WHOLE) for node, sides in found.items()}
         own = frozenset(markers)

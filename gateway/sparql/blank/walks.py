@@ -182,6 +182,8 @@ class AnchoredReader(ContentReader):
     async def stating(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, BlankEnds]:
         """Return the blank nodes that state something about triples of some nodes."""
         await self._load_beside(nodes, call)
+        # What has an IRI is beside no blank node here.
+        stated = await super().stating(nodes, call)
         loaded = self._of_call(call)
         found: dict[Iri, BlankEnds] = {}
         for node in nodes:
@@ -190,7 +192,8 @@ class AnchoredReader(ContentReader):
                 for predicate, end in loaded.beside[node].said
                 if predicate in TO_SUBJECT and isinstance(end, BlankTerm)
             ]
-            found[node] = BlankEnds(tuple(ends), loaded.beside[node].mark)
+            mark = loaded.beside[node].mark
+            found[node] = BlankEnds(tuple(ends), stated[node].mark if mark.whole else mark)
         return found
 
     async def around(self, anchors: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Content], bool]:
