@@ -48,6 +48,7 @@ from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
 from gateway.sparql.blank.edges import capped, degree_of, is_to_empty_list
 from gateway.sparql.blank.evidence import BlankEvidence
+from gateway.sparql.blank.joining import BlankJoiner
 from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank.steps import StepReader
 from gateway.sparql.blank.values import said_by
@@ -104,7 +105,8 @@ class BlankNodes:
         self._named = readers
         self._lookup = BlankLookup(client, rule, profile)
         self._evidence = BlankEvidence(client, self._lookup, readers.in_use, profile.limits.facts_batch)
-        self._steps = StepReader(client, rule, self._lookup, readers.walks, profile)
+        self._joiner = BlankJoiner(client, self._lookup, profile.limits.batch)
+        self._steps = StepReader(client, rule, self._lookup, self._joiner, readers.walks, profile)
         self.existing = partial(self._existing, readers.nodes.existing)
         self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
 
@@ -151,7 +153,7 @@ class BlankNodes:
 
     async def say_types(self, call: Call) -> bool:
         """Return whether class expressions may say types of nodes, which are not read."""
-        return await self._lookup.say_types(call)
+        return await self._joiner.say_types(call)
 
     async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
         """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
@@ -174,7 +176,7 @@ class BlankNodes:
         if not await self._lookup.read_lists(call):
             around = self._named.edges.around
             found = await around(ids, call, selection=selection, per_id=per_id, on_answers=on_answers)
-            return await self._lookup.with_unread_expressions(found, selection, call)
+            return await self._joiner.with_unread_expressions(found, selection, call)
         named, blank = await self._split(ids, call)
         async with together() as tasks:
             of_named = tasks.create_task(self._edges_of_named(named, call, selection, per_id, on_answers))
@@ -193,10 +195,10 @@ class BlankNodes:
     ) -> Mapping[Iri, Neighbourhood]:
         if not nodes:
             return {}
-        wide = await self._lookup.with_cells(selection, call)
+        wide = await self._joiner.with_cells(selection, call)
         is_early = wide == selection and not await self._lookup.have_expressions(call)
         early = partial(_without_blank_ends, on_answers) if on_answers is not None and is_early else None
-        read = await self._lookup.read_together(nodes, wide, call) if per_id is None else {}
+        read = await self._joiner.read_together(nodes, wide, call) if per_id is None else {}
         found = {node: one.named for node, one in read.items()}
         if early is not None and found:
             early(found)
@@ -204,8 +206,8 @@ class BlankNodes:
             around = self._named.edges.around
             found |= await around(others, call, selection=wide, per_id=per_id, on_answers=early)
         ends = {node: one.blank for node, one in read.items()}
-        found = dict(await self._lookup.with_blank_ends(found, ends, wide, selection, call))
-        return await self._lookup.with_types(found, selection, call)
+        found = dict(await self._joiner.with_blank_ends(found, ends, wide, selection, call))
+        return await self._joiner.with_types(found, selection, call)
 
     async def degrees(
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
@@ -217,8 +219,8 @@ class BlankNodes:
         found = dict(await self._named.degrees.degrees(named, at_most, call, selection=selection) if named else {})
         uncertain = [node for node in named if found[node].mark.whole and found[node].count <= at_most]
         if uncertain and self._lookup.are_there is not False:
-            beside = await self._lookup.beside_blank_nodes(
-                uncertain, await self._lookup.with_cells(selection, call), call
+            beside = await self._joiner.beside_blank_nodes(
+                uncertain, await self._joiner.with_cells(selection, call), call
             )
             around = await self.edges(beside, call, selection=selection, per_id=at_most) if beside else {}
             found |= {node: degree_of(one, at_most) for node, one in around.items()}
@@ -232,7 +234,7 @@ class BlankNodes:
             return await self._named.degrees.counts(ids, call)
         named, blank = await self._split(ids, call)
         found = dict(await self._named.degrees.counts(named, call) if named else {})
-        typed = await self._lookup.typed_by_expressions(named, ALL_EDGES, call)
+        typed = await self._joiner.typed_by_expressions(named, ALL_EDGES, call)
         for node, one in typed.items():
             read = found[node]
             mark = one.mark if read.mark.whole else read.mark
@@ -279,7 +281,7 @@ class BlankNodes:
         shown = {
             node: one.edges for node, one in found.items() if any(is_list_part(edge.predicate) for edge in one.edges)
         }
-        of_lists = await self._lookup.of_lists(named, shown, selection, call)
+        of_lists = await self._joiner.of_lists(named, shown, selection, call)
         for node in named:
             in_lists = of_lists.get(node, Neighbourhood())
             edges[node] |= dict.fromkeys(edge for edge in in_lists.edges if edge.object in inside)
@@ -300,14 +302,14 @@ class BlankNodes:
         found = dict(
             await self._named.nodes.facts(named, call, names=names, descriptions=descriptions) if named else {}
         )
-        found = dict(await self._lookup.with_unread_types(found, call))
+        found = dict(await self._joiner.with_unread_types(found, call))
         if blank:
             asked = await self._lookup.asked(blank, call)
             contents = {one.node: one.content for one in asked if one.content is not None}
-            said = said_by(contents, self._named.nodes.type_predicates, await self._lookup.lists_beside(contents, call))
+            said = said_by(contents, self._named.nodes.type_predicates, await self._joiner.lists_beside(contents, call))
             known = self._named.nodes.facts_in([*blank], said, call, names=names, descriptions=descriptions)
             of_blank = {one.node: replace(known[one.node], mark=_of_content(one)) for one in asked}
-            found |= await self._lookup.with_unread_types_of(of_blank, asked, call)
+            found |= await self._joiner.with_unread_types_of(of_blank, asked, call)
             found = dict(await checked_facts(found, call))
         return found
 
@@ -318,7 +320,7 @@ class BlankNodes:
         named, blank = await self._split(ids, call)
         read_named = self._named.nodes.metadata
         found = dict(await read_named(named, call, blank_nodes=blank_nodes, precise=precise) if named else {})
-        found |= await self._lookup.without_nodes(found, call, contents=blank_nodes)
+        found |= await self._joiner.without_nodes(found, call, contents=blank_nodes)
         if blank:
             asked = await self._lookup.asked(blank, call)
             said = said_by({one.node: one.content for one in asked if one.content is not None})
@@ -368,7 +370,7 @@ class BlankNodes:
             )
         if blank:
             found |= await self._evidence.about(blank, call)
-        says, unread_owners = await self._lookup.positions(edges, call)
+        says, unread_owners = await self._joiner.positions(edges, call)
         stated, unread_subjects = await self._stated(says, call)
         unread_owners = {**unread_owners, **unread_subjects}
         for edge, said in says.items():
@@ -430,14 +432,14 @@ class BlankNodes:
         if not await self._lookup.read_lists(call):
             return False
         steps = [step for walk in walks for step in walk]
-        if any(step.predicates == "type" for step in steps) and await self._lookup.say_types(call):
+        if any(step.predicates == "type" for step in steps) and await self._joiner.say_types(call):
             return True
         predicates = {one for step in steps if isinstance(step.predicates, tuple) for one in step.predicates}
         return await self.may_say_edges(sorted(predicates), call)
 
     async def may_say_edges(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether class expressions may say edges of some predicates."""
-        return await self._lookup.read_lists(call) and await self._lookup.may_say(predicates, call)
+        return await self._lookup.read_lists(call) and await self._joiner.may_say(predicates, call)
 
     async def lists_behind(self, walk: Walk, call: Call) -> bool:
         """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""

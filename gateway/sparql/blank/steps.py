@@ -22,6 +22,7 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.contents import is_evidence
 from gateway.sparql.blank.edges import Known, as_edge
+from gateway.sparql.blank.joining import BlankJoiner
 from gateway.sparql.blank.keys import NodeId, by_key
 from gateway.sparql.blank.lists import Lists
 from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
@@ -161,17 +162,25 @@ class StepReader:
         client: Sends the queries.
         rule: Says what is an edge.
         lookup: Looks blank nodes up.
+        joiner: Adds what lists and expressions say of nodes with an IRI.
         walks: Reads the other walks.
         profile: The profile.
     """
 
     def __init__(
-        self, client: SparqlClient, rule: EdgeRule, lookup: BlankLookup, walks: WalkReader, profile: Profile
+        self,
+        client: SparqlClient,
+        rule: EdgeRule,
+        lookup: BlankLookup,
+        joiner: BlankJoiner,
+        walks: WalkReader,
+        profile: Profile,
     ) -> None:
         self._client = client
         self._types = profile.edges.types
         self._rule = rule
         self._lookup = lookup
+        self._joiner = joiner
         self._walks = walks
         self._batch = profile.limits.facts_batch
 
@@ -302,7 +311,7 @@ class StepReader:
         if step.is_inverse or step.predicate != next(iter(self._types), None):
             return {}
         contents = {one.node: one.content for one in asked if one.content is not None}
-        rows = said_by(contents, self._types, await self._lookup.lists_beside(contents, call))
+        rows = said_by(contents, self._types, await self._joiner.lists_beside(contents, call))
         found: defaultdict[Iri, list[Term]] = defaultdict(list)
         for node, end in read(rows, iri("n"), any_term("v")):
             if isinstance(end, IriTerm) and is_reached_by(end.value):
@@ -329,7 +338,7 @@ class StepReader:
     ) -> None:
         """Add the owners of the lists in which some nodes are, by the predicate of a step."""
         selection = EdgeSelection((), (step.predicate,))
-        for node, around in (await self._lookup.of_lists(nodes, {}, selection, call)).items():
+        for node, around in (await self._joiner.of_lists(nodes, {}, selection, call)).items():
             led[node].ends |= dict.fromkeys(edge.subject for edge in around.edges)
             if led[node].mark.whole and not around.mark.whole:
                 led[node].mark = around.mark
