@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.settings.profile import Profile
-from gateway.tools.gateway import Gateway
+from tests.every_engine import test_local_names as everywhere
 from tests.neo4j.database import Neo4jColumn, address_at, own_database
 from tests.postgres.database import Database, PostgresColumn
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
@@ -24,17 +24,8 @@ b:named a b:Part ; rdfs:label "a name of its own" ; b:is b:room_C180 .
 p:K%C3%B6ln a b:Place ; b:is b:room_C180 . p:Düsseldorf a b:Place ; b:is b:room_C180 .
 """
 
-FOUND = [
-    ("room C180", ["building#room_C180"]),
-    ("hassubsystem", ["building#hasSubSystem"]),
-    ("sub system", ["building#hasSubSystem"]),
-    ("room", ["building#roomPlan", "building#room_C180"]),
-    ("pointed", ["building#pointed_at"]),
-    ("koln", ["place/K%C3%B6ln"]),
-    ("dusseldorf", ["place/Düsseldorf"]),
-    ("q42", ["building#Q42"]),
-]
-NOT_FOUND = ["named", "example", "q4"]
+NOT_THERE = {"ROOM_c180", "cities", "shelves"}
+FOUND = [(query, nodes) for query, nodes in everywhere.FOUND if query not in NOT_THERE]
 
 
 @pytest.fixture
@@ -45,22 +36,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-async def _are_found(gateway: Gateway) -> None:
-    for query, expected in FOUND:
-        answer = await gateway.search_entities(query)
-        hits = [(gateway.prefixes.expand(hit.id), hit.match) for hit in answer.result]
-        assert sorted(hits) == sorted((f"http://example.org/{node}", "id") for node in expected), query
-        assert answer.complete
-    for query in NOT_FOUND:
-        assert (await gateway.search_entities(query)).result == [], query
-    typed = await gateway.search_entities("room", ["Chamber"])
-    assert [gateway.prefixes.expand(hit.id) for hit in typed.result] == ["http://example.org/building#room_C180"]
-
-
 async def test_in_postgresql(database: Database, file: Path) -> None:
     engine = PostgresColumn("in-process", {"local": [file]}, database=database)
     async with engine.open("local", Profile()) as gateway:
-        await _are_found(gateway)
+        await everywhere.are_found(gateway, FOUND, "Chamber")
 
 
 @pytest.fixture
@@ -76,4 +55,4 @@ def neo4j(file: Path, tmp_path: Path) -> Iterator[Neo4jColumn]:
 
 async def test_in_neo4j(neo4j: Neo4jColumn) -> None:
     async with neo4j.open("local") as gateway:
-        await _are_found(gateway)
+        await everywhere.are_found(gateway, FOUND, "Chamber")

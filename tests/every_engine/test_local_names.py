@@ -1,6 +1,6 @@
 """Nodes without a name are found by their local names: in a file, and on every engine by the query of all names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyoxigraph
@@ -58,25 +58,27 @@ FOUND = [
 NOT_FOUND = ["named", "example", "q4", "org building room"]
 
 
-async def _are_found(gateway: Gateway) -> None:
+async def are_found(
+    gateway: Gateway, found: Sequence[tuple[str, list[str]]] = FOUND, type_of_room: str = "Room"
+) -> None:
     await gateway.describe_schema()
-    for query, expected in FOUND:
+    for query, expected in found:
         answer = await gateway.search_entities(query)
         hits = [(gateway.prefixes.expand(hit.id), hit.match) for hit in answer.result]
         assert sorted(hits) == sorted((f"http://example.org/{node}", "id") for node in expected), query
         assert answer.complete
     for query in NOT_FOUND:
         assert (await gateway.search_entities(query)).result == [], query
-    typed = await gateway.search_entities("room", ["Room"])
+    typed = await gateway.search_entities("room", [type_of_room])
     assert [gateway.prefixes.expand(hit.id) for hit in typed.result] == ["http://example.org/building#room_C180"]
-    assert (await gateway.describe_entity("room_C180")).warnings == ["'room_C180' is b:room_C180."]
 
 
 async def test_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "graph.ttl"
     file.write_text(GRAPH, encoding="utf-8")
     async with open_gateway(str(file)) as gateway:
-        await _are_found(gateway)
+        await are_found(gateway)
+        assert (await gateway.describe_entity("room_C180")).warnings == ["'room_C180' is b:room_C180."]
 
 
 @pytest.fixture(scope="module", params=BEHIND_HTTP)
@@ -98,7 +100,8 @@ async def test_at_an_endpoint(asked: Mapping[str, Asked]) -> None:
     there = asked["local"]
     profile = there.settle(Profile(prefixes={"b": "http://example.org/building#"}))
     async with open_gateway(endpoint=there.endpoint, profile=profile) as gateway:
-        await _are_found(gateway)
+        await are_found(gateway)
+        assert (await gateway.describe_entity("room_C180")).warnings == ["'room_C180' is b:room_C180."]
 
 
 SMALL = "b:room_C180 b:is b:vav_C180 . b:named rdfs:label 'Room with a name' ; b:is b:room_C180 ."
