@@ -11,7 +11,6 @@ import functools
 import logging
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -144,17 +143,16 @@ def write_index(database: sqlite3.Connection, check: Callable[[], None]) -> None
     for statement in filter(str.strip, _COPIES.split(";")):
         check()
         database.execute(statement)
-    words = _write_names(database, check)
-    _write_words(database, words, check)
+    _write_names(database, check)
+    _write_words(database, check)
     for statement in filter(str.strip, _KEYS.split(";")):
         check()
         database.execute(statement)
     database.execute("COMMIT")
 
 
-def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Counter[str]:
-    """Write all names, the shortest first; return in how many names each word is."""
-    counts: Counter[str] = Counter()
+def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> None:
+    """Write all names, the shortest first."""
     number = 0
     rows = database.execute(
         "SELECT entity, text, is_synonym, language, "
@@ -170,23 +168,24 @@ def _write_names(database: sqlite3.Connection, check: Callable[[], None]) -> Cou
             if is_synonym in WHOLE_KINDS:
                 names.append((number, entity, text, is_synonym, language, whole_key(words), ""))
                 continue
-            different = dict.fromkeys(words)
-            counts.update(different.keys())
             names.append((number, entity, text, is_synonym, language, joined_key(words), sorted_key(words)))
-            tokens.append((number, " ".join(different), kinds or ""))
+            tokens.append((number, " ".join(dict.fromkeys(words)), kinds or ""))
         database.executemany("INSERT INTO built.name VALUES (?, ?, ?, ?, ?, ?, ?)", names)
         database.executemany("INSERT INTO built.named (rowid, words, types) VALUES (?, ?, ?)", tokens)
-    return counts
 
 
-def _write_words(database: sqlite3.Connection, counts: Counter[str], check: Callable[[], None]) -> None:
+def _write_words(database: sqlite3.Connection, check: Callable[[], None]) -> None:
     """Write the words of all names, the most frequent first, with their deletion keys."""
-    words = list(enumerate(sorted(counts, key=lambda word: (-counts[word], word)), 1))
-    for start in range(0, len(words), _WORDS_AT_ONCE):
+    # SQLite has the words counted, and sorts them on a disk: of a large graph they would fill the memory.
+    database.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('built', 'named', 'col')")
+    words = enumerate(
+        database.execute("SELECT term, doc FROM temp.vocabulary WHERE col = 'words' ORDER BY doc DESC, term"), 1
+    )
+    while rows := list(islice(words, _WORDS_AT_ONCE)):
         check()
-        chunk = words[start : start + _WORDS_AT_ONCE]
+        chunk = [(number, word) for number, (word, _) in rows]
         database.executemany(
-            "INSERT INTO built.word VALUES (?, ?, ?)", [(number, word, counts[word]) for number, word in chunk]
+            "INSERT INTO built.word VALUES (?, ?, ?)", [(number, word, count) for number, (word, count) in rows]
         )
         database.executemany("INSERT INTO built.inside (rowid, word) VALUES (?, ?)", chunk)
         database.executemany(
@@ -199,6 +198,7 @@ def _write_words(database: sqlite3.Connection, counts: Counter[str], check: Call
                 for variant in deletion_keys(word)
             ),
         )
+    database.execute("DROP TABLE temp.vocabulary")
 
 
 def _chunks(rows: Iterator[TextRow]) -> Iterator[list[TextRow]]:
