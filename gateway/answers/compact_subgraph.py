@@ -6,7 +6,7 @@ docs/contract.md, "The two shapes of an answer", says how it reads.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from operator import itemgetter
@@ -18,6 +18,7 @@ from gateway.answers.list_order import POSITION_KEY, position_key
 from gateway.answers.page import NO_TERMS, Header, PageEdge, PageNode, SubgraphPage, TermSummary
 from gateway.answers.reference import (
     beside_metadata,
+    edge_metadata,
     header_counts,
     is_written,
     node_metadata,
@@ -72,6 +73,11 @@ class Names:
         """Return an ID, with its name if it has not been written yet."""
         return named(name_id, self.left.pop(name_id, None))
 
+    def leave_out(self, ids: Iterable[str]) -> None:
+        """Leave out the names of IDs that the answer does not show."""
+        for name_id in ids:
+            self.left.pop(name_id, None)
+
 
 def named(name_id: str, name: str | None) -> str:
     """Return an ID with a name; no ID has a blank, so the name is all after the first."""
@@ -87,6 +93,7 @@ def subgraph(page: SubgraphPage) -> Json:
     written: Json
     if is_one_relation := not folded and _is_one_relation(page, listed, edges):
         names.left |= _names_of(listed)
+        names.leave_out(_unwritten_types(page))
         written = {**_without_counts(page.header), "page": page.place or None}
     else:
         written = {
@@ -119,6 +126,29 @@ def header(said: Header) -> Json:
     # Of one hop, the counts say it all.
     levels = {"levels": list(said.levels)} if said.levels and (question or len(said.levels) > 2) else {}  # noqa: PLR2004
     return {**question, **written, **levels}
+
+
+def _unwritten_types(page: SubgraphPage) -> set[str]:
+    """Return the types of the nodes of one relation, which shows none, but for those that it mentions otherwise."""
+    shown = {node.id for node in page.nodes}
+    shown.update(chain.from_iterable(edge.ends for edge in page.edges))
+    shown.update(chain.from_iterable(gap.ids for gap in page.header.gaps))
+    for edge in page.edges:
+        if edge.metadata is not None:
+            shown.update(_texts(edge_metadata(edge.metadata)))
+    return {node.entity_type for node in page.nodes}.difference(shown)
+
+
+def _texts(said: Any) -> Iterator[str]:
+    """Yield all texts in JSON, those of keys too."""
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, Mapping):
+        for part in chain.from_iterable(said.items()):
+            yield from _texts(part)
+    elif isinstance(said, list):
+        for part in said:
+            yield from _texts(part)
 
 
 def _without_counts(said: Header) -> Json:
@@ -194,18 +224,13 @@ def _in_edges(nodes: Sequence[PageNode], edges: _Edges, folded: Mapping[str, Pag
 
 
 def _is_one_relation(page: SubgraphPage, listed: Sequence[PageNode], edges: _Edges) -> bool:
-    """Return whether an answer is one relation of one seed, and this page says nothing but names of their ends."""
+    """Return whether an answer is one relation of one seed, and this page says nothing but names of its nodes."""
     if not page.header.is_one_relation or page.header.members or len(edges) != 1:
         return False
     ((node, steps),) = edges.items()
     # On its first page the seed is a node of it.
     on_page = [] if page.place and not page.place.startswith(FIRST) else [node]
-    return (
-        len(steps) == 1
-        and [one.id for one in listed] == on_page
-        and all(map(_is_only_named, listed))
-        and all(edge.metadata is None for edge in page.edges)
-    )
+    return len(steps) == 1 and [one.id for one in listed] == on_page and all(map(_is_only_named, listed))
 
 
 def _types_in_edges(inside: Mapping[str, PageNode], edges: _Edges, names: Names) -> Any:

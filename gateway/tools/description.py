@@ -225,7 +225,7 @@ class EntityDescriber:
         read = await self._id_reader.read("id", [arguments.id], call)
         (iri,) = read.iris
         found, notes = await self._look_up([iri], call)
-        notes.warnings += read.warnings(self._prefixes)
+        notes.warnings += read.warnings(self._prefixes, are_named=shape.names_stubs)
         entity = found[iri]
         if isinstance(entity, Fault):
             raise entity
@@ -257,7 +257,7 @@ class EntityDescriber:
         """
         read = await self._id_reader.read("ids", arguments.ids, call, leaves_out=True)
         found, notes = await self._look_up(read.distinct, call)
-        notes.warnings += read.warnings(self._prefixes)
+        notes.warnings += read.warnings(self._prefixes, are_named=shape.names_stubs)
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
             raise faults[0]

@@ -117,8 +117,9 @@ class Traverser:
         await slices.end_one()
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
         is_alone = isinstance(arguments, IntersectSubgraphs) and len(seeds) == 1
+        shows_seeds = not members.is_of_members and self._names_seeds(arguments, shape)
         warnings = [
-            *read.warnings(self._prefixes),
+            *read.warnings(self._prefixes, are_named=shows_seeds and set(resolved.seeds) == set(read.iris)),
             *resolved.warnings,
             *([one_seed_only(self._prefixes.in_prose(seeds[0]), hops)] if is_alone else []),
             *(self._redirects.doubts(resolved, topology) if resolved.unread else []),
@@ -167,6 +168,11 @@ class Traverser:
         if any(steering.lists):
             filters = replace(filters, has_details=False)
         return known, filters, steering, notes
+
+    def _names_seeds(self, arguments: TraversalArguments, shape: Shape) -> bool:
+        """Return whether an answer surely shows the seeds, with their names."""
+        has_names = shape.names_stubs and (self._profile.names.on_stubs or not arguments.topology_only)
+        return has_names and isinstance(arguments, BfsQuery) and not arguments.offset
 
     def _other_way(self, seed: Iri, steering: Steering, other: EdgeSelection, degree: Degree) -> str:
         """Return a warning: a seed has edges in the direction that was not asked for."""

@@ -129,6 +129,28 @@ def test_one_relation_of_one_seed_is_that_and_no_more() -> None:
     assert [one["id"] for one in expanded["nodes"]] == ["x:a", "x:b", "x:c"]
 
 
+def test_one_relation_with_evidence_is_that_and_the_evidence() -> None:
+    said = EdgeMetadata([PageAssertion(properties={"x:role": [Id("x:r")]})])
+    nodes = [node("a", name="A"), in_edges("b", name="B"), in_edges("c")]
+    page = SubgraphPage(header(is_one_relation=True), nodes, [edge("a", "p", "b", metadata=said), edge("a", "p", "c")])
+    written = compact(page)
+    assert written == {
+        "complete": True,
+        "edges": {"x:a A": {"x:p": ["x:c", {"x:b B": {"x:role": "x:r"}}]}},
+    }
+    by_end = {one["object"]: one for one in expand(written)["edges"]}
+    assert by_end == {one["object"]: one for one in reference(page)["edges"]}
+
+
+def test_one_relation_names_a_type_only_where_it_mentions_it() -> None:
+    labels = {"x:T": "thing", "x:U": "other thing", "x:V": "a third"}
+    nodes = [node("a"), in_edges("b", "x:U"), in_edges("c", "x:V")]
+    said = EdgeMetadata([PageAssertion(properties={"x:role": [Id("x:U")]})])
+    edges = [edge("a", "p", "b", metadata=said), edge("a", "p", "c")]
+    written = compact(SubgraphPage(header(is_one_relation=True), nodes, edges, labels=labels))
+    assert written["labels"] == {"x:U": "other thing"}
+
+
 def test_what_one_of_several_predicates_was_taken_for_is_said_though_it_has_no_edges() -> None:
     said = header(is_one_relation=True, only_predicates=["x:p", "x:q"])
     written = compact(SubgraphPage(said, [node("a"), in_edges("b")], [edge("a", "p", "b")]))

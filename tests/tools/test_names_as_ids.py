@@ -69,6 +69,30 @@ async def test_the_name_of_one_entity_is_taken_for_its_id_with_a_warning(
     assert by_name == by_id
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "is_told"),
+    [
+        ("describe_entity", {"id": "ann ley"}, False),
+        ("describe_entities", {"ids": ["ann ley"]}, False),
+        ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1}, False),
+        ("describe_entity", {"id": "the boss"}, True),
+        ("bfs_query", {"seeds": ["the boss"], "max_hops": 1}, True),
+        # These do not show the entity with its name.
+        ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "topology_only": True}, True),
+        ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "offset": 1}, True),
+        ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "values": ["type"]}, True),
+        ("intersect_subgraphs", {"seeds": ["ann ley", "bob"], "k": 1}, True),
+    ],
+)
+async def test_a_compact_answer_that_shows_the_very_name_does_not_say_what_it_was_taken_for(
+    tool: str, arguments: dict[str, Any], is_told: bool
+) -> None:
+    async with over(GRAPH) as gateway:
+        answer = (await gateway.call(tool, arguments, shape="compact")).as_json()
+    told = [text for text in answer.get("warnings", []) if "is x:ann" in text]
+    assert bool(told) == is_told
+
+
 @pytest.mark.parametrize("ask", ASKED)
 @pytest.mark.parametrize(
     ("text", "error"),
