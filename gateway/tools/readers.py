@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -24,7 +24,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Iri
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import first_warnings
+from gateway.schema.view import UNTYPED, first_warnings
 from gateway.settings.profile import Profile
 from gateway.terms.local_names import local_part
 from gateway.terms.names import cut, fold
@@ -47,6 +47,9 @@ _MOST_WRONG = 20
 
 _OTHERS = 3
 """Other entities of a name that a warning lists."""
+
+_SHORT = 40
+"""Characters of the description of each of these."""
 
 _MOST_EDGES = 10_000
 """Edges of an entity that are counted to compare it with others of its name."""
@@ -267,7 +270,7 @@ class IdReader:
         degrees = await self._degrees(exact, call)
         if self._is_only(page) and (most := _standing_out(_likeliest(name, exact), degrees)) is not None:
             others = [hit for hit in exact if hit is not most]
-            return self._taken(name, most, _listed(others, page, degrees))
+            return self._taken(name, most, _listed(name, others, page, degrees))
         raise self._unresolved(no_id, page, exact, degrees) from no_id
 
     def _taken(self, name: str, hit: PageHit, others: str) -> NamedEntity:
@@ -353,17 +356,27 @@ def _standing_out(hits: Sequence[PageHit], degrees: Mapping[str, Degree]) -> Pag
     return most if weights[most.id] >= _TIMES * max(1, *(weights[hit.id] for hit in others)) else None
 
 
-def _listed(hits: Sequence[PageHit], page: SearchPage, degrees: Mapping[str, Degree]) -> str:
-    """Return entities for a sentence, the first ones, and how many others there are."""
-    shown = [_described(hit, page, degrees) for hit in hits[:_OTHERS]]
+def _listed(name: str, hits: Sequence[PageHit], page: SearchPage, degrees: Mapping[str, Degree]) -> str:
+    """Return the others of a name for a sentence, the first ones, and how many more there are.
+
+    What is called otherwise is told by what it is called.
+    """
+    wanted = {"", fold(name)}
+    brief = [
+        replace(hit, description=cut(hit.description, _SHORT))
+        if fold(hit.name) in wanted
+        else replace(hit, entity_type=UNTYPED, description="")
+        for hit in hits[:_OTHERS]
+    ]
+    shown = [_described(hit, page, degrees) for hit in brief]
     more = len(hits) - len(shown)
     return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
 def _described(hit: PageHit, page: SearchPage, degrees: Mapping[str, Degree]) -> str:
     """Return an entity as an error lists it."""
-    kind = page.labels.get(hit.entity_type, hit.entity_type)
-    about = quoted(cut(", ".join(filter(None, [hit.name, kind, hit.description])), _DESCRIBED))
+    kind = "" if hit.entity_type == UNTYPED else page.labels.get(hit.entity_type, hit.entity_type)
+    about = quoted(cut(", ".join(filter(None, [hit.name, kind, hit.description])) or UNTYPED, _DESCRIBED))
     if (degree := degrees.get(hit.id)) is None:
         return f"{in_prose(hit.id)} ({about})"
     return f"{in_prose(hit.id)} ({about}, {counted(degree.count, 'edge')}{'' if degree.exact else ' at least'})"

@@ -180,6 +180,18 @@ async def test_what_is_spelt_so_and_not_deprecated_stands_out_before_edges_are_c
     assert "Others of this name: x:film (" in (answer.warnings or [""])[0]
 
 
+async def test_others_of_a_name_that_are_called_otherwise_are_told_by_what_they_are_called() -> None:
+    graph = (
+        "x:city rdfs:label 'Rome' ; x:in x:a, x:b, x:c, x:d, x:e, x:f . "
+        "x:film a x:Film ; rdfs:label 'Roma' ; skos:altLabel 'Rome' ; rdfs:comment 'By Fellini.' . "
+        "x:town a x:Town ; rdfs:label 'Rome' ; rdfs:comment 'In Georgia.' ."
+    )
+    async with over(graph, Profile(size=ROOM)) as gateway:
+        answer = await gateway.describe_entity("Rome")
+    told = "'Rome' was taken for x:city. Others of this name: "
+    assert answer.warnings == [f"{told}x:town ('Rome, x:Town, In Georgia.', 0 edges); x:film ('Roma', 0 edges)."]
+
+
 BANKS = """
 x:bench a x:Seat ; rdfs:label 'bench'@en, 'Bank'@de ; x:in x:a, x:b, x:c, x:d, x:e, x:f .
 x:money a x:Firm ; rdfs:label 'Bank'@en ; x:in x:a . x:near a x:Place ; rdfs:label 'bank'@en .
