@@ -11,7 +11,7 @@ from gateway.answers.filters import Filters, Question, resolve
 from gateway.answers.names import PageNames
 from gateway.answers.page import SubgraphPage
 from gateway.answers.presenter import TIME_FOR_PRESENTATION, Presenter
-from gateway.answers.shape import Shape
+from gateway.answers.shape import Shape, size_of
 from gateway.answers.size import max_bytes
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import GatewayError, InputError, counted
@@ -35,6 +35,15 @@ from gateway.traversal.topology import Snapshots, Topology
 
 _WARNED = 5
 """Seeds, and predicates, that warnings about the other direction name."""
+
+_PART_OF_EXPLORING = 3 / 8
+"""Share of the size of an answer that the first page of everything around some nodes takes, where nobody says how much.
+
+A hub fills any page; who looks around chooses a relation next.
+"""
+
+_LEAST = 4_000
+"""Bytes below which such a page is not made smaller."""
 
 
 class Traverser:
@@ -99,6 +108,10 @@ class Traverser:
             topology = self._snapshots.get(key, call.freshness, continues=continues)
         slices = Slices()
         limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
+        less = int(limit * _PART_OF_EXPLORING)
+        explores = less >= _LEAST and shape.names_stubs and not members.is_of_members and _explores(arguments)
+        if explores:
+            limit = less - size_of({"warnings": [FOLLOW_ONE]})
         names = PageNames(self._store, self._profile, self._prefixes, arguments, shape, limit, call)
         if topology is None or not _has_paths(topology, via):
             build = (
@@ -129,7 +142,12 @@ class Traverser:
             *other_way[:_WARNED],
         ]
         question = Question(arguments, seeds, steering, known, filters, warnings, shape, limit, names, call, members)
-        return await self._presenter.present(question, topology)
+        page = await self._presenter.present(question, topology)
+        if explores and page.next_offset is not None:
+            page.header.warnings.append(FOLLOW_ONE)
+            # A page keeps how it is written.
+            shape.size_of_part(page)
+        return page
 
     async def _resolved(
         self, seeds: Sequence[Iri], rule: HubRule, steering: Steering, call: Call, *, reads_ahead: bool
@@ -193,6 +211,13 @@ class Traverser:
             self._snapshots.compare(self._schema_cache.latest.schema)
 
 
+def _explores(arguments: TraversalArguments) -> bool:
+    """Return whether a call asks for everything around some nodes, and not how much of it."""
+    says_what = arguments.only_predicates or arguments.names_terms or arguments.show != "both"
+    says_how_much = arguments.max_tokens is not None or arguments.limit is not None or arguments.offset
+    return isinstance(arguments, BfsQuery) and not (says_what or says_how_much)
+
+
 def _has_paths(topology: Topology, via: bool | None) -> bool:
     """Return whether a stored topology has the paths that are asked for."""
     return topology.via is via or topology.via is True or via is False
@@ -208,6 +233,11 @@ def _merged(seeds: Sequence[Iri], steering: Steering, arguments: TraversalArgume
 
 
 # --- sentences that a model reads ---
+
+FOLLOW_ONE = (
+    "This is the first page of everything around the seeds. describe_entity counts the edges of each relation; "
+    "only_predicates follows one."
+)
 
 
 def one_seed_only(seed: str, k: int) -> str:

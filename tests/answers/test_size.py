@@ -598,3 +598,59 @@ async def test_a_page_that_has_one_relation_of_several_tells_types_and_counts() 
     async with over(turtle, Profile()) as gateway:
         page = await asked(gateway, "bfs_query", {"seeds": ["x:s"], "max_hops": 1, "limit": 3}, "compact")
     assert (page["node_count"], page["types"], page["nodes"]) == (5, "x:A", {"x:S": [{"x:s": {}}]})
+
+
+def spokes(count: int) -> str:
+    return " ".join(f"x:hub x:p{number % 7} x:spoke{number:04} ." for number in range(count))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("arguments", "is_smaller"),
+    [
+        ({}, True),
+        ({"topology_only": True}, True),
+        ({"max_tokens": 8_000}, False),
+        ({"limit": 5_000}, False),
+        ({"only_predicates": [f"x:p{number}" for number in range(7)]}, False),
+        ({"node_types": ["untyped"]}, False),
+        ({"show": "types"}, False),
+        ({"values": ["type"]}, False),
+    ],
+)
+async def test_the_first_page_of_everything_around_a_hub_is_smaller_and_says_how_to_choose(
+    arguments: Json, is_smaller: bool
+) -> None:
+    # All of it takes more than the usual size.
+    async with over(spokes(2_500), Profile()) as gateway:
+        first = (
+            await gateway.call("bfs_query", {"seeds": ["x:hub"], "max_hops": 1, **arguments}, shape="compact")
+        ).as_json()
+    size = len(json_text(first))
+    assert ("only_predicates" in "".join(first.get("warnings", []))) == is_smaller
+    assert 10_000 < size <= 12_000 if is_smaller else 24_000 < size <= 32_000
+    assert "next_offset" in first
+
+
+@pytest.mark.anyio
+async def test_pages_after_a_smaller_first_one_have_the_usual_size_and_all_that_is_left() -> None:
+    asked: Json = {"seeds": ["x:hub"], "max_hops": 1}
+    async with over(spokes(2_500), Profile()) as gateway:
+        pages = [(await gateway.call("bfs_query", asked, shape="compact")).as_json()]
+        while "next_offset" in (last := pages[-1]):
+            further = {"offset": last["next_offset"], "snapshot": last["snapshot"]}
+            pages.append((await gateway.call("bfs_query", {**asked, **further}, shape="compact")).as_json())
+        whole = (await gateway.call("bfs_query", asked)).as_json()
+    assert len(json_text(pages[1])) > 24_000
+    edges = [edge for page in pages for edge in expand(page)["edges"]]
+    assert len(edges) == whole["edge_count"] == 2_500
+    assert len({edge["object"] for edge in edges}) == 2_500
+
+
+@pytest.mark.anyio
+async def test_what_fits_into_a_smaller_first_page_is_all_there_and_has_no_advice() -> None:
+    async with over(spokes(50), Profile()) as gateway:
+        answer = (await gateway.call("bfs_query", {"seeds": ["x:hub"], "max_hops": 1}, shape="compact")).as_json()
+    assert "warnings" not in answer
+    assert "next_offset" not in answer
+    assert len(expand(answer)["edges"]) == 50
