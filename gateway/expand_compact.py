@@ -63,6 +63,7 @@ _COINED = re.compile(r"[A-Za-z]{1,12}_[a-z2-7]{3,52}")
 """A prefix that the gateway coined; the reference shape tells no others."""
 
 _NO_COUNT = "?"
+_AT_LEAST = "at least "
 _BESIDE = ("also_in", "instances", "edges", "edge_rows_total", "blank_node_edges", "edges_failed")
 
 Json = dict[str, Any]
@@ -82,6 +83,8 @@ def expand(answer: Mapping[str, Any]) -> Json:
     reader = _Reader()
     if isinstance(answer.get("edges"), Mapping) and "id" not in answer:
         expanded = reader.subgraph(answer)
+    elif "id" in answer:
+        expanded = reader.entity(answer)
     elif isinstance(answer.get("entity_types"), Mapping):
         expanded = reader.schema(answer)
     elif isinstance(answer.get("result"), Mapping):
@@ -115,6 +118,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.labels: dict[str, str] = {}
+        self._named: dict[str, str] = {}
 
     def subgraph(self, answer: Mapping[str, Any]) -> Json:
         """Return a traversal with lists of nodes and edges."""
@@ -170,12 +174,38 @@ class _Reader:
             **({} if name is None else {"name": name}),
         }
 
+    def entity(self, answer: Mapping[str, Any]) -> Json:
+        """Return one entity, with a count before what each relation leads to."""
+        types = {"types": list(map(self._id, answer["types"]))} if "types" in answer else {}
+        edges = {"edges": self._survey(answer["edges"])} if "edges" in answer else {}
+        return {**answer, "entity_type": self._id(answer["entity_type"]), **types, **edges}
+
+    def _survey(self, rows: Mapping[str, Any]) -> Json:
+        """Return what could be followed from an entity, with each name behind its ID again."""
+        expanded: Json = {}
+        for key, said in rows.items():
+            mark = next((one for one in (BOTH_WAYS, INCOMING) if key.startswith(one)), "")
+            listed = _listed(said)
+            if isinstance(listed[0], str) and not listed[0].startswith(_AT_LEAST):
+                listed = [len(listed), *listed]
+            row = [listed[0], *map(self._again, listed[1:])]
+            predicate = self._again(key[len(mark) :])
+            for sign in ("", INCOMING) if mark == BOTH_WAYS else (mark,):
+                expanded[f"{sign}{predicate}"] = row
+        return expanded
+
+    def _again(self, text: str) -> str:
+        """Return an ID with the name that stands where the answer has it first."""
+        return self._named.setdefault(text.partition(" ")[0], text)
+
     def entities(self, answer: Mapping[str, Any]) -> Json:
         """Return entities with their IRIs, which follow from the prefixes, and their edges beside the metadata."""
         prefixes = answer.get("prefixes", {})
         entities = []
         for entity in self._entries(answer["result"]):
             beside = {key: entity["metadata"].pop(key) for key in _BESIDE if key in entity["metadata"]}
+            if "edges" in beside:
+                beside["edges"] = self._survey(beside["edges"])
             iri = {} if entity["id"].startswith((BLANK, "(")) else {"iri": _iri(entity["id"], prefixes)}
             entities.append({**entity, **beside, **iri})
         left = {key: value for key, value in answer.items() if key != "prefixes"}

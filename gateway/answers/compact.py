@@ -12,6 +12,7 @@ from typing import Any
 
 from gateway.answers.compact_subgraph import (
     Names,
+    beside,
     by_type,
     edge_by_itself,
     header,
@@ -20,10 +21,22 @@ from gateway.answers.compact_subgraph import (
     set_frames,
     subgraph,
 )
-from gateway.answers.page import EntitiesPage, Header, PageEdge, PageHit, PageNode, SchemaPage, SearchPage, SubgraphPage
+from gateway.answers.page import (
+    EntitiesPage,
+    EntityPage,
+    Header,
+    PageEdge,
+    PageHit,
+    PageNode,
+    SchemaPage,
+    SearchPage,
+    SubgraphPage,
+)
 from gateway.answers.reference import (
     REFERENCE,
+    identity,
     is_written,
+    node_metadata,
     notes,
     present,
     schema_basis,
@@ -32,10 +45,23 @@ from gateway.answers.reference import (
     search_fields,
 )
 from gateway.answers.shape import Json, with_prefixes
+from gateway.answers.values import NodeMetadata
 from gateway.terms.iri import is_own
 
 _NO_COUNT = "?"
 """Stands for the count of a type or predicate that was not counted."""
+
+
+def _entity_page(page: EntityPage) -> Json:
+    entity, names = page.entity, Names(page.labels)
+    said = node_metadata(entity.metadata or NodeMetadata())
+    who = identity(entity)
+    written = {**who, "entity_type": names.beside(entity.entity_type), **said, **beside(entity, names)}
+    if "types" in said:
+        written["types"] = [names.beside(name_id) for name_id in said["types"]]
+    return with_prefixes(
+        {**written, "complete": page.complete} | notes(page.warnings, page.degraded, names.left), page.coined
+    )
 
 
 def _entities_page(page: EntitiesPage) -> Json:
@@ -116,6 +142,7 @@ COMPACT = replace(
         PageEdge: edge_by_itself,
         Header: header,
         SubgraphPage: subgraph,
+        EntityPage: _entity_page,
         EntitiesPage: _entities_page,
         SearchPage: _search_page,
         SchemaPage: _schema_page,

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
 from gateway.answers.blank_nodes import folded_nodes
 from gateway.answers.compact_rows import MOST_COLUMNS, cells, evidence, evidence_columns, node_columns, node_row
+from gateway.answers.compact_survey import survey_rows
 from gateway.answers.list_order import POSITION_KEY, position_key
 from gateway.answers.page import NO_TERMS, Header, PageEdge, PageNode, SubgraphPage, TermSummary
 from gateway.answers.reference import (
@@ -68,10 +70,18 @@ class Names:
 
     def __init__(self, labels: Mapping[str, str]) -> None:
         self.left = dict(labels)
+        self._told: set[str] = set()
 
     def beside(self, name_id: str) -> str:
         """Return an ID, with its name if it has not been written yet."""
         return named(name_id, self.left.pop(name_id, None))
+
+    def once(self, name_id: str, text: str) -> str:
+        """Return a text that names an ID where it is the first of that ID, else the ID."""
+        if name_id in self._told:
+            return name_id
+        self._told.add(name_id)
+        return text
 
     def leave_out(self, ids: Iterable[str]) -> None:
         """Leave out the names of IDs that the answer does not show."""
@@ -312,7 +322,12 @@ def _said(node: PageNode, metadata: NodeMetadata, names: Names) -> Json:
     written = node_metadata(replace(metadata, name=None))
     if types := written.pop("types", None):
         written = {**_types(types, node.entity_type, names), **written}
-    return {**written, **beside_metadata(node)}
+    return {**written, **beside(node, names)}
+
+
+def beside(node: PageNode, names: Names) -> Json:
+    """Return what a node has beside its metadata."""
+    return beside_metadata(node, partial(survey_rows, names=names))
 
 
 def _types(types: Sequence[str], entity_type: str, names: Names) -> Json:

@@ -210,7 +210,7 @@ def _edge(edge: PageEdge) -> Json:
 def entity_page(page: EntityPage) -> Json:
     """Return one entity, flat."""
     said = node_metadata(page.entity.metadata or NodeMetadata())
-    written = {**_identity(page.entity), **said, **beside_metadata(page.entity), "complete": page.complete}
+    written = {**identity(page.entity), **said, **beside_metadata(page.entity), "complete": page.complete}
     return with_prefixes(written | notes(page.warnings, page.degraded, page.labels), page.coined)
 
 
@@ -344,14 +344,24 @@ def _hit(hit: PageHit) -> Json:
 
 def _entity(entity: PageNode) -> Json:
     metadata = node_metadata(entity.metadata or NodeMetadata())
-    return {**_identity(entity), "metadata": metadata, **beside_metadata(entity)}
+    return {**identity(entity), "metadata": metadata, **beside_metadata(entity)}
 
 
-def beside_metadata(entity: PageNode) -> Json:
-    """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it."""
+def survey_rows(survey: EdgeSurvey) -> Json:
+    """Return the rows of a survey by predicate, `^` before it if its edges come in: their number, and examples."""
+    return dict(_survey_row(row, survey) for row in survey.rows)
+
+
+def beside_metadata(entity: PageNode, rows: Callable[[EdgeSurvey], Json] = survey_rows) -> Json:
+    """Return what an entity has beside its metadata: its IDs in other graphs, and what could be followed from it.
+
+    Args:
+        entity: The entity.
+        rows: Writes the rows of its survey.
+    """
     if entity.survey is None:
         return also_in(entity) if entity.also_in else {}
-    return {**also_in(entity), **_instances(entity), **_survey_fields(entity.survey)}
+    return {**also_in(entity), **_instances(entity), **_survey_fields(entity.survey, rows(entity.survey))}
 
 
 def _instances(entity: PageNode) -> Json:
@@ -368,13 +378,13 @@ def also_in(node: PageNode) -> Json:
     return {"also_in": by_graph} if by_graph else {}
 
 
-def _survey_fields(survey: EdgeSurvey) -> Json:
+def _survey_fields(survey: EdgeSurvey, rows: Json) -> Json:
     """Return what could be followed from an entity."""
-    rows = dict(_survey_row(row, survey) for row in survey.rows)
+    listed = len(survey.rows)
     written = {
         # None are listed only where it is known that there are none.
         "edges": rows if rows or not (survey.total or survey.failed) else None,
-        "edge_rows_total": survey.total if survey.total > len(rows) else None,
+        "edge_rows_total": survey.total if survey.total > listed else None,
         "blank_node_edges": survey.blank_edges or None,
         "edges_failed": survey.failed,
     }
@@ -387,7 +397,8 @@ def _survey_row(row: SurveyRow, survey: EdgeSurvey) -> tuple[str, list[int | str
     return f"{'^' * row.incoming}{survey.shown(row.predicate)}", [count, *map(survey.shown, row.neighbours)]
 
 
-def _identity(entity: PageNode) -> Json:
+def identity(entity: PageNode) -> Json:
+    """Return the ID, the type and the IRI of an entity."""
     iri = {} if is_own(entity.iri) else {"iri": entity.iri}
     return {"id": entity.id, "entity_type": entity.entity_type, **iri}
 

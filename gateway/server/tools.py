@@ -80,13 +80,12 @@ TOOLS: Mapping[str, Text] = {
     ),
     "bfs_query": Text(
         "Explore a neighborhood",
-        "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know the relation: "
-        'only_predicates=["x:author"], or its label, follows nothing else and gives nodes by name only (node_types: '
-        "with values). A list of lists is one list a hop: "
-        '[["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
-        "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. If you "
-        "do not know the predicate, describe_entity lists those of a node. Else begin with max_hops=1 and "
-        "topology_only=true; max_degree=100 does not expand hubs. "
+        "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know or can guess "
+        'the relation: only_predicates=["x:author"], or labels, follows nothing else and gives nodes by name only '
+        "(node_types: with values); a wrong guess costs a line, a description fifty. A list of lists is one list a "
+        'hop: [["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
+        "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. Else "
+        "begin with max_hops=1 and topology_only=true; max_degree=100 does not expand hubs. "
         "where, sort_by and group_by ask about values. "
         "complete=true: an absence is a fact about what was asked; else incomplete says what is missing. Next page: "
         "offset=next_offset, edge_offset=next_edge, snapshot.",
@@ -98,10 +97,12 @@ TOOLS: Mapping[str, Text] = {
     ),
     "describe_entity": Text(
         "Describe one entity",
-        'Expand and survey: all values of one entity, and in edges what could be followed, as {"predicate label": '
-        '[count, "id name", ...]}: how many edges, then all their neighbors or some, "^predicate" if they come in. '
-        "Call it before bfs_query if you do not know which relation answers the question. If it shows all neighbors of "
-        "that relation, it has answered it; else follow it with only_predicates.",
+        "Expand and survey: all values of one entity, and in edges what could be followed: how many edges by each "
+        'relation, "^predicate" if they come in, and all their neighbors or some. Call it if you cannot guess which '
+        "relation answers the question. If it shows all neighbors of that relation, it has answered it; else follow it "
+        "with only_predicates.",
+        'edges read {"predicate label": "id name" or [all of them] or [count, some]}, "<->": both ways; a name stands '
+        "once.",
     ),
     "describe_entities": Text(
         "Describe several entities",

@@ -13,6 +13,7 @@ from gateway.answers.compact_rows import node_columns, node_row
 from gateway.answers.page import (
     AnyPage,
     EntitiesPage,
+    EntityPage,
     Header,
     IdList,
     PageEdge,
@@ -25,7 +26,7 @@ from gateway.answers.page import (
 )
 from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import size_of
-from gateway.answers.values import Amount, EdgeMetadata, Id, Nested, NodeMetadata, PageAssertion
+from gateway.answers.values import Amount, EdgeMetadata, EdgeSurvey, Id, Nested, NodeMetadata, PageAssertion, SurveyRow
 from gateway.escaping import json_text
 from gateway.expand_compact import NODE_COLUMNS
 from gateway.graph.values import Basis, Edge, NoValue
@@ -303,6 +304,96 @@ def test_entities_have_their_iris_by_prefix() -> None:
         "prefixes": {"x": X},
     }
     assert expand(written) == reference(page)
+
+
+def surveyed(local: str, rows: Sequence[SurveyRow], names: Mapping[str, str], **given: Any) -> PageNode:
+    survey = EdgeSurvey(list(rows), len(rows), names=names, **given)
+    return node(local, metadata=NodeMetadata(name="A"), survey=survey)
+
+
+def described(entity: PageNode, **given: Any) -> EntityPage:
+    return EntityPage(entity, complete=True, warnings=[], **{"labels": {}, **given})
+
+
+def test_a_relation_all_of_whose_neighbours_are_shown_has_no_count() -> None:
+    rows = [
+        SurveyRow("x:p", False, 3, ("x:b", "x:c", "x:d")),
+        SurveyRow("x:q", False, 1, ("x:b",)),
+        SurveyRow("x:r", True, 40, ("x:c", "x:e")),
+        SurveyRow("x:s", False, 2),
+    ]
+    page = described(surveyed("a", rows, {"x:b": "Bee", "x:c": "Cee", "x:q": "quest"}))
+    written = compact(page)
+    assert written["edges"] == {
+        "x:p": ["x:b Bee", "x:c Cee", "x:d"],
+        "x:q quest": "x:b",
+        "^x:r": [40, "x:c", "x:e"],
+        "x:s": [2],
+    }
+    assert expand(written) == reference(page)
+
+
+def test_rows_both_ways_with_the_same_neighbours_are_one() -> None:
+    names = {"x:p": "near", "x:b": "Bee"}
+    pair = [SurveyRow("x:p", False, 2, ("x:b", "x:c")), SurveyRow("x:p", True, 2, ("x:b", "x:c"))]
+    page = described(surveyed("a", pair, names))
+    assert compact(page)["edges"] == {"<->x:p near": ["x:b Bee", "x:c"]}
+    assert expand(compact(page)) == reference(page)
+    # Others than those that are shown may differ.
+    cut = [SurveyRow("x:p", False, 20, ("x:b", "x:c")), SurveyRow("x:p", True, 20, ("x:b", "x:c"))]
+    page = described(surveyed("a", cut, names))
+    assert compact(page)["edges"] == {"x:p near": [20, "x:b Bee", "x:c"], "^x:p": [20, "x:b", "x:c"]}
+    assert expand(compact(page)) == reference(page)
+
+
+def test_a_lower_bound_is_told_though_as_many_neighbours_are_shown() -> None:
+    rows = [SurveyRow("x:p", False, 1, ("x:b",)), SurveyRow("x:p", True, 1, ("x:b",))]
+    page = described(surveyed("a", rows, {}, is_exact=False))
+    assert compact(page)["edges"] == {"x:p": ["at least 1", "x:b"], "^x:p": ["at least 1", "x:b"]}
+    assert expand(compact(page)) == reference(page)
+
+
+def test_the_types_of_a_described_entity_have_their_labels_behind_them() -> None:
+    entity = node("a", metadata=NodeMetadata(types=[Id("x:S"), Id("x:T")]))
+    page = described(entity, labels={"x:S": "some", "x:T": "thing", "x:v": "value"})
+    written = compact(page)
+    assert (written["entity_type"], written["types"]) == ("x:T thing", ["x:S some", "x:T"])
+    assert written["labels"] == {"x:v": "value"}
+    assert expand(written) == reference(page)
+
+
+def test_a_name_stands_once_in_the_surveys_of_several_entities() -> None:
+    rows = [SurveyRow("x:p", False, 1, ("x:b",))]
+    entities = [surveyed(local, rows, {"x:p": "near", "x:b": "Bee"}) for local in ("a", "c")]
+    page = EntitiesPage(entities, IdList([]), IdList([]), IdList([]), complete=True, warnings=[], labels={})
+    first, second = compact(page)["result"]["x:T"]
+    assert first == {"x:a A": {"edges": {"x:p near": "x:b Bee"}}}
+    assert second == {"x:c A": {"edges": {"x:p": "x:b"}}}
+    assert [one["edges"] for one in expand(compact(page))["result"]] == [{"x:p near": [1, "x:b Bee"]}] * 2
+
+
+_LOCALS = ("x:b", "x:c", "x:d", "<http://e.org/at>")
+
+
+@st.composite
+def surveys(draw: st.DrawFn) -> EdgeSurvey:
+    keys = draw(st.lists(st.tuples(st.sampled_from(_LOCALS), st.booleans()), unique=True, max_size=6))
+    rows = []
+    for predicate, incoming in keys:
+        shown = tuple(draw(st.lists(st.sampled_from(_LOCALS), unique=True, max_size=3)))
+        rows.append(SurveyRow(predicate, incoming, len(shown) + draw(st.sampled_from((0, 0, 5))) or 1, shown))
+    names = draw(
+        st.dictionaries(st.sampled_from(_LOCALS), st.sampled_from(("Bee", "at least 3", "2 of <->", "b")), max_size=4)
+    )
+    return EdgeSurvey(rows, len(rows), is_exact=draw(st.booleans()), names=names)
+
+
+@settings(max_examples=examples(300))
+@given(surveys())
+def test_any_survey_is_read_back_as_the_reference_shape_has_it(survey: EdgeSurvey) -> None:
+    page = described(node("a", metadata=NodeMetadata(name="A"), survey=survey))
+    written = json.loads(json_text(compact(page)))
+    assert expand(written) == json.loads(json_text(reference(page)))
 
 
 def test_a_hit_is_a_row_and_the_search_is_described_where_it_may_have_missed_something() -> None:

@@ -116,8 +116,7 @@ def test_a_description_says_how_to_read_compact_answers_only_where_answers_are_c
     for tool in BY_TOOL:
         reference, compact = (texts.description(tool, None, shape) for shape in reversed(SHAPES))
         assert compact.startswith(reference)
-        # The edges that an entity has read alike in both shapes.
-        assert (" read" in compact.removeprefix(reference)) is (tool != "describe_entity")
+        assert " read" in compact.removeprefix(reference)
         assert len(compact) <= texts.LIMIT
 
 

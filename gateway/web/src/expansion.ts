@@ -16,6 +16,7 @@ const BLANK_ID = "_";
 const BLANK_TYPE = "type";
 const BLANK_EVIDENCE = "evidence";
 const BEYOND = "beyond";
+const AT_LEAST = "at least ";
 const SOURCES = "source_documents";
 const COINED = /^[A-Za-z]{1,12}_[a-z2-7]{3,52}$/;
 const SURVEY = ["edges", "edge_rows_total", "blank_node_edges", "edges_failed"] as const;
@@ -25,6 +26,7 @@ export function expand(answer: Json): Json {
   const reader = new Reader();
   let expanded: Json;
   if (isObject(answer["edges"]) && !("id" in answer)) expanded = reader.subgraph(answer);
+  else if ("id" in answer) expanded = reader.entity(answer);
   else if (isObject(answer["entity_types"])) expanded = reader.schema(answer);
   else if (isObject(answer["result"])) expanded = reader.entities(answer);
   else expanded = reader.search(answer);
@@ -36,6 +38,8 @@ export function expand(answer: Json): Json {
 class Reader {
   /** The names that stood behind IDs of types, predicates and nodes of other pages. */
   readonly labels: Record<string, string> = {};
+  /** The texts with which IDs stood first in what could be followed. */
+  private readonly named = new Map<string, string>();
 
   subgraph(answer: Json): Json {
     const { via, node_columns, on_the_way, evidence_columns, continued, types, ...left } = answer;
@@ -94,6 +98,37 @@ class Reader {
     return { id, ...(type === undefined ? {} : { entity_type: type }), ...(name === undefined ? {} : { name }) };
   }
 
+  /** One entity, with a count before what each relation leads to. */
+  entity(answer: Json): Json {
+    const expanded: Json = { ...answer };
+    if (typeof answer["entity_type"] === "string") expanded["entity_type"] = this.id(answer["entity_type"]);
+    if (Array.isArray(answer["types"])) expanded["types"] = (answer["types"] as string[]).map((text) => this.id(text));
+    if (isObject(answer["edges"])) expanded["edges"] = this.survey(answer["edges"]);
+    return expanded;
+  }
+
+  /** What could be followed from an entity, with each name behind its ID again. */
+  private survey(rows: Json): Json {
+    const expanded: Json = {};
+    for (const [key, said] of Object.entries(rows)) {
+      const mark = [BOTH_WAYS, INCOMING].find((each) => key.startsWith(each)) ?? "";
+      const listed = (Array.isArray(said) ? said : [said]) as (number | string)[];
+      const isCounted = typeof listed[0] === "number" || String(listed[0]).startsWith(AT_LEAST);
+      const [count, ...others] = isCounted ? listed : [listed.length, ...listed];
+      const row = [count, ...others.map((text) => this.again(String(text)))];
+      const predicate = this.again(key.slice(mark.length));
+      for (const sign of mark === BOTH_WAYS ? ["", INCOMING] : [mark]) expanded[`${sign}${predicate}`] = row;
+    }
+    return expanded;
+  }
+
+  /** An ID with the name that stands where the answer has it first. */
+  private again(text: string): string {
+    const id = text.split(" ", 1)[0]!;
+    if (!this.named.has(id)) this.named.set(id, text);
+    return this.named.get(id)!;
+  }
+
   entities(answer: Json): Json {
     const { prefixes, ...left } = answer;
     const known = (prefixes ?? {}) as Record<string, string>;
@@ -101,7 +136,7 @@ class Reader {
       const metadata = entity["metadata"] as Json;
       const survey: Json = {};
       for (const key of SURVEY) {
-        if (key in metadata) survey[key] = metadata[key];
+        if (key in metadata) survey[key] = key === "edges" ? this.survey(metadata[key] as Json) : metadata[key];
         delete metadata[key];
       }
       const id = entity["id"] as string;
