@@ -511,11 +511,14 @@ def unknown_name(
     argument: str, name: str, kind: str, nearest: str, some: str, *, are_all: bool = True
 ) -> UnknownTermError:
     """Return the error of a name that matches nothing in a graph, or nothing of it that is known."""
-    elsewhere = f" {_NO_EDGES_EITHER}" if kind == "predicate" else ""
+    step = "Call describe_schema for the list."
+    if kind == "predicate":
+        # What a predicate may be instead says nothing to who misspelt one.
+        step = f"describe_entity lists those of a node.{'' if nearest else f' {_NO_EDGES_EITHER}'}"
     return UnknownTermError(
         f"{argument}: no {kind} of this graph{'' if are_all else ' that was seen'} is called {name}.",
         valid=f"Nearest: {nearest}." if nearest else f"Known: {some}.",
-        next_step=f"Call describe_schema for the list.{elsewhere}",
+        next_step=step,
     )
 
 
