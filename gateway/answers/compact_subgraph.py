@@ -234,13 +234,13 @@ def _in_edges(nodes: Sequence[PageNode], edges: _Edges, folded: Mapping[str, Pag
 
 
 def _is_one_relation(page: SubgraphPage, listed: Sequence[PageNode], edges: _Edges) -> bool:
-    """Return whether an answer is one relation of one seed, and this page says nothing but names of its nodes."""
-    if not page.header.is_one_relation or page.header.members or len(edges) != 1:
+    """Return whether the edges of an answer say all of it, and this page says nothing but names of its nodes."""
+    if not page.header.is_one_relation or page.header.members or not all(map(_is_only_named, listed)):
         return False
-    ((node, steps),) = edges.items()
-    # On its first page the seed is a node of it.
-    on_page = [] if page.place and not page.place.startswith(FIRST) else [node]
-    return len(steps) == 1 and [one.id for one in listed] == on_page and all(map(_is_only_named, listed))
+    if not page.place:
+        return bool(edges) and all(node.id in edges for node in listed)
+    # Of several pages, the first has the seed.
+    return len(edges) == 1 and [one.id for one in listed] == ([*edges] if page.place.startswith(FIRST) else [])
 
 
 def _types_in_edges(inside: Mapping[str, PageNode], edges: _Edges, names: Names) -> Any:

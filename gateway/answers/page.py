@@ -293,7 +293,7 @@ class Header:
         only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
             one a hop or seed; None for all, and where they are what the caller wrote.
         members: What it says about the nodes that were asked for by their values; None where none were.
-        is_one_relation: Whether all of it is one seed and one relation of it.
+        is_one_relation: Whether all of it is one seed and one relation of it, or edges by predicates that were chosen.
     """
 
     seeds: IdList

@@ -495,23 +495,25 @@ def _without_names(asked: Steps) -> list[Any]:
 
 
 async def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
-    """Return whether all that is left is a seed and one relation of it, in one direction."""
+    """Return whether all that is left is a seed and one relation of it, in one direction, or edges that were chosen."""
     arguments, whole = question.arguments, left.whole
-    if not isinstance(arguments, BfsQuery) or arguments.max_hops > 1 or len(question.seeds) != 1:
+    if not isinstance(arguments, BfsQuery) or not left.edges:
         return False
+    are_chosen = bool(arguments.only_predicates)
     # Besides a loop of the seed, each node has one edge.
-    if len(whole.edges.predicate_counts) != 1 or len(left.edges) > len(left.nodes):
+    is_one = len(whole.edges.predicate_counts) == 1 and len(left.edges) <= len(left.nodes)
+    if not are_chosen and not (is_one and arguments.max_hops == 1 and len(question.seeds) == 1):
         return False
-    (seed,) = question.seeds
+    seed = question.seeds[0]
 
     def looked_at(end: Deadline) -> bool:
         leads_out: set[bool] = set()
-        count = 0
+        ends: set[Iri] = set()
         for edge in end.checking(left.edges):
+            ends.update((edge.subject, edge.object))
             if edge.subject != edge.object:
                 leads_out.add(edge.subject == seed)
-                count += 1
-        return len(leads_out) == 1 and count == len(left.nodes) - 1
+        return (are_chosen or len(leads_out) == 1) and len(ends) == len(left.nodes)
 
     return await in_thread(question.call, looked_at, unless=len(left.edges) <= FEW_FOR_A_THREAD)
 

@@ -92,6 +92,10 @@ async def compared(gateway: Gateway, nodes: Sequence[str], dice: random.Random, 
     if dice.random() < 0.2:
         arguments["show"] = "types"
     whole = await asked(gateway, tool, {**arguments, "max_tokens": 12_000}, "reference")
+    followed = whole["schema_summary"]["predicates_found"]
+    if tool == "bfs_query" and followed and dice.random() < 0.4:
+        arguments["only_predicates"] = dice.sample(followed, k=dice.randint(1, len(followed)))
+        whole = await asked(gateway, tool, {**arguments, "max_tokens": 12_000}, "reference")
     wanted = {node["id"]: node["entity_type"] for node in whole["nodes"]}
     edges = {(edge["subject"], edge["predicate"], edge["object"]) for edge in whole["edges"]}
     if "next_offset" in whole:

@@ -143,6 +143,51 @@ def test_one_relation_with_evidence_is_that_and_the_evidence() -> None:
     assert by_end == {one["object"]: one for one in reference(page)["edges"]}
 
 
+def test_several_relations_of_one_seed_that_were_chosen_are_these_and_no_more() -> None:
+    nodes = [node("a", name="A"), in_edges("b", name="B"), in_edges("c", "x:U")]
+    edges = [edge("a", "p", "b"), edge("a", "p", "c"), edge("c", "q", "a", incoming=True)]
+    page = SubgraphPage(header(is_one_relation=True, only_predicates=["x:p", "^x:q"]), nodes, edges)
+    written = compact(page)
+    assert written == {
+        "only_predicates": ["x:p", "^x:q"],
+        "complete": True,
+        "edges": {"x:a A": {"x:p": ["x:b B", "x:c"], "^x:q": "x:c"}},
+    }
+    expanded = expand(written)
+    assert (expanded["node_count"], expanded["edge_count"]) == (3, 3)
+    assert [one["id"] for one in expanded["nodes"]] == ["x:a", "x:b", "x:c"]
+    assert expanded["edges"] == reference(page)["edges"]
+
+
+def test_edges_that_were_chosen_are_all_that_is_said_of_several_seeds_and_hops() -> None:
+    nodes = [node("a", name="A"), node("b", name="B"), in_edges("c", name="C"), in_edges("d", "x:U")]
+    edges = [edge("a", "p", "c"), edge("b", "p", "c"), edge("c", "q", "d")]
+    page = SubgraphPage(
+        header(is_one_relation=True, only_predicates=[["x:p"], ["x:q"]], removed={"where": 2}), nodes, edges
+    )
+    written = compact(page)
+    assert written == {
+        "only_predicates": [["x:p"], ["x:q"]],
+        "complete": True,
+        "removed": {"where": 2},
+        "edges": {"x:a A": {"x:p": "x:c C"}, "x:b B": {"x:p": "x:c"}, "x:c": {"x:q": "x:d"}},
+    }
+    expanded = expand(written)
+    assert (expanded["node_count"], expanded["edge_count"]) == (4, 3)
+    assert [one["id"] for one in expanded["nodes"]] == ["x:a", "x:b", "x:c", "x:d"]
+    assert expanded["edges"] == reference(page)["edges"]
+
+
+def test_chosen_edges_on_several_pages_or_of_nodes_that_carry_more_have_counts_and_types() -> None:
+    nodes = [node("a", name="A"), node("b", name="B"), in_edges("c")]
+    edges = [edge("a", "p", "c"), edge("b", "p", "c")]
+    page = SubgraphPage(header(is_one_relation=True), nodes, edges)
+    page.place, page.next_offset = "1-3 of 9", 3
+    assert compact(page)["types"] == "x:T"
+    nodes[1].metadata = NodeMetadata(name="B", descriptions=["A letter."])
+    assert compact(SubgraphPage(header(is_one_relation=True), nodes, edges))["node_count"] == 3
+
+
 def test_one_relation_names_a_type_only_where_it_mentions_it() -> None:
     labels = {"x:T": "thing", "x:U": "other thing", "x:V": "a third"}
     nodes = [node("a"), in_edges("b", "x:U"), in_edges("c", "x:V")]
