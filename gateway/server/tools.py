@@ -82,7 +82,7 @@ TOOLS: Mapping[str, Text] = {
         "Explore a neighborhood",
         "Traverse: the nodes within max_hops of the seeds, and the edges on the way. Steer if you know or can guess "
         'the relation: only_predicates=["x:author"], or labels, follows nothing else and gives nodes by name only '
-        "(node_types: with values); a wrong guess costs a line, a description fifty. A list of lists is one list a "
+        "(node_types: with values); a wrong guess costs far less than a description. A list of lists is one list a "
         'hop: [["x:author"],["x:birthPlace"]] with max_hops=2 finds where the authors were born. "^x:author" or '
         "direction=in follows incoming edges. only_node_types shows nodes of these types, and a path to each. Else "
         "begin with max_hops=1 and topology_only=true; max_degree=100 does not expand hubs. "
