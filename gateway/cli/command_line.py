@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
+from gateway.cli.completion import one_of
 from gateway.cli.options import CommonOptions, not_empty, optional_arguments
 from gateway.errors import ConfigurationError
 from gateway.settings.paths import local_path
@@ -18,7 +19,7 @@ _Texts = Mapping[str, tuple[str | None, str]]
 _ENTITIES: _Texts = {
     "max_tokens": (
         "N",
-        "Maximum size of the answer; a token counts as 4 bytes. Default: no limit; with --json, the profile's.",
+        "Maximum size of the answer; a token counts as 4 bytes. Default: none; with --shape compact, the profile's.",
     ),
 }
 _CONDITION = (
@@ -54,7 +55,7 @@ _TRAVERSAL: _Texts = {
     "topology_only": (None, "Show only IDs, types and edges."),
     "exclude_node_types": ("TYPE", "Remove nodes of this type, and their edges. Repeatable."),
     "min_mentions": ("N", "Remove nodes with fewer mentions."),
-    "limit": ("N", "Maximum number of nodes on a page. Default: 500; with --json, as many as fit."),
+    "limit": ("N", "Maximum number of nodes on a page. Default: 500; with --shape compact, as many as fit."),
     "offset": ("N", "Skip the first N nodes."),
     "edge_offset": ("N", "With --offset: go on after N edges of the node before, as the previous page says."),
     "max_degree": ("N", "Do not expand nodes with more edges, unless they are seeds: keeps hubs out."),
@@ -75,10 +76,13 @@ _SEARCH: _Texts = {
 }
 _LIST: _Texts = {
     **_SEARCH,
-    "limit": ("N", "Maximum number of entities on a page, 1 to 100. Default: 100; with --json, 10."),
+    "limit": ("N", "Maximum number of entities on a page, 1 to 100. Default: 100; with --shape compact, 10."),
     "offset": ("N", "Skip the first N entities."),
 }
 """Shorter help texts than the descriptions for models, by argument, with the placeholder of the value."""
+
+EXPORT_FORMATS = ("turtle", "ntriples", "jsonld", "csv", "graphml", "dot", "html", "svg", "png")
+"""The formats of exports, named here too because `--help` is quick without the libraries that write them."""
 
 ExportFormat = Annotated[
     str | None,
@@ -87,7 +91,8 @@ ExportFormat = Annotated[
         "-f",
         metavar="NAME",
         callback=not_empty,
-        help="Export all of it instead: turtle, ntriples, jsonld, csv, graphml, dot, svg or png. Default: by the "
+        autocompletion=one_of(EXPORT_FORMATS),
+        help=f"Export all of it instead: {', '.join(EXPORT_FORMATS[:-1])} or {EXPORT_FORMATS[-1]}. Default: by the "
         "suffix of --out.",
         show_default=False,
     ),
@@ -110,6 +115,7 @@ TableFormat = Annotated[
         "-f",
         metavar="NAME",
         callback=not_empty,
+        autocompletion=one_of(("csv",)),
         help="Write all of it as a table instead: csv. Default: by the suffix of --out.",
         show_default=False,
     ),
@@ -186,12 +192,9 @@ def _export_line(
 
 
 def print_all_line(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> CommandLine:
-    """Return what a command asks for that prints all pages of a traversal, or of a list."""
-    if options.as_json or options.explain:
-        raise ConfigurationError(
-            "--json and --explain are about one page.",
-            next_step="" if tool == SearchEntities.tool else "For all of it in JSON: --format jsonld.",
-        )
+    """Return what a command asks for that prints all pages of a traversal or of a list."""
+    if options.explain or options.shape == "compact":
+        raise ConfigurationError("--explain and --shape compact are about one page, and --all is about all of them.")
     _check_guard(options)
 
     def run() -> None:

@@ -36,14 +36,17 @@ from gateway.cli.command_line import (
     table_line,
     traversal_line,
 )
+from gateway.cli.completion import SHELLS, of_graph, one_of
+from gateway.cli.help import WIDEST, GroupedCommand
 from gateway.cli.options import OF_GRAPH, READING, CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
+from gateway.cli.standard_input import STANDARD_INPUT, with_standard_input
 from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
 
 app = typer.Typer(
     add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -51,6 +54,7 @@ app = typer.Typer(
 
 _Common = Annotated[CommonOptions, common()]
 _Seeds = Annotated[list[str], typer.Argument(metavar="SEED", hidden=True)]
+_Hops = Annotated[int, typer.Option("-k", "--hops", metavar="N", help="Maximum distance to each seed, 1 to 5.")]
 
 
 def _command(
@@ -61,7 +65,7 @@ def _command(
     epilog = "\n".join(["\b", "Examples:", *(f"  {PROGRAM} {example}" for example in examples)])
 
     def register(command: Callable[..., CommandLine]) -> Callable[..., CommandLine]:
-        app.command(name, epilog=epilog)(with_options(command))
+        app.command(name, cls=GroupedCommand, epilog=epilog)(with_options(command))
         return command
 
     return register
@@ -104,7 +108,9 @@ app.callback(invoke_without_command=True)(with_options(_program))
 
 @_command("schema", "schema Film Person --graph films.ttl", "schema --graph films.ttl --json")
 def schema(
-    types: Annotated[list[str] | None, typer.Argument(metavar="TYPE", hidden=True)] = None,
+    types: Annotated[
+        list[str] | None, typer.Argument(metavar="TYPE", hidden=True, autocompletion=of_graph("types"))
+    ] = None,
     *,
     whole: Annotated[
         bool,
@@ -132,10 +138,10 @@ def search(
 ) -> CommandLine:
     """Find the IDs of entities by name, or all entities of a type.
 
-    QUERY is a name, an alias, or a part of one; several are each searched by itself. Without it, --node-type says which
-    entities to list.
+    QUERY is a name, an alias, or a part of one; several are each searched by itself. - reads one from each line of
+    standard input. Without it, --node-type says which entities to list.
     """
-    several = queries or [""]
+    several = with_standard_input(queries or [""], options.graph)
     asked = {"queries": several} if several[1:] else {"query": several[0]}
     return call_line(options, SearchEntities.tool, {**asked, **arguments})
 
@@ -148,7 +154,7 @@ def search(
     name="list",
 )
 def list_entities(
-    types: Annotated[list[str], typer.Argument(metavar="TYPE", hidden=True)],
+    types: Annotated[list[str], typer.Argument(metavar="TYPE", hidden=True, autocompletion=of_graph("types"))],
     *,
     is_all: AllRows = False,
     export_format: TableFormat = None,
@@ -169,20 +175,20 @@ def list_entities(
         return table_line(options, given, export_format, out)
     if is_all:
         return print_all_line(options, SearchEntities.tool, given)
-    if given["limit"] is None and not options.as_json:
+    if given["limit"] is None and options.shape != "compact":
         given["limit"] = MAX_HITS
     return call_line(options, SearchEntities.tool, given)
 
 
 @_command(
-    "bfs drug:warfarin --hops 2",
+    "bfs drug:warfarin -k 2",
     "bfs drug:warfarin --only-predicate INTERACTS_WITH",
     "bfs drug:warfarin --out warfarin.svg",
 )
 def bfs(
     seeds: _Seeds,
     *,
-    hops: Annotated[int, typer.Option("--hops", "-n", metavar="N", help="Maximum distance to a seed, 1 to 5.")] = 1,
+    hops: _Hops = 1,
     is_all: IsAll = False,
     export_format: ExportFormat = None,
     out: Out = None,
@@ -191,9 +197,10 @@ def bfs(
 ) -> CommandLine:
     """Show the neighbourhood of entities, as a tree by distance.
 
-    SEED is an ID, as `search` prints it. Edges are followed in both directions, unless --direction says otherwise.
+    SEED is an ID, as `search` prints it; - reads one from each line of standard input. Edges are followed in both
+    directions, unless --direction says otherwise.
     """
-    given = {"seeds": seeds, "max_hops": hops, **arguments}
+    given = {"seeds": with_standard_input(seeds, options.graph), "max_hops": hops, **arguments}
     return traversal_line(options, BfsQuery.tool, given, is_all=is_all, export_format=export_format, out=out)
 
 
@@ -206,19 +213,20 @@ def describe(
 ) -> CommandLine:
     """Show all that is known about entities, except edges.
 
-    ID is as `search` prints it. With --json, one ID gives the answer of describe_entity, several IDs give that of
-    describe_entities.
+    ID is as `search` prints it; - reads one from each line of standard input. With --json, one ID gives the answer of
+    describe_entity, several IDs or - give that of describe_entities, for each 200 IDs a document on a line.
     """
-    if len(ids) == 1:
+    if len(ids) == 1 and ids[0] != STANDARD_INPUT:
         return call_line(options, DescribeEntity.tool, {"id": ids[0], **arguments})
-    return call_line(options, DescribeEntities.tool, {"ids": ids, **arguments})
+    given = with_standard_input(ids, options.graph)
+    return call_line(options, DescribeEntities.tool, {"ids": given, **arguments})
 
 
 @_command("intersect drug:warfarin drug:aspirin", "intersect drug:warfarin drug:glibenclamide -k 2")
 def intersect(
     seeds: _Seeds,
     *,
-    hops: Annotated[int, typer.Option("-k", "--hops", metavar="N", help="Maximum distance to each seed, 1 to 5.")] = 1,
+    hops: _Hops = 1,
     via: Annotated[
         bool | None,
         typer.Option(
@@ -235,12 +243,13 @@ def intersect(
 ) -> CommandLine:
     """Show what entities have in common: the nodes near all of them.
 
-    SEED is an ID, as `search` prints it; give at least two. The answer has the nodes within reach of every seed, and
-    all edges among them.
+    SEED is an ID, as `search` prints it; give at least two, or - to read one from each line of standard input. The
+    answer has the nodes within reach of every seed, and all edges among them.
     """
     is_export = export_format is not None or out is not None
     if is_export and via:
         raise ConfigurationError("--via shows paths, which no format of --format and --out holds.")
+    seeds = with_standard_input(seeds, options.graph)
     given = {"seeds": seeds, "k": hops, **arguments, "via": False if is_export else via}
     return traversal_line(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)
 
@@ -275,6 +284,7 @@ def serve(
         common(
             *OF_GRAPH,
             *("profile", "prefix", "shape", "shared_cache", "quiet", "verbose"),
+            shape="How answers are written: compact, or reference (lists of objects). Default: the profile's.",
         ),
     ],
     reached: Annotated[HttpOptions, group_of(HttpOptions)],
@@ -490,14 +500,17 @@ def demo(*, options: Annotated[CommonOptions, common("verbose")]) -> CommandLine
 
 
 @_command("completion bash > ~/.local/share/bash-completion/completions/bfsql-gateway")
-def completion(shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True)]) -> CommandLine:
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", hidden=True, autocompletion=one_of(SHELLS))],
+) -> CommandLine:
     """Print the script that completes command lines in a shell.
 
-    SHELL is bash, zsh or fish. docs/cli.md says where each shell looks for the script.
+    SHELL is bash, zsh or fish. docs/cli.md says where each shell looks for the script. Types, predicates and formats
+    are completed too: those of the graph that the options before them, the environment or bfsql.toml name.
     """
 
     def run() -> int:
-        from gateway.cli.options import print_script  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.completion import print_script  # noqa: PLC0415 - see `CommandLine.run`
 
         return print_script(get_command(app), shell)
 

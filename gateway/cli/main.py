@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import sys
@@ -14,7 +15,8 @@ from typer.main import get_command
 from gateway import PROGRAM
 from gateway.cli.command_line import CommandLine
 from gateway.cli.commands import app
-from gateway.cli.options import CommonOptions, is_completion_asked, register_shells
+from gateway.cli.completion import is_completion_asked, register_shells
+from gateway.cli.options import SELECTS_GRAPH, CommonOptions
 from gateway.cli.own_words import own_words, to_the_operator
 from gateway.cli.streams import (
     FAILED,
@@ -85,8 +87,7 @@ def _run(arguments: list[str], log: StderrLog) -> int:
     # Typer only reads the command line: it would handle some errors of the gateway itself.
     request = _command().main(arguments, prog_name=PROGRAM, standalone_mode=False)
     if not isinstance(request, CommandLine):
-        if not _HELP.isdisjoint(arguments):
-            _show_defaults()
+        _show_below_help(arguments)
         return int(request or 0)
     options = request.options
     _configure_log(log, request)
@@ -116,6 +117,13 @@ def _refuse_bytes(arguments: Sequence[str]) -> None:
             raise typer.BadParameter(f"{argument!a} is not text in this terminal's encoding.")
 
 
+def _show_below_help(arguments: Sequence[str]) -> None:
+    if not _HELP.isdisjoint(arguments):
+        _show_defaults()
+    elif not arguments:
+        _show_first_step()
+
+
 def _show_defaults() -> None:
     """Print below a help what the environment and the project file select."""
     from gateway.cli.graph_source import shown_defaults  # noqa: PLC0415 - `--help` is quick without it
@@ -128,6 +136,15 @@ def _show_defaults() -> None:
         write(
             sys.stdout, "\n".join(["\nNot given, these options are now:", *(f"  {line(text)}" for text in lines), ""])
         )
+
+
+def _show_first_step() -> None:
+    from gateway.cli.graph_source import with_defaults  # noqa: PLC0415 - `--help` is quick without it
+    from gateway.cli.next_step import print_first  # noqa: PLC0415
+
+    # What is wrong with the project file, the next command says.
+    with contextlib.suppress(ConfigurationError):
+        print_first(with_defaults(CommonOptions(), frozenset(SELECTS_GRAPH)))
 
 
 def _configure_log(log: StderrLog, request: CommandLine) -> None:

@@ -1,21 +1,18 @@
-"""Options that several commands take, groups of options that a command takes as one parameter, and their completion."""
+"""Options that several commands take, and groups of options that a command takes as one parameter."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
-from typer import completion
 
-from gateway import PROGRAM
 from gateway.arguments import EXPLAIN, Arguments
-from gateway.errors import ConfigurationError, quoted
+from gateway.cli.completion import CompletedOfGraph, of_graph, one_of
 from gateway.settings.profile import ShapeName
 
 
@@ -51,10 +48,6 @@ def _profiles(incomplete: str) -> list[str]:
     from gateway.settings.load import built_in  # noqa: PLC0415 - `--help` is quick without it
 
     return [name for name in built_in() if name.startswith(incomplete)]
-
-
-def _shapes(incomplete: str) -> list[str]:
-    return [name for name in get_args(ShapeName) if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +171,14 @@ class CommonOptions:
             "--shape",
             callback=_shape_name,
             metavar="NAME",
-            autocompletion=_shapes,
-            help="How answers in JSON are written: compact, or reference (lists of objects). Default: the profile's.",
+            autocompletion=one_of(get_args(ShapeName)),
+            help="How --json writes an answer: reference (lists of objects, the default), or compact, which is to the "
+            "byte what a model reads.",
         ),
     ] = None
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Print the JSON that a model gets, on one line."),
+        typer.Option("--json", help="Print JSON for programs: a document on a line, one for each page."),
     ] = False
     as_text: Annotated[
         bool | None,
@@ -260,6 +254,9 @@ OF_GRAPH = (
 )
 """The options that say which graph is opened, and how."""
 
+SELECTS_GRAPH = (*OF_GRAPH, "profile", "prefix")
+"""The options on which it depends what an ID is, too."""
+
 Result = TypeVar("Result")
 
 _METAVARS: Mapping[Any, str] = {int: "N", str: "TEXT", list[str]: "TEXT"}
@@ -270,6 +267,14 @@ _USUAL_TEXTS: Mapping[str, tuple[str, str]] = {
     "language": ("TAG", "Show names and texts in this language first, where there are several: de, pt-br.")
 }
 """The placeholder and the help text of the options of every tool."""
+
+
+_COMPLETED: Mapping[str, CompletedOfGraph] = {
+    **dict.fromkeys(("node_types", "only_node_types", "exclude_node_types"), of_graph("types")),
+    **dict.fromkeys(("predicates", "only_predicates"), of_graph("predicates")),
+    **dict.fromkeys(("where", "values", "sort_by", "group_by"), of_graph("walks")),
+}
+"""What completes the value of an option, by the argument of the tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +348,8 @@ def optional_arguments(
         option = option_name(model, name)
         shown = field.default is not None and kind is not bool
         names = f"--{option}/--no-{option}" if field.default is True else f"--{option}"
-        info = typer.Option(names, metavar=metavar, help=text, show_default=shown)
+        completed = _COMPLETED.get(name)
+        info = typer.Option(names, metavar=metavar, help=text, show_default=shown, autocompletion=completed)
         parameters.append(_parameter(name, kind if kind is bool else kind | None, info, field.default))
     return OptionGroup(parameters, dict)
 
@@ -392,39 +398,3 @@ def with_options(command: Callable[..., Result]) -> Callable[..., Result]:
     called.__name__, called.__doc__ = command.__name__, command.__doc__
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return called
-
-
-# Completion of command lines by a shell: the script for it, and the answers to what the script asks, are typer's. Its
-# own options would change the start files of a shell; here the script is printed, and whoever wants it puts it where
-# the shell looks.
-SHELLS = ("bash", "zsh", "fish")
-
-VARIABLE = f"_{PROGRAM.upper().replace('-', '_')}_COMPLETE"
-"""The variable by which a script asks; typer derives the same name from that of the program."""
-
-
-def is_completion_asked() -> bool:
-    """Return whether this process was started by a completion script."""
-    return VARIABLE in os.environ
-
-
-def register_shells() -> None:
-    """Let typer answer scripts, which it does when a command runs."""
-    # No other public function does it; that these are parameters for typer's own options does not matter.
-    completion.get_completion_inspect_parameters()
-
-
-def print_script(command: Any, shell: str) -> int:
-    """Print the completion script of a shell, and return the exit status.
-
-    Args:
-        command: The command of the whole program.
-        shell: One of `SHELLS`.
-
-    Raises:
-        ConfigurationError: It is another shell.
-    """
-    if shell not in SHELLS:
-        raise ConfigurationError(f"There is no completion for {quoted(shell)}.", valid=f"Give {' or '.join(SHELLS)}.")
-    register_shells()
-    return completion.shell_complete(command, {}, PROGRAM, VARIABLE, f"source_{shell}")

@@ -135,6 +135,9 @@ _UNBROKEN = frozenset({ID, TYPE})
 _MIN_TEXT_WIDTH = 12
 """Cells of a column of texts, at least."""
 
+_LONG_WORD = 24
+"""Cells of a word that may be broken."""
+
 _GAP = 3
 """Cells between two columns of a table."""
 
@@ -177,6 +180,35 @@ class WordWrapped:
 
 
 @dataclass(frozen=True, slots=True)
+class Hanging:
+    """A line that is wrapped between words where it is longer than the terminal, what follows indented.
+
+    An ID that is longer than a line is not broken. Inside content that is as wide as it is, such as a tree, the
+    terminal's width counts all the same.
+
+    Attributes:
+        content: The line.
+        before: The cells before it, such as those of the guides of a tree.
+    """
+
+    content: Text
+    before: int = 0
+
+    def __rich_console__(self, console: Console, _options: ConsoleOptions) -> RenderResult:
+        """Render the line, or its pieces."""
+        room = max(console.width - self.before, _MIN_VALUE_WIDTH)
+        if self.content.cell_len <= room:
+            yield from _wrapped(self.content, room)
+            return
+        for place, row in enumerate(_wrapped(self.content, room - _HANGING)):
+            yield row if place == 0 else _line(" " * _HANGING).append_text(row)
+
+
+_HANGING = 4
+"""Cells by which what follows in a wrapped line is indented."""
+
+
+@dataclass(frozen=True, slots=True)
 class IdTable:
     """A table with IDs; if they leave too little room for the other columns, each row has lines of its own.
 
@@ -205,11 +237,18 @@ class IdTable:
 
     def _min_width(self) -> int:
         """Return the width that a table needs to break no ID."""
-        widths = []
-        for place, (title, style) in enumerate(self.columns):
-            width = max(cell_len(text) for text in (title, *(row[place] for row in self.rows)))
-            widths.append(width if style in _UNBROKEN else min(width, _MIN_TEXT_WIDTH))
+        widths = [self._min_width_of(place) for place in range(len(self.columns))]
         return sum(widths) + _GAP * (len(widths) - 1)
+
+    def _min_width_of(self, place: int) -> int:
+        """Return the width that a column needs to break no ID, and no word that is not very long."""
+        title, style = self.columns[place]
+        texts = [title, *(row[place] for row in self.rows)]
+        width = max(map(cell_len, texts))
+        if style in _UNBROKEN:
+            return width
+        longest_word = max(cell_len(word) for text in texts for word in text.split(" "))
+        return min(width, max(_MIN_TEXT_WIDTH, min(longest_word, _LONG_WORD)))
 
     def _table(self, bars: Sequence[float]) -> Table:
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -220,6 +259,7 @@ class IdTable:
                 style=style,
                 overflow="fold",
                 no_wrap=style in _UNBROKEN,
+                min_width=self._min_width_of(place),
                 justify=justify,  # type: ignore[arg-type]
             )
         if bars:

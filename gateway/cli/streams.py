@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, TextIO
@@ -25,6 +26,9 @@ TERMINATED = 143
 _MAX_CHARACTERS = 2_000
 """Of an error, or of a warning in the log."""
 
+_WIDTH = 80
+"""Cells of a terminal that does not say how wide it is."""
+
 _END_CHARACTERS = 500
 """Of the end of an error that is shortened."""
 
@@ -39,14 +43,39 @@ def print_line(text: str) -> None:
 def print_error(text: str) -> None:
     """Print one line on standard error, or nothing if that is closed."""
     with contextlib.suppress(OSError):
-        write(sys.stderr, f"error: {shortened(line(text))}\n")
+        _write_to_stderr(f"error: {shortened(line(text))}")
 
 
 def print_note(text: str, *, quiet: bool = False) -> None:
     """Print one line on standard error, for information, unless `quiet`."""
     if not quiet:
         with contextlib.suppress(OSError):
-            write(sys.stderr, f"{line(text)}\n")
+            _write_to_stderr(line(text))
+
+
+def print_command(text: str) -> None:
+    """Print one line with a command on standard error, which stays whole, so that it can be copied."""
+    with contextlib.suppress(OSError):
+        write(sys.stderr, f"{line(text)}\n")
+
+
+def as_wide_as_it_is(text: str, columns: int | None) -> str:
+    """Return a line for a terminal of so many columns, wrapped between words; None is no terminal."""
+    if columns is None:
+        return text
+    return textwrap.fill(text, columns or _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _write_to_stderr(text: str) -> None:
+    write(sys.stderr, as_wide_as_it_is(text, _columns()) + "\n")
+
+
+def _columns() -> int | None:
+    """Return the width of standard error; None if it is no terminal."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def shortened(text: str) -> str:

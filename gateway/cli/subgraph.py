@@ -16,7 +16,7 @@ from gateway.arguments import TraversalShow
 from gateway.cli import render
 from gateway.cli.own_words import own_words
 from gateway.cli.render import degraded, prefixes, sections, warned
-from gateway.cli.screen import ID, STRONG, TYPE, IdTable, KeyValues, Unwrapped
+from gateway.cli.screen import ID, STRONG, TYPE, Hanging, IdTable, KeyValues, Unwrapped
 from gateway.cli.streams import clean, line
 from gateway.errors import counted
 from gateway.terms.iri import local_name
@@ -25,6 +25,9 @@ from gateway.tools.whole_subgraph import VALUES_INCOMPLETE, notes_of
 _PREDICATE = "green"
 _FAINT = "dim"
 _EARLIER = "on an earlier page"
+
+_GUIDE = 4
+"""Cells of the guides of a tree, for each level."""
 
 
 def bfs(answer: BfsResult, offset: int, show: TraversalShow = "both") -> RenderableType:
@@ -106,7 +109,7 @@ def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
         paths = [*node.via] if node.via and node.id not in answer.seeds else []
         if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
             paths = [[*_turned(paths[0]), *paths[1][1:]]]
-        lines += [Unwrapped(_path(path, node.id, names)) for path in paths]
+        lines += [Hanging(_path(path, node.id, names)) for path in paths]
     return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
 
 
@@ -154,7 +157,7 @@ class _Names:
     def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:
         if not edges:
             return []
-        return [Text(title, style=STRONG), *(Unwrapped(self._edge(edge)) for edge in edges)]
+        return [Text(title, style=STRONG), *(Hanging(self._edge(edge)) for edge in edges)]
 
     def _edge(self, edge: Edge) -> Text:
         return Text.assemble(
@@ -234,12 +237,13 @@ def _distances(levels: Sequence[int], offset: int) -> Iterator[int]:
 
 
 def _tree(root: Node, forest: _Forest, names: _Names) -> Tree:
-    tree = Tree(names.node(root), guide_style=_FAINT)
-    growing = [(root, tree)]
+    tree = Tree(Hanging(names.node(root)), guide_style=_FAINT)
+    growing = [(root, tree, _GUIDE)]
     while growing:
-        node, branch = growing.pop()
+        node, branch, before = growing.pop()
         for edges, child in forest.children.get(node.id, ()):
-            growing.append((child, branch.add(_step(edges, node, child, names))))
+            line = Hanging(_step(edges, node, child, names), before)
+            growing.append((child, branch.add(line), before + _GUIDE))
     return tree
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
@@ -21,9 +22,19 @@ from gateway.answers.models import (
     SearchResult,
     ToolAnswer,
 )
-from gateway.arguments import MAX_HITS, BfsQuery, DescribeSchema, IntersectSubgraphs, SearchEntities, TraversalShow
+from gateway.arguments import (
+    MAX_HITS,
+    MAX_IDS,
+    MAX_QUERIES,
+    BfsQuery,
+    DescribeSchema,
+    IntersectSubgraphs,
+    SearchEntities,
+    TraversalShow,
+)
 from gateway.cli import render, subgraph, tsv
 from gateway.cli.graph_source import GraphSource
+from gateway.cli.next_step import print_after
 from gateway.cli.options import CommonOptions
 from gateway.cli.render import print_explained
 from gateway.cli.screen import ProgressBar, Screen, is_terminal, paged
@@ -31,17 +42,17 @@ from gateway.cli.streams import line, print_line
 from gateway.errors import EndpointFault, GatewayError, counted
 from gateway.escaping import json_text
 from gateway.graph.call import Progress
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, ShapeName
 from gateway.telemetry.record import Record
 from gateway.tools.answering import drop_record
 from gateway.tools.gateway import Gateway
 from gateway.tools.whole_subgraph import NODES_A_PAGE, VALUES_INCOMPLETE, Traversed, notes_of
 
 _MAX_TOKENS = 4_000_000
-"""Size of an answer for a person, who reads no tokens: some 16 MB, which bounds memory."""
+"""Size of an answer for people and programs, who read no tokens: some 16 MB, which bounds memory."""
 
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {tool: {"limit": 500} for tool in (BfsQuery.tool, IntersectSubgraphs.tool)}
-"""Arguments for a person who does not give them: nodes on a page."""
+"""Arguments for people and programs that do not give them: nodes on a page."""
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer | CompactAnswer)
 
@@ -49,49 +60,94 @@ AnyAnswer = TypeVar("AnyAnswer", bound=Answer | CompactAnswer)
 def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *, whole: bool) -> None:
     """Call a tool and print its answer; with `--explain` print the cost of the call too, also if it fails.
 
-    If `whole`, `describe_schema` waits until the schema is read in full.
+    More IDs or names than one call takes are several calls, whose answers are printed as they come. If `whole`,
+    `describe_schema` waits until the schema is read in full.
     """
     records: list[Record] = []
-    wants_schema = tool == DescribeSchema.tool
     source = GraphSource(options)
-    if not options.as_json:
+    is_for_a_model = options.as_json and options.shape == "compact"
+    if not is_for_a_model:
         source.profile, arguments = for_a_person(source.profile), {**_DEFAULTS.get(tool, {}), **_given(arguments)}
+    shape: ShapeName = "compact" if is_for_a_model else "reference"
+    as_text = _is_text(options)
 
-    async def answer_of(gateway: Gateway, progress: Progress) -> ToolAnswer | CompactAnswer:
-        # A person gets the rendering of the reference shape's objects.
-        shape = gateway.profile.server.shape if options.as_json else "reference"
+    last: list[tuple[Answer | CompactAnswer, Mapping[str, Any]]] = []
+
+    async def print_answers(gateway: Gateway, bar: ProgressBar, stack: contextlib.ExitStack) -> None:
+        screen: Screen | None = None
         async with gateway:
-            await source.wait(gateway, tool, arguments, progress)
+            await source.wait(gateway, tool, arguments, bar.show_call)
+            for place, asked in enumerate(_calls(arguments)):
+                answer = await answer_of(gateway, asked, bar.show_call)
+                # What is printed has the terminal from now on.
+                bar.stop()
+                if as_text and screen is None:
+                    screen = stack.enter_context(paged(wanted=options.pager and not options.explain))
+                _print_answer(answer, asked, options, screen, has_titles=place == 0)
+                last[:] = [(answer, asked)]
 
-            async def ask() -> ToolAnswer | CompactAnswer:
-                given = {**arguments, "explain": options.explain}
-                return await gateway.call(tool, given, progress, explain=True, shape=shape)
+    async def answer_of(gateway: Gateway, asked: Mapping[str, Any], progress: Progress) -> ToolAnswer | CompactAnswer:
+        given = {**asked, "explain": options.explain}
 
-            return await (known_schema(gateway, ask, whole=whole or source.stores_files) if wants_schema else ask())
+        async def ask() -> ToolAnswer | CompactAnswer:
+            return await gateway.call(tool, given, progress, explain=True, shape=shape)
 
-    as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
+        is_schema = tool == DescribeSchema.tool
+        return await (known_schema(gateway, ask, whole=whole or source.stores_files) if is_schema else ask())
+
     try:
-        with ProgressBar(quiet=options.as_json or options.quiet) as bar:
+        with ProgressBar(quiet=options.quiet) as bar, contextlib.ExitStack() as stack:
             # Opened outside the event loop, where Ctrl-C ends a long load at once.
             gateway = source.open_for(tool, arguments, bar.show_load, records.append)
-            answer = asyncio.run(answer_of(gateway, bar.show_call))
-        if options.as_json:
-            print_line(json_text(answer.as_json()))
-        elif as_text:
-            with paged(wanted=options.pager and not options.explain) as screen:
-                screen.show(rendered(answer, arguments))
-        else:
-            print_columns(answer, arguments, options)
+            asyncio.run(print_answers(gateway, bar, stack))
     finally:
-        if options.explain and not options.as_json:
-            for record in records:
-                print_explained(Screen(on_stderr=not as_text), record)
+        for record in records if options.explain and not options.as_json else ():
+            print_explained(Screen(on_stderr=not as_text), record)
+    for answer, asked in last if as_text else ():
+        print_after(answer, shown(asked), options)
 
 
-def print_columns(answer: Answer | CompactAnswer, arguments: Mapping[str, Any], options: CommonOptions) -> None:
+def _is_text(options: CommonOptions) -> bool:
+    """Return whether an answer is printed for reading."""
+    if options.as_json:
+        return False
+    return is_terminal(sys.stdout) if options.as_text is None else options.as_text
+
+
+def _calls(arguments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the arguments of one call, or those of several where one takes fewer IDs or names."""
+    for name, most in (("ids", MAX_IDS), ("queries", MAX_QUERIES)):
+        given: Sequence[str] = arguments.get(name) or ()
+        if len(given) > most:
+            return [{**arguments, name: given[start : start + most]} for start in range(0, len(given), most)]
+    return [arguments]
+
+
+def _print_answer(
+    answer: Answer | CompactAnswer,
+    arguments: Mapping[str, Any],
+    options: CommonOptions,
+    screen: Screen | None,
+    *,
+    has_titles: bool,
+) -> None:
+    """Print an answer on a screen, or without one as JSON or columns."""
+    if options.as_json:
+        print_line(json_text(answer.as_json()))
+    elif screen is not None:
+        screen.show(rendered(answer, arguments))
+    else:
+        print_columns(answer, arguments, options, has_titles=has_titles)
+
+
+def print_columns(
+    answer: Answer | CompactAnswer, arguments: Mapping[str, Any], options: CommonOptions, *, has_titles: bool
+) -> None:
     """Print the rows of an answer on standard output, and what it says beside them on standard error."""
     rows = tsv.columns(answer, show=shown(arguments), guard_formulas=options.guard_formulas)
-    print_line("\n".join("\t".join(row) for row in rows))
+    titles, *others = ("\t".join(row) for row in rows)
+    if lines := [titles, *others] if has_titles else others:
+        print_line("\n".join(lines))
     if not options.quiet:
         Screen(on_stderr=True).show(tsv.notes(answer, arguments))
 
@@ -148,7 +204,7 @@ def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Re
 
 
 def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> None:
-    """Print all nodes and edges of a traversal.
+    """Print all nodes and edges of a traversal; in JSON each page is a document on a line.
 
     Raises:
         GatewayError: The graph cannot be opened or asked, or changed between two pages.
@@ -156,14 +212,11 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
     """
     source = GraphSource(options)
     source.profile = for_a_person(source.profile)
-    as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
+    as_text = _is_text(options)
     with ProgressBar(quiet=options.quiet) as bar:
         gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
-            guards = options.guard_formulas
-            printed = _print_pages(
-                source, gateway, tool, arguments, bar, screen if as_text else None, guard_formulas=guards
-            )
+            printed = _print_pages(source, gateway, tool, arguments, bar, screen if as_text else None, options)
             notes = asyncio.run(printed)
             if as_text:
                 screen.show(notes)
@@ -178,10 +231,9 @@ async def _print_pages(
     arguments: Mapping[str, Any],
     bar: ProgressBar,
     screen: Screen | None,
-    *,
-    guard_formulas: bool,
+    options: CommonOptions,
 ) -> RenderableType:
-    """Print the pages on a screen, or without one as columns, and return what is to be said of all together."""
+    """Print the pages on a screen, or without one as JSON or columns, and return what is to be said of all together."""
     offset, whole = 0, subgraph.WholeNotes()
     async with gateway:
         await source.wait(gateway, tool, arguments, bar.show_call)
@@ -190,10 +242,12 @@ async def _print_pages(
             async for page in gateway.pages(tool, arguments, bar.show_call):
                 # A pager has the terminal from now on.
                 bar.stop()
-                if screen is not None:
+                if options.as_json:
+                    print_line(json_text(page.as_json()))
+                elif screen is not None:
                     screen.show(subgraph.part(page, offset, shown(arguments)))
                 else:
-                    _print_columns(page, offset, shown(arguments), guard_formulas=guard_formulas)
+                    _print_columns(page, offset, shown(arguments), guard_formulas=options.guard_formulas)
                 offset += len(page.nodes if (table := render.table_of(page)) is None else table)
                 whole.add(page)
     return whole.shown()
@@ -299,7 +353,7 @@ class RowNotes:
 
 
 def print_all_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> None:
-    """Print all rows of an answer.
+    """Print all rows of an answer; in JSON each page is a document on a line.
 
     Raises:
         GatewayError: The graph cannot be opened or asked, or changed between two pages.
@@ -307,14 +361,16 @@ def print_all_rows(options: CommonOptions, tool: str, arguments: Mapping[str, An
     """
     source = GraphSource(options)
     source.profile = for_a_person(source.profile)
-    as_text = is_terminal(sys.stdout) if options.as_text is None else options.as_text
+    as_text = _is_text(options)
     notes, show = RowNotes(), shown(arguments)
 
     async def printed(gateway: Gateway, bar: ProgressBar, screen: Screen) -> None:
         async for page in row_pages(source, gateway, tool, arguments, bar.show_call):
             # A pager has the terminal from now on.
             bar.stop()
-            if as_text:
+            if options.as_json:
+                print_line(json_text(page.as_json()))
+            elif as_text:
                 screen.show(render.sections(render.row_table(page, show)))
             else:
                 found = tsv.columns(page, show=show, guard_formulas=options.guard_formulas)

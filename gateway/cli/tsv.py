@@ -125,9 +125,11 @@ def _edges(answer: BfsResult) -> Iterator[Row]:
 
 
 def _nodes(answer: IntersectionResult) -> Iterator[Row]:
-    yield ("id", "type", "name")
+    yield ("id", "type", "name", "paths")
     for node in answer.nodes:
-        yield (node.id, node.entity_type, subgraph.name_of(node))
+        # No ID and no predicate has a blank, so a bar between two is none of them.
+        paths = " | ".join(" ".join(path) for path in node.via or ())
+        yield (node.id, node.entity_type, subgraph.name_of(node), paths)
 
 
 def _flat(entity: Mapping[str, Any]) -> dict[str, Any]:

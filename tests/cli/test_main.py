@@ -11,16 +11,18 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway import expand
-from gateway.answers.models import Answer
+from gateway.answers.models import Answer, CompactAnswer
 from gateway.api import Gateway, open_gateway
 from gateway.arguments import BY_TOOL
 from gateway.cli import tool_call
 from gateway.cli.main import main
 from gateway.escaping import json_text
+from gateway.settings.load import load_profile
 from tests.cli.conftest import COLOURS, FIXTURES, Run
 from tests.examples import some
 from tests.servers.loopback import free_port
@@ -35,12 +37,13 @@ ASKING = [
     ["intersect", "drug:warfarin", "drug:aspirin"],
 ]
 
-REFERENCE = ("--json", "--shape", "reference")
 
+def the_json(ask: Callable[[Gateway], Awaitable[Answer | CompactAnswer]], graph: Path | None = None) -> str:
+    """Return an answer as JSON, by a profile for people and programs: of any size, with the name of every node."""
+    profile = tool_call.for_a_person(load_profile("demo" if graph is None else "local"))
 
-def the_json(ask: Callable[[Gateway], Awaitable[Answer]], graph: Path | None = None) -> str:
     async def asked() -> str:
-        async with open_gateway(graph) as gateway:
+        async with open_gateway(graph, profile=profile) as gateway:
             return json_text((await ask(gateway)).as_json())
 
     return asyncio.run(asked())
@@ -59,9 +62,9 @@ def only_error(line: str) -> str:
         (["schema"], lambda g: g.describe_schema()),
         (["search", "insulin", "--node-type", "Drug", "--limit", "2"],
          lambda g: g.search_entities("insulin", ["Drug"], limit=2)),
-        (["bfs", "drug:warfarin"], lambda g: g.bfs_query(["drug:warfarin"], 1)),
+        (["bfs", "drug:warfarin"], lambda g: g.bfs_query(["drug:warfarin"], 1, limit=500)),
         (
-            ["bfs", "drug:warfarin", "drug:aspirin", "-n", "2", "--node-type", "Drug", "--node-type", "Gene",
+            ["bfs", "drug:warfarin", "drug:aspirin", "-k", "2", "--node-type", "Drug", "--node-type", "Gene",
              "--predicate", "TREATS", "--exclude-node-type", "Paper", "--min-mentions", "5", "--limit", "9",
              "--offset", "3", "--max-tokens", "3000", "--snapshot", "abc"],
             lambda g: g.bfs_query(
@@ -70,7 +73,7 @@ def only_error(line: str) -> str:
             ),
         ),
         (["bfs", "drug:warfarin", "--hops", "2", "--topology-only"],
-         lambda g: g.bfs_query(["drug:warfarin"], 2, topology_only=True)),
+         lambda g: g.bfs_query(["drug:warfarin"], 2, topology_only=True, limit=500)),
         (["describe", "drug:warfarin", "--max-tokens", "300"],
          lambda g: g.describe_entity("drug:warfarin", max_tokens=300)),
         (["describe", "drug:warfarin", "drug:nothing"],
@@ -79,24 +82,47 @@ def only_error(line: str) -> str:
          lambda g: g.intersect_subgraphs(["drug:warfarin", "drug:aspirin"], 2, limit=4)),
     ],
 )  # fmt: skip
-def test_json_is_to_the_byte_what_the_tool_answers(
+def test_json_is_to_the_byte_what_the_tool_answers_in_the_shape_of_the_reference(
     run: Run, argv: list[str], ask: Callable[[Gateway], Awaitable[Answer]]
 ) -> None:
     expected = the_json(ask) + "\n"
-    ran = run(*argv, *REFERENCE)
+    ran = run(*argv, "--json")
     assert (ran.status, ran.err) == (0, "")
     # The minute in which a schema is read may end between the two, but not twice.
     assert ran.out == expected or ran.out == the_json(ask) + "\n"
 
 
-def test_json_is_compact_unless_the_profile_or_an_option_says_otherwise(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("argv", "tool", "arguments"),
+    [
+        (["search", "insulin"], "search_entities", {"query": "insulin"}),
+        (["list", "Drug", "--value", "TREATS"], "search_entities",
+         {"query": "", "node_types": ["Drug"], "values": ["TREATS"]}),
+        (["bfs", "drug:warfarin", "-k", "2"], "bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 2}),
+        (["describe", "drug:warfarin"], "describe_entity", {"id": "drug:warfarin"}),
+        (["intersect", "drug:warfarin", "drug:aspirin"], "intersect_subgraphs",
+         {"seeds": ["drug:warfarin", "drug:aspirin"], "k": 1}),
+    ],
+)  # fmt: skip
+def test_the_compact_shape_is_to_the_byte_what_a_model_reads(
+    run: Run, argv: list[str], tool: str, arguments: dict[str, Any]
+) -> None:
+    async def asked() -> str:
+        async with open_gateway() as gateway:
+            return json_text((await gateway.call(tool, arguments, shape="compact")).as_json())
+
+    ran = run(*argv, "--json", "--shape", "compact")
+    assert (ran.status, ran.out, ran.err) == (0, asyncio.run(asked()) + "\n", "")
+
+
+def test_the_shape_of_json_is_that_of_the_option_and_not_of_the_profile(run: Run, tmp_path: Path) -> None:
     profile = tmp_path / "profile.toml"
-    profile.write_text('extends = "demo"\n[server]\nshape = "reference"\n', encoding="utf-8")
+    profile.write_text('extends = "demo"\n[server]\nshape = "compact"\n', encoding="utf-8")
     question = ("bfs", "drug:warfarin", "--json")
     usual, by_profile = run(*question), run(*question, "-p", str(profile))
-    chosen = run(*question, "-p", str(profile), "--shape", "compact")
-    assert usual.out == chosen.out
-    compact, reference = json.loads(usual.out), json.loads(by_profile.out)
+    chosen = run(*question, "--shape", "compact")
+    assert usual.out == by_profile.out == run(*question, "--shape", "reference").out
+    compact, reference = json.loads(chosen.out), json.loads(usual.out)
     assert isinstance(compact["nodes"], dict)
     assert sorted(node["id"] for node in expand(compact)["nodes"]) == sorted(node["id"] for node in reference["nodes"])
     refused = run(*question, "--shape", "short")
@@ -105,13 +131,13 @@ def test_json_is_compact_unless_the_profile_or_an_option_says_otherwise(run: Run
 
 
 def test_a_graph_file_is_asked_in_place_of_the_demo(run: Run, films: Path) -> None:
-    ran = run("bfs", "person:Harrison_Ford", "-g", films, *REFERENCE)
-    assert ran.out == the_json(lambda g: g.bfs_query(["person:Harrison_Ford"], 1), films) + "\n"
+    ran = run("bfs", "person:Harrison_Ford", "-g", films, "--json")
+    assert ran.out == the_json(lambda g: g.bfs_query(["person:Harrison_Ford"], 1, limit=500), films) + "\n"
 
 
 def test_several_graph_files_become_one_graph(run: Run, films: Path) -> None:
     ids = ["person:Harrison_Ford", "drug:warfarin"]
-    ran = run("describe", "-g", films, "-g", FIXTURES / "medical.ttl", *ids, *REFERENCE)
+    ran = run("describe", "-g", films, "-g", FIXTURES / "medical.ttl", *ids, "--json")
     assert [node["id"] for node in json.loads(ran.out)["result"]] == ids
 
 
@@ -347,7 +373,7 @@ def test_a_reader_that_goes_away_is_no_error(output: str) -> None:
 
 @pytest.mark.process
 def test_json_is_utf_8_whatever_the_locale(films: Path) -> None:
-    with process("search", "zoe saldana", *REFERENCE, "-g", str(films), PYTHONIOENCODING="ascii") as started:
+    with process("search", "zoe saldana", "--json", "-g", str(films), PYTHONIOENCODING="ascii") as started:
         out, err = started.communicate(timeout=60)
     assert (started.returncode, err) == (0, b"")
     assert "Zoe Saldaña" in out.decode("utf-8")

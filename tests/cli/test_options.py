@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -29,15 +30,19 @@ from gateway.arguments import (
     TraversalBase,
 )
 from gateway.cli.commands import app
+from gateway.cli.completion import SHELLS, VARIABLE
 from gateway.cli.graph_source import GraphSource, with_defaults
 from gateway.cli.main import main
-from gateway.cli.options import SHELLS, VARIABLE, CommonOptions, optional_arguments, with_options
+from gateway.cli.options import CommonOptions, optional_arguments, with_options
 from gateway.cli.own_words import own_words, to_the_operator
 from gateway.errors import ConfigurationError
 from gateway.settings.files import FileSettings
 from gateway.settings.urls import VARIABLE as URL_VARIABLE
+from gateway.terms.iri import local_name
 from gateway.transport.credentials import access_to
-from tests.cli.conftest import Run
+from tests.check.pretender import Pretender
+from tests.cli.conftest import FIXTURES, Run
+from tests.cli.test_check import serving
 from tests.sentences import SENTENCES
 
 COMMANDS = {
@@ -174,6 +179,57 @@ def test_commands_options_and_the_names_of_profiles_are_offered(
     words: list[str], offered: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert completions(words, monkeypatch, capsys) == offered
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["list", "--graph", "films.ttl", "Fi"], ["Film"]),
+        (["schema", "-g", "films.ttl", "Film", "Pe"], ["Person"]),
+        (["bfs", "film:Alien", "-g", "films.ttl", "--only-predicate", "di"], ["directed"]),
+        (["bfs", "film:Alien", "-g", "films.ttl", "--only-predicate", "^di"], ["^directed"]),
+        (["bfs", "film:Alien", "-g", "films.ttl", "--exclude-node-type", "P"], ["Person"]),
+        (["list", "Film", "-g", "films.ttl", "--sort-by", "rel"], ["released"]),
+        (["bfs", "film:Alien", "--format", "g"], ["graphml"]),
+        (["list", "Film", "--format", ""], ["csv"]),
+        (["list", "-g", "none.ttl", ""], []),
+        (["list", "-g", "-", ""], []),
+        (["list", "-e", "http://127.0.0.1:9/sparql", ""], []),
+        (["completion", ""], ["bash", "zsh", "fish"]),
+    ],
+)
+def test_types_predicates_and_formats_are_offered(
+    words: list[str], offered: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(FIXTURES)
+    assert completions(words, monkeypatch, capsys) == offered
+
+
+def test_each_word_that_is_offered_is_taken(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as asked:
+        types = completions(["list", "-p", "demo", ""], asked, capsys)
+        predicates = completions(["bfs", "x", "-p", "demo", "--only-predicate", ""], asked, capsys)
+    assert (len(types), len(predicates)) == (11, 20)
+    assert run("schema", *types).status == 0
+    for predicate in predicates:
+        ran = run("bfs", "drug:warfarin", "--only-predicate", predicate)
+        assert (ran.status, ran.err) == (0, "")
+
+
+def test_an_endpoint_is_completed_from_what_is_stored_and_asked_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(tmp_path / "store")]
+    with serving(Pretender()) as url:
+        assert completions(["list", "-e", url, *store, ""], monkeypatch, capsys) == []
+        monkeypatch.delenv(VARIABLE)
+        assert main(["schema", "-e", url, *store, "--json"]) == 0
+        types = [local_name(name) for name in json.loads(capsys.readouterr().out)["entity_types"]]
+    # Nobody answers any more.
+    assert types
+    assert completions(["list", "-e", url, *store, ""], monkeypatch, capsys) == types
 
 
 def test_completion_reads_no_project_file(

@@ -133,8 +133,9 @@ def test_a_page_has_five_hundred_nodes_unless_a_limit_is_given(run: Run, tmp_pat
     graph = star(tmp_path, 600)
     assert "nodes 1 to 500," in run("bfs", "x:a", "-g", graph).out
     assert "nodes 1 to 501," in run("bfs", "x:a", "-g", graph, "--limit", 501).out
-    # JSON is what a model gets, and so is its size.
-    assert len(run("bfs", "x:a", "-g", graph, "--json").out) < 32_100
+    assert len(json.loads(run("bfs", "x:a", "-g", graph, "--json").out)["nodes"]) == 500
+    # The compact shape is what a model gets, and so is its size.
+    assert len(run("bfs", "x:a", "-g", graph, "--json", "--shape", "compact").out) < 32_100
 
 
 def test_a_page_says_which_it_is_and_how_to_go_on(run: Run) -> None:
@@ -273,7 +274,7 @@ def test_columns_of_all_pages_are_the_edges_of_the_export(run: Run, tmp_path: Pa
     assert {row[0] for row in found} == {line.split(",")[0] for line in exported}
 
 
-@pytest.mark.parametrize("more", [["--json"], ["--explain"], ["--limit", "5"], ["--offset", "5"]])
+@pytest.mark.parametrize("more", [["--shape", "compact"], ["--explain"], ["--limit", "5"], ["--offset", "5"]])
 def test_what_is_about_one_page_does_not_go_with_all(run: Run, more: list[str]) -> None:
     ran = run("bfs", "drug:warfarin", "--all", *more)
     assert ran.status == 2

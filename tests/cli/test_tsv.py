@@ -27,7 +27,7 @@ TITLES = {
         *("subject", "predicate", "object", "subject_name", "object_name", "subject_type", "object_type"),
         "confidence",
     ],
-    "intersect": ["id", "type", "name"],
+    "intersect": ["id", "type", "name", "paths"],
     "describe": ["id", "key", "value"],
 }
 QUESTIONS = {
@@ -72,9 +72,21 @@ def test_the_rows_of_a_traversal_are_its_edges(run: Run) -> None:
 
 def test_the_rows_of_an_intersection_are_its_nodes(run: Run) -> None:
     _, *found = rows(run("intersect", *QUESTIONS["intersect"], "--tsv").out)
-    assert [row[:2] for row in found] == [
-        [node["id"], node["entity_type"]] for node in asked(run, "intersect")["nodes"]
+    assert [[row[0], row[1], row[3]] for row in found] == [
+        [node["id"], node["entity_type"], " | ".join(" ".join(path) for path in node.get("via", ()))]
+        for node in asked(run, "intersect")["nodes"]
     ]
+
+
+def test_an_intersection_has_its_paths_in_the_pipe(run: Run) -> None:
+    _, *found = rows(run("intersect", "drug:warfarin", "drug:glibenclamide", "--tsv").out)
+    assert [
+        "protein:CYP2C9",
+        "m:Protein",
+        "cytochrome P450 2C9",
+        "protein:CYP2C9 m:METABOLIZES drug:warfarin | protein:CYP2C9 m:METABOLIZES drug:glibenclamide",
+    ] in found
+    assert run("intersect", "drug:warfarin", "drug:glibenclamide", "--tsv", "--no-via").out.count("METABOLIZES") == 0
 
 
 def test_guesses_are_no_rows_but_stand_on_standard_error(run: Run) -> None:

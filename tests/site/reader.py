@@ -120,6 +120,8 @@ _PROGRAMS: Final = {
     # As the client starts the server that it is told of.
     "claude": 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
     "uvx": 'exec "$@"',
+    # The library of the development lock in the place of the program.
+    "jq": f'exec {sys.executable} -m tests.site.jq "$@"',
 }
 """Scripts in the place of the programs of commands."""
 
@@ -169,6 +171,7 @@ class Reader:
         (folder / "ro-crate-metadata.json").write_text(json.dumps(crate), encoding="utf-8")
         context = {"@context": {"cites": "http://schema.org/citation"}}
         (folder / "ro-crate.jsonld").write_text(json.dumps(context), encoding="utf-8")
+        (folder / "ids.txt").write_text("drug:warfarin\ndrug:aspirin\n", encoding="utf-8")
         (folder / "movies.toml").write_text('extends = "local"\n', encoding="utf-8")
         assert postgres.PASSWORD == neo4j.PASSWORD
         (folder / "password.txt").write_text(postgres.PASSWORD, encoding="utf-8")

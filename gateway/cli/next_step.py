@@ -1,0 +1,130 @@
+"""The command that fits next, as a line on standard error: only where somebody reads at a terminal."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from itertools import islice
+from pathlib import Path
+
+from gateway import PROGRAM
+from gateway.answers.models import (
+    Answer,
+    BfsResult,
+    CompactAnswer,
+    EntitiesResult,
+    Entity,
+    IntersectionResult,
+    SchemaResult,
+    SearchResult,
+)
+from gateway.arguments import TraversalShow
+from gateway.cli.options import CommonOptions
+from gateway.cli.render import table_of
+from gateway.cli.screen import is_terminal
+from gateway.cli.streams import clean, print_command
+from gateway.files.recognition import packing_by_name
+
+_OF_GRAPH = ("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file", "store", "cache")
+"""The options that the next command needs too."""
+
+_SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")
+"""Those of graph files that are seldom something else."""
+
+_FILES_LOOKED_AT = 1_000
+"""In the working directory, at most."""
+
+
+def print_after(answer: Answer | CompactAnswer, show: TraversalShow, options: CommonOptions) -> None:
+    """Print what could be asked after an answer."""
+    if options.quiet or not _is_read() or any(name.startswith("-") for name in options.graph or ()):
+        return
+    if words := _after(answer, show):
+        command = shlex.join([PROGRAM, *map(clean, words), *_graph_of(options)])
+        print_command(f"Next: {command}")
+
+
+def print_first(options: CommonOptions) -> None:
+    """Print what could be asked first: about the graph that is selected, or that is here, or the demo graph."""
+    if not _is_read():
+        return
+    selected = options.graph or options.endpoint or options.profile
+    found = None if selected else _graph_here()
+    about = "of the demo"
+    if selected or found:
+        about = "that is selected" if selected else "in this folder"
+    command = shlex.join([PROGRAM, "schema", *(["--graph", found] if found else [])])
+    print_command(f"Next, what is in the graph {about}: {command}")
+
+
+def _is_read() -> bool:
+    return is_terminal(sys.stdout) and is_terminal(sys.stderr)
+
+
+def _graph_of(options: CommonOptions) -> list[str]:
+    """Return the options of the graph as they were given: those of other places hold for the next command too."""
+    words = []
+    for name in _OF_GRAPH:
+        value = getattr(options, name)
+        if value and name not in options.places:
+            option = f"--{name.replace('_', '-')}"
+            words += [word for one in (value if isinstance(value, list) else [value]) for word in (option, one)]
+    return words
+
+
+def _after(answer: Answer | CompactAnswer, show: TraversalShow) -> list[str]:
+    """Return the words of the command that fits after an answer; none where the answer says itself what does."""
+    words: list[str] = []
+    match answer:
+        case SchemaResult():
+            words = _after_schema(answer)
+        case SearchResult():
+            hits = answer.result or [hit for one in answer.queries or () for hit in one.result]
+            words = ["bfs", hits[0].id] if hits else _after_rows(answer, show)
+        case Entity(edges={}):
+            words = ["bfs", answer.id, *_one_relation(answer)] if answer.edges else []
+        case EntitiesResult(result=[one, other, *_]):
+            words = ["intersect", one.id, other.id]
+        case BfsResult(next_offset=None) | IntersectionResult(next_offset=None):
+            others = [node.id for node in answer.nodes if node.id not in answer.seeds]
+            words = ["describe", others[0]] if others else _after_rows(answer, show)
+    return words
+
+
+def _after_schema(answer: SchemaResult) -> list[str]:
+    for type_id, shape in (answer.shapes or {}).items():
+        predicates = [name for name in shape.predicates if not name.startswith("^") and name != "rdfs:label"]
+        return ["list", type_id, *(["--value", predicates[0]] if predicates else [])]
+    return ["list", answer.entity_types[0]] if answer.entity_types else []
+
+
+def _after_rows(answer: SearchResult | BfsResult | IntersectionResult, show: TraversalShow) -> list[str]:
+    """Return what fits after rows of nodes; after groups, nothing does for certain."""
+    if show == "name" or answer.rows is None or answer.next_offset is not None or not table_of(answer):
+        return []
+    return ["describe", str(answer.rows[0][0]).partition(" ")[0]]
+
+
+def _one_relation(answer: Entity) -> list[str]:
+    """Return the options that follow the most frequent relation of which not all ends are shown, if there is one."""
+    for predicate, (count, *shown) in (answer.edges or {}).items():
+        if isinstance(count, int) and count > len(shown):
+            return ["--only-predicate", predicate.partition(" ")[0]]
+    return []
+
+
+def _graph_here() -> str | None:
+    """Return the first graph file in the working directory, by its name."""
+    try:
+        with os.scandir() as entries:
+            names = [entry.name for entry in islice(entries, _FILES_LOOKED_AT) if entry.is_file()]
+    except OSError:
+        return None
+    graphs = sorted(name for name in names if _is_graph(name))
+    return graphs[0] if graphs else None
+
+
+def _is_graph(name: str) -> bool:
+    plain = Path(name).stem if packing_by_name(name) else name
+    return plain.lower().endswith(_SUFFIXES) and name.isprintable() and not name.startswith((".", "-"))
