@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-
-from gateway.cli.streams import INTERRUPTED
 
 
 def main() -> int:
@@ -15,7 +14,8 @@ def main() -> int:
 
         return run()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        # The status that shells give to it; the module that names it may be what was being imported.
+        return 128 + signal.SIGINT
 
 
 if __name__ == "__main__":

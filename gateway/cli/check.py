@@ -95,14 +95,15 @@ _TITLES: Mapping[str, str] = {
 }
 
 
-def check_database(source: GraphSource, *, as_json: bool) -> int:
+def check_database(source: GraphSource, *, as_json: bool, quiet: bool) -> int:
     """Check the selected database, print the report, and return the exit status.
 
     Raises:
         ConfigurationError: An option is wrong, or what the profile names is not there.
         Fault: The database cannot be reached.
     """
-    report = asyncio.run(_report(source))
+    with ProgressBar(f"Checking {source.name}", quiet=quiet):
+        report = asyncio.run(_report(source))
     if as_json:
         print_line(json_text(report.as_json()))
     else:
@@ -192,7 +193,7 @@ def check(options: CommonOptions) -> int:
     """
     source = GraphSource(options)
     if is_database_url(source.url):
-        return check_database(source, as_json=options.as_json)
+        return check_database(source, as_json=options.as_json, quiet=options.quiet)
     report = _checked(source, options)
     is_kept = report.found is not None and report.found.keep(source.url, source.profile, _folder(options))
     if options.as_json:
@@ -212,13 +213,14 @@ def _checked(source: GraphSource, options: CommonOptions) -> Report:
             "check asks for the whole graph, and the profile hides a part of it ([hidden]).",
             next_step="Check the endpoint with a profile that hides nothing.",
         )
-    if source.url:
-        http = connect(source.url, source.profile)
-        return asyncio.run(_closing(http, check_endpoint(http, source.profile)))
-    with ProgressBar(quiet=options.as_json or options.quiet) as bar:
+    with ProgressBar(f"Checking {source.name}", quiet=options.quiet) as bar:
+        if source.url:
+            http = connect(source.url, source.profile)
+            return asyncio.run(_closing(http, check_endpoint(http, source.profile)))
         transport, declared = load(options.graph, source.profile, bar.show_load, source.parsed_files)
-    prefixes, _ = merge([("the profile", source.profile.prefixes), *declared])
-    return asyncio.run(_closing(transport, check_graph(transport, source.name, source.profile, prefixes)))
+        prefixes, _ = merge([("the profile", source.profile.prefixes), *declared])
+        bar.show_next(f"Checking {source.name}")
+        return asyncio.run(_closing(transport, check_graph(transport, source.name, source.profile, prefixes)))
 
 
 async def _closing(transport: Transport, report: Awaitable[Report]) -> Report:

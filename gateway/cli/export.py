@@ -53,12 +53,15 @@ def export(
         source = GraphSource(options)
         gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
         subgraph = asyncio.run(_traversed(source, gateway, tool, arguments, bar.show_call))
-    if path is None:
-        write_bytes(content(subgraph))
-        written = "standard output"
-    else:
-        files = write_file(subgraph, path, name, guard_formulas=options.guard_formulas)
-        written = " and ".join(map(str, files))
+        bar.show_next(f"Writing {name}")
+        if path is None:
+            made = content(subgraph)
+            bar.stop_for_output()
+            write_bytes(made)
+            written = "standard output"
+        else:
+            files = write_file(subgraph, path, name, guard_formulas=options.guard_formulas)
+            written = " and ".join(map(str, files))
     if options.quiet:
         return
     _report(subgraph, name, written, has_nodes=path is not None)

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from rich.bar import Bar
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -69,21 +70,44 @@ class _Pipe(Console):
         raise BrokenPipeError
 
 
+class _HowFar(ProgressColumn):
+    """How much is done, with the time left at the speed so far; how long it takes already where nobody knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = TimeRemainingColumn(compact=True)
+
+    def render(self, task: Task) -> Text:
+        """Return it for one task."""
+        if task.total is None:
+            return Text(f"for {task.elapsed or 0:.0f} s")
+        return Text.assemble(f"{task.percentage:>3.0f}% left: ", self._left.render(task))
+
+
+_PATIENCE = 1.0
+"""Seconds without a report after which it is said that something is under way."""
+
+
 class ProgressBar:
     """Shows the progress of loads and calls and the time left, from the first report until it is stopped.
 
-    It erases itself then. If `quiet`, it shows nothing, even on a terminal. The time left is that of the speed so far;
-    `clock` gives seconds.
+    Where no report comes within a second, it shows what is under way, and for how long. It erases itself when it is
+    stopped. If `quiet`, it shows nothing, even on a terminal.
+
+    Args:
+        doing: What is under way.
+        quiet: Whether nothing is shown.
+        clock: Gives seconds.
     """
 
-    def __init__(self, *, quiet: bool, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self, doing: str = "Asking the graph", *, quiet: bool, clock: Callable[[], float] | None = None
+    ) -> None:
         # Rich would take FORCE_COLOR for a terminal.
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("left:"),
-            TimeRemainingColumn(compact=True),
+            _HowFar(),
             console=Console(stderr=True, highlight=False),
             transient=True,
             redirect_stdout=False,
@@ -91,10 +115,16 @@ class ProgressBar:
             get_time=clock,
             disable=quiet or not is_terminal(sys.stderr),
         )
+        self._doing = clean(doing)
         self._tasks: dict[str, TaskID] = {}
         self._is_stopped = False
+        self._lock = threading.RLock()
+        self._timer = threading.Timer(_PATIENCE, self.show_waiting)
+        self._timer.daemon = True
 
     def __enter__(self) -> Self:
+        if not self._bar.disable:
+            self._timer.start()
         return self
 
     def __exit__(
@@ -104,8 +134,25 @@ class ProgressBar:
 
     def stop(self) -> None:
         """Erase the bar, and show it no more."""
-        self._is_stopped = True
-        self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._is_stopped = True
+            self._bar.stop()
+
+    def stop_for_output(self) -> None:
+        """Stop it where the same terminal shows an answer from now on."""
+        if is_terminal(sys.stdout):
+            self.stop()
+
+    def show_waiting(self) -> None:
+        """Show what is under way, unless something was reported."""
+        with self._lock:
+            if not self._tasks:
+                self._show("", self._doing, 0, 0)
+
+    def show_next(self, doing: str) -> None:
+        """Show what is under way now, of which nobody knows how much is done."""
+        self._show("", clean(doing), 0, 0)
 
     def show_load(self, path: Path, read: int, size: int) -> None:
         """Show how many bytes of a file are read."""
@@ -116,12 +163,16 @@ class ProgressBar:
         self._show("", line(message), done, total)
 
     def _show(self, task: str, description: str, done: int, total: int) -> None:
-        if self._is_stopped:
-            return
-        if task not in self._tasks:
-            self._bar.start()
-            self._tasks[task] = self._bar.add_task(description, total=total)
-        self._bar.update(self._tasks[task], description=description, completed=done, total=total)
+        # Of one step nobody knows how much is done.
+        known = None if done == 0 and total <= 1 else total
+        with self._lock:
+            if self._is_stopped:
+                return
+            if task not in self._tasks:
+                self._bar.start()
+                self._tasks[task] = self._bar.add_task(description, total=known)
+            self._bar.update(self._tasks[task], description=description, completed=done)
+            self._bar.tasks[self._bar.task_ids.index(self._tasks[task])].total = known
 
 
 ID = "cyan"
@@ -135,7 +186,7 @@ _UNBROKEN = frozenset({ID, TYPE})
 _MIN_TEXT_WIDTH = 12
 """Cells of a column of texts, at least."""
 
-_LONG_WORD = 24
+_LONG_WORD = 40
 """Cells of a word that may be broken."""
 
 _GAP = 3
@@ -233,7 +284,7 @@ class IdTable:
             yield from self._stacked(options)
             return
         is_for_bars = room >= _BAR + _GAP and options.max_width < _UNLIMITED and not options.ascii_only
-        yield self._table(self.bars if is_for_bars else ())
+        yield self._table(self._widths(options.max_width), self.bars if is_for_bars else ())
 
     def _min_width(self) -> int:
         """Return the width that a table needs to break no ID."""
@@ -242,15 +293,29 @@ class IdTable:
 
     def _min_width_of(self, place: int) -> int:
         """Return the width that a column needs to break no ID, and no word that is not very long."""
-        title, style = self.columns[place]
-        texts = [title, *(row[place] for row in self.rows)]
+        style, texts = self.columns[place][1], self._texts(place)
         width = max(map(cell_len, texts))
         if style in _UNBROKEN:
             return width
         longest_word = max(cell_len(word) for text in texts for word in text.split(" "))
         return min(width, max(_MIN_TEXT_WIDTH, min(longest_word, _LONG_WORD)))
 
-    def _table(self, bars: Sequence[float]) -> Table:
+    def _widths(self, most: int) -> list[int]:
+        """Return the width of each column: as wide as it is, or else the narrowest get what is over first."""
+        least = [self._min_width_of(place) for place in range(len(self.columns))]
+        wanted = [max(map(cell_len, self._texts(place))) for place in range(len(self.columns))]
+        left = most - _GAP * (len(least) - 1) - sum(least)
+        widths = least.copy()
+        for share, place in enumerate(sorted(range(len(least)), key=lambda place: wanted[place] - least[place])):
+            more = min(wanted[place] - least[place], left // (len(least) - share))
+            widths[place] += more
+            left -= more
+        return widths
+
+    def _texts(self, place: int) -> list[str]:
+        return [self.columns[place][0], *(row[place] for row in self.rows)]
+
+    def _table(self, widths: Sequence[int], bars: Sequence[float]) -> Table:
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
         for place, (title, style) in enumerate(self.columns):
             justify = "right" if place in self.numeric else "left"
@@ -259,7 +324,7 @@ class IdTable:
                 style=style,
                 overflow="fold",
                 no_wrap=style in _UNBROKEN,
-                min_width=self._min_width_of(place),
+                width=widths[place],
                 justify=justify,  # type: ignore[arg-type]
             )
         if bars:

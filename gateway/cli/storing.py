@@ -19,6 +19,7 @@ from gateway.cli.streams import print_note
 from gateway.cli.tool_call import known_schema
 from gateway.errors import ConfigurationError, Fault, counted
 from gateway.escaping import visible
+from gateway.graph.call import Progress
 from gateway.messages import reading_names
 from gateway.settings.databases import PostgresSettings
 from gateway.settings.profile import Profile, profile_in_process
@@ -59,7 +60,7 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
                 url, profile, prefixes=source.prefixes, store=options.store, restart=rebuild, on_progress=report
             )
             about, place = asyncio.run(built)
-            schema = asyncio.run(_read_schema(source, options.store)) if rebuild else None
+            schema = asyncio.run(_read_schema(source, options.store, bar.show_call)) if rebuild else None
         except (Fault, KeyboardInterrupt):
             bar.stop()
             print_note("What was read is stored: `bfsql-gateway index` continues from there.", quiet=options.quiet)
@@ -76,12 +77,12 @@ def index(options: CommonOptions, *, rebuild: bool) -> None:
         )
 
 
-async def _read_schema(source: GraphSource, store: str | None) -> SchemaResult:
+async def _read_schema(source: GraphSource, store: str | None, progress: Progress) -> SchemaResult:
     """Return the schema of an endpoint, read in full; the gateway stores it."""
     async with open_gateway(
         endpoint=source.url, profile=source.profile, prefixes=source.prefixes, store=store, keep_schema=True
     ) as gateway:
-        return await known_schema(gateway, gateway.describe_schema, whole=True)
+        return await known_schema(gateway, gateway.describe_schema, progress, whole=True)
 
 
 def load_graph(options: CommonOptions, files: Sequence[str], to: str, *, replace: bool) -> None:

@@ -41,7 +41,7 @@ from gateway.cli.screen import ProgressBar, Screen, is_terminal, paged
 from gateway.cli.streams import line, print_line
 from gateway.errors import EndpointFault, GatewayError, counted
 from gateway.escaping import json_text
-from gateway.graph.call import Progress
+from gateway.graph.call import Progress, no_progress
 from gateway.settings.profile import Profile, ShapeName
 from gateway.telemetry.record import Record
 from gateway.tools.answering import drop_record
@@ -77,10 +77,11 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         screen: Screen | None = None
         async with gateway:
             await source.wait(gateway, tool, arguments, bar.show_call)
-            for place, asked in enumerate(_calls(arguments)):
-                answer = await answer_of(gateway, asked, bar.show_call)
-                # What is printed has the terminal from now on.
-                bar.stop()
+            calls = _calls(arguments)
+            for place, asked in enumerate(calls):
+                answer = await answer_of(gateway, asked, no_progress if place else bar.show_call)
+                bar.stop_for_output()
+                await bar.show_call(place + 1, len(calls), f"{place + 1} of {counted(len(calls), 'call')}")
                 if as_text and screen is None:
                     screen = stack.enter_context(paged(wanted=options.pager and not options.explain))
                 _print_answer(answer, asked, options, screen, has_titles=place == 0)
@@ -93,7 +94,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
             return await gateway.call(tool, given, progress, explain=True, shape=shape)
 
         is_schema = tool == DescribeSchema.tool
-        return await (known_schema(gateway, ask, whole=whole or source.stores_files) if is_schema else ask())
+        return await (known_schema(gateway, ask, progress, whole=whole or source.stores_files) if is_schema else ask())
 
     try:
         with ProgressBar(quiet=options.quiet) as bar, contextlib.ExitStack() as stack:
@@ -163,7 +164,9 @@ def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-async def known_schema(gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]], *, whole: bool) -> AnyAnswer:
+async def known_schema(
+    gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]], progress: Progress, *, whole: bool
+) -> AnyAnswer:
     """Return the answer of `ask`, a call of `describe_schema`; if `whole`, after the schema is read in full.
 
     Raises:
@@ -171,6 +174,7 @@ async def known_schema(gateway: Gateway, ask: Callable[[], Awaitable[AnyAnswer]]
     """
     answer = await ask()
     if whole and not answer.as_json()["comprehensive"]:
+        await progress(0, 1, "Reading types and predicates")
         await gateway.wait_for_schema()
         answer = await ask()
     written = answer.as_json()
@@ -234,23 +238,38 @@ async def _print_pages(
     options: CommonOptions,
 ) -> RenderableType:
     """Print the pages on a screen, or without one as JSON or columns, and return what is to be said of all together."""
-    offset, whole = 0, subgraph.WholeNotes()
+    offset, whole, shown_pages = 0, subgraph.WholeNotes(), list[int]()
     async with gateway:
         await source.wait(gateway, tool, arguments, bar.show_call)
         # A node on one page is an end of edges on others.
         with gateway.prefixes.one_answer():
-            async for page in gateway.pages(tool, arguments, bar.show_call):
-                # A pager has the terminal from now on.
-                bar.stop()
+            async for page in gateway.pages(tool, arguments, _until(bar.show_call, shown_pages)):
+                bar.stop_for_output()
                 if options.as_json:
                     print_line(json_text(page.as_json()))
                 elif screen is not None:
                     screen.show(subgraph.part(page, offset, shown(arguments)))
                 else:
                     _print_columns(page, offset, shown(arguments), guard_formulas=options.guard_formulas)
-                offset += len(page.nodes if (table := render.table_of(page)) is None else table)
+                table = render.table_of(page)
+                offset += len(page.nodes if table is None else table)
+                total = page.node_count if table is None else render.table_count(page)
+                await bar.show_call(
+                    offset, total, f"{offset:,} of {counted(total, 'node' if table is None else 'row')}"
+                )
+                shown_pages.append(offset)
                 whole.add(page)
     return whole.shown()
+
+
+def _until(progress: Progress, shown_pages: Sequence[object]) -> Progress:
+    """Return what reports the steps of the first page alone: of the others, how many are done says more."""
+
+    async def report(done: int, total: int, message: str) -> None:
+        if not shown_pages:
+            await progress(done, total, message)
+
+    return report
 
 
 def _print_columns(page: Traversed, offset: int, show: TraversalShow, *, guard_formulas: bool) -> None:
@@ -362,12 +381,12 @@ def print_all_rows(options: CommonOptions, tool: str, arguments: Mapping[str, An
     source = GraphSource(options)
     source.profile = for_a_person(source.profile)
     as_text = _is_text(options)
-    notes, show = RowNotes(), shown(arguments)
+    notes, show, shown_pages = RowNotes(), shown(arguments), list[int]()
 
     async def printed(gateway: Gateway, bar: ProgressBar, screen: Screen) -> None:
-        async for page in row_pages(source, gateway, tool, arguments, bar.show_call):
-            # A pager has the terminal from now on.
-            bar.stop()
+        progress = _until(bar.show_call, shown_pages)
+        async for page in row_pages(source, gateway, tool, arguments, progress):
+            bar.stop_for_output()
             if options.as_json:
                 print_line(json_text(page.as_json()))
             elif as_text:
@@ -377,6 +396,8 @@ def print_all_rows(options: CommonOptions, tool: str, arguments: Mapping[str, An
                 titles, *others = ("\t".join(row) for row in found)
                 print_line("\n".join(others if notes.count else [titles, *others]))
             notes.add(page)
+            shown_pages.append(notes.count)
+            await bar.show_call(notes.count, notes.found, f"{notes.count:,} of {counted(notes.found, 'row')}")
 
     with ProgressBar(quiet=options.quiet) as bar:
         gateway = source.open_for(tool, arguments, bar.show_load, drop_record)

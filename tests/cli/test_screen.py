@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from gateway import messages
@@ -53,6 +54,48 @@ def test_a_person_sees_the_time_left_at_the_speed_so_far(
             now[0] = seconds
             bar.show_load(Path("big.nt"), read, 100)
     assert "left: 00:20" in " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err).split())
+
+
+def test_what_nobody_knows_the_end_of_is_shown_with_the_time_it_takes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    now = [0.0]
+    with ProgressBar("Checking there", quiet=False, clock=lambda: now[0]) as bar:
+        bar.show_waiting()
+        now[0] = 12.0
+        bar.show_next("Reading [what]")
+    shown = plain(capsys.readouterr().err)
+    assert "Checking there" in shown
+    assert "Reading [what]" in shown
+    assert "for 12 s" in shown
+    with ProgressBar("Checking there", quiet=False) as bar:
+        asyncio.run(bar.show_call(2, 4, "hop 1"))
+        bar.show_waiting()
+    bar.show_waiting()
+    shown = plain(capsys.readouterr().err)
+    assert "hop 1" in shown
+    assert "50% left" in shown
+    assert "Checking" not in shown
+
+
+def plain(written: str) -> str:
+    return " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written).split())
+
+
+def test_a_bar_goes_on_beside_an_answer_that_goes_to_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    for is_screen in (True, False):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=is_screen: answer)
+        with ProgressBar(quiet=False) as bar:
+            bar.stop_for_output()
+            asyncio.run(bar.show_call(500, 1_000, "500 of 1,000 nodes"))
+        assert ("500 of 1,000 nodes" in capsys.readouterr().err) is not is_screen
 
 
 @pytest.mark.parametrize(("quiet", "terminal"), [(True, True), (False, False)])
@@ -140,6 +183,18 @@ def shown_within(part: RenderableType, width: int) -> str:
 
 
 WORDS = st.text("abc東é", min_size=1, max_size=60)
+
+
+@given(st.lists(st.tuples(WORDS, st.lists(WORDS).map(" ".join)), min_size=1, max_size=5), st.integers(20, 200))
+def test_a_table_breaks_no_word_of_usual_length_and_is_as_wide_as_it_may_be(
+    rows: list[tuple[str, str]], width: int
+) -> None:
+    lines = shown_within(IdTable([("ID", ID), ("Name", "")], rows), width).splitlines()
+    for _, name in rows:
+        for word in name.split(" "):
+            assert cell_len(word) > 40 or any(word in line for line in lines)
+    is_table = any(line.startswith("─") for line in lines)
+    assert not is_table or max(map(cell_len, lines)) <= width
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, st.lists(WORDS).map(" ".join)), min_size=1, max_size=5), st.integers(20, 200))
