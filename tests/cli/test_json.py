@@ -14,7 +14,10 @@ from jsonschema import Draft202012Validator
 from gateway.arguments import BY_TOOL, MAX_ID
 from gateway.cli import standard_input
 from gateway.server.tools import stored_schemas
+from tests.check.pretender import Pretender
 from tests.cli.conftest import FIXTURES, Run
+from tests.cli.json_schemas import faults_of
+from tests.cli.test_check import serving
 from tests.cli.test_subgraph import star
 from tests.site.jq import filtered
 
@@ -58,6 +61,19 @@ def test_each_document_is_valid_by_the_published_schema_of_its_tool(run: Run, to
             assert ran.status == 0, argv
             for document in documents(ran.out):
                 assert [error.message for error in SCHEMAS[tool].iter_errors(document)] == [], argv
+
+
+def test_what_check_and_profiles_print_is_valid_by_their_schemas(run: Run) -> None:
+    printed = {
+        "check": [run("check", "--graph", FIXTURES / "films.ttl", "--json"), run("check", "--json")],
+        "profiles": [run("profiles", "--json")],
+    }
+    with serving(Pretender()) as url:
+        printed["check"].append(run("check", url, "--json"))
+    for command, all_of_it in printed.items():
+        for ran in all_of_it:
+            (document,) = documents(ran.out)
+            assert faults_of(document, command) == []
 
 
 def test_all_of_it_is_a_document_on_a_line_for_each_page(run: Run, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from gateway.neo4j.connection import Address
 from tests.cli.conftest import FIXTURES, Run, run  # noqa: F401 - a fixture
+from tests.cli.json_schemas import faults_of
 from tests.postgres.database import Database
 from tests.postgres.test_existing_tables import OTHER
 from tests.servers import neo4j as neo4j_server
@@ -80,7 +81,9 @@ def check_tables(run: Run, database: Database) -> Run:  # noqa: F811 - the fixtu
 def _report_on_tables(check_tables: Run, *argv: str | Path) -> Any:
     ran = check_tables("--json", *argv)
     assert (ran.status, ran.err) == (0, "")
-    return json.loads(ran.out)
+    report = json.loads(ran.out)
+    assert faults_of(report, "check_database") == []
+    return report
 
 
 def test_a_loaded_graph_lacks_no_index(run: Run, check_tables: Run, database: Database) -> None:  # noqa: F811 - the fixture
@@ -256,7 +259,9 @@ def _changed(address: Address, statement: str, back: str) -> Iterator[None]:
 def _report_on_nodes(check_nodes: Run, nodes: str) -> Any:
     ran = check_nodes(nodes, "--json")
     assert (ran.status, ran.err) == (0, "")
-    return json.loads(ran.out)
+    report = json.loads(ran.out)
+    assert faults_of(report, "check_database") == []
+    return report
 
 
 def test_a_graph_whose_labels_have_constraints_lacks_nothing(check_nodes: Run) -> None:

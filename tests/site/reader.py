@@ -79,7 +79,9 @@ def _in_blocks(text: str) -> Iterator[tuple[int, str]]:
     for block in _BLOCK.finditer(text):
         if block[1] in {"sh", "console"}:
             for line in block[2].replace("\\\n", " ").splitlines():
-                yield block.start(), line.removeprefix("$ ").strip()
+                # An output may name a command too.
+                if block[1] == "sh" or line.startswith("$ "):
+                    yield block.start(), line.removeprefix("$ ").strip()
         elif block[1] == "json":
             yield from ((block.start(), line) for line in _configured(json.loads(block[2])))
 
@@ -119,7 +121,7 @@ _PROGRAMS: Final = {
     "bfsql-gateway": f'exec {sys.executable} -m gateway "$@"',
     # As the client starts the server that it is told of.
     "claude": 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
-    "uvx": 'exec "$@"',
+    "uvx": 'if [ "$1" = --from ]; then shift 2; fi; exec "$@"',
     # The library of the development lock in the place of the program.
     "jq": f'exec {sys.executable} -m tests.site.jq "$@"',
 }
