@@ -66,30 +66,41 @@ def open_cached(
     policy: Policy | None = None,
     *,
     blank_types: BlankTypes = BY_RDF_TYPE,
+    is_as_given: bool = False,
 ) -> LoadedGraph:
     """Open the store of graph files in a cache, and make it first where there is none that is current.
 
     Small files, pipes, and all files where the cache cannot be used are loaded into memory. What is beside the cache is
-    as `load_files` takes it.
+    as `load_files` and `open_stored` take it.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
     """
+    kept_types = None if is_as_given else blank_types
     size = _size(paths)
     if size < cache.large or not _is_usable(cache):
-        return load_files(paths, progress, limits, policy, blank_types=blank_types)
+        return load_files(paths, progress, limits, policy, blank_types=kept_types)
     # Before it is asked how much room there is: what killed processes left may take it.
     remove_oldest(cache)
     if not _has_room(cache, size):
-        return load_files(paths, progress, limits, policy, blank_types=blank_types)
+        return load_files(paths, progress, limits, policy, blank_types=kept_types)
     try:
-        graph = open_stored(paths, cache.folder, progress, limits, policy, blank_types=blank_types, is_cache=True)
+        graph = open_stored(
+            paths,
+            cache.folder,
+            progress,
+            limits,
+            policy,
+            blank_types=blank_types,
+            is_cache=True,
+            is_as_given=is_as_given,
+        )
     except NotStoredError as error:
         _log.info("the graph is not cached: %s", error)
-        return load_files(paths, progress, limits, policy, blank_types=blank_types)
+        return load_files(paths, progress, limits, policy, blank_types=kept_types)
     remove_oldest(cache)
     if graph.is_on_disk and cache.needs and graph.place and not any(graph.place.glob(f"*/{cache.needs}")):
-        memory = load_files(paths, progress, limits, policy, blank_types=blank_types)
+        memory = load_files(paths, progress, limits, policy, blank_types=kept_types)
         graph = replace(graph, engine=memory.engine, is_on_disk=False) if memory.version == graph.version else memory
     # What outlives a change of the files is no part of the cache, which may be emptied at any time.
     return replace(graph, lasting=None)

@@ -205,12 +205,16 @@ class LoadedGraph:
 
 @dataclass(slots=True)
 class Content:
-    """What was loaded into a store; of each file, what it was when it was read, and what of it was left out."""
+    """What was loaded into a store; of each file, what it was when it was read, and what of it was left out.
+
+    `is_as_given` says that the store has the very triples of the files: no blank node got an IRI, no list was folded.
+    """
 
     prefixes: list[tuple[str, dict[str, str]]]
     version: str
     sources: list[Fingerprint]
     skips: Skips = field(default_factory=Skips)
+    is_as_given: bool = True
 
     def log_skips(self) -> None:
         """Say what was left out, if anything was."""
@@ -346,6 +350,7 @@ def fill(
     if aside is None:
         digest.update(b"without blank nodes")
     else:
+        content.is_as_given = not aside
         _load_aside(aside, [engine] if copy is None else [engine, copy])
     content.version = short_hash(digest)
     content.log_skips()

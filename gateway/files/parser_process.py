@@ -120,7 +120,7 @@ class ParserProcess(io.RawIOBase):
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env={**_environment(), REQUEST: json.dumps(request._asdict())},
+                env={**environment(), REQUEST: json.dumps(request._asdict())},
             )
         except OSError as error:
             self._errors.close()
@@ -279,7 +279,7 @@ def _named(status: int) -> str:
         return f"exit status {status}"
 
 
-def _environment() -> Mapping[str, str]:
+def environment() -> Mapping[str, str]:
     """Return the environment in which the same modules are imported as here, and a crash is short."""
     path = os.pathsep.join(entry for entry in sys.path if entry)
     return {**os.environ, "PYTHONPATH": path, "RUST_BACKTRACE": "0"}

@@ -77,7 +77,7 @@ _Content = TypeVar("_Content")
 class _Manifest:
     """What a store holds: what each file declares, the version of the content, and the files of the engine.
 
-    It also says what was left out because it is not valid.
+    It also says what was left out because it is not valid, and whether the store has the very triples of the files.
     """
 
     prefixes: tuple[dict[str, str], ...]
@@ -85,14 +85,22 @@ class _Manifest:
     parts: dict[str, Fingerprint]
     skipped: int = 0
     shown_skips: tuple[str, ...] = ()
+    is_as_given: bool = False
 
 
-def folder_of(paths: Sequence[Path], directory: Path, policy: Policy | None = None) -> Path:
-    """Return the folder of one list of files under one policy, among those of others; it need not exist."""
+def folder_of(
+    paths: Sequence[Path], directory: Path, policy: Policy | None = None, *, is_as_given: bool = False
+) -> Path:
+    """Return the folder of one list of files under one policy, among those of others; it need not exist.
+
+    Stores of the very triples of the files are in another one: a folder has one store.
+    """
     names = "\0".join(str(path.absolute()) for path in paths)
     if policy is not None:
         # No path is empty, so no list of files has this name.
         names += f"\0\0{policy.digest}"
+    if is_as_given:
+        names += "\0\0as given"
     return directory / hashlib.sha256(os.fsencode(names)).hexdigest()[:_DIGITS]
 
 
@@ -109,6 +117,7 @@ def open_stored(
     *,
     blank_types: BlankTypes = BY_RDF_TYPE,
     is_cache: bool = False,
+    is_as_given: bool = False,
 ) -> LoadedGraph:
     """Open the store of graph files, and make it first where there is none that is current.
 
@@ -123,22 +132,29 @@ def open_stored(
         blank_types: As `load_files` takes it.
         is_cache: Whether nobody asked for the store: what is damaged is replaced in silence, and a graph that is
             parsed here is in memory too, where it is queried.
+        is_as_given: Whether the store has to have the very triples of the files, whatever `blank_types` says.
 
     Raises:
         ConfigurationError: A file cannot be read or is no graph.
         NotStoredError: The directory cannot be written to, or another user may write to it.
     """
     check_files(paths)
-    folder = folder_of(paths, directory, policy)
+    usual = folder_of(paths, directory, policy)
+    folder = folder_of(paths, directory, policy, is_as_given=True) if is_as_given else usual
     try:
-        check_private(directory, folder, folder / GRAPH)
+        check_private(directory, usual, folder, folder / GRAPH)
     except ConfigurationError as error:
         raise NotStoredError(error.wrong, valid=error.valid, next_step=error.next_step) from error
     remove_unfinished(directory)
-    stores = _Stores(
-        paths, folder / GRAPH, limits or FileSettings(), policy, blank_types=blank_types, is_cache=is_cache
-    )
+    limits = limits or FileSettings()
+    kept_types = None if is_as_given else blank_types
+    stores = _Stores(paths, folder / GRAPH, limits, policy, blank_types=kept_types, is_cache=is_cache)
     try:
+        if is_as_given:
+            # Most large graphs have neither blank nodes nor lists, and then the usual store will do.
+            others = _Stores(paths, usual / GRAPH, limits, policy, blank_types=blank_types, is_cache=is_cache)
+            if (graph := others.current(is_as_given=True)) is not None:
+                return graph
         return stores.current() or stores.made(progress)
     except (OSError, RuntimeError) as error:
         # Oxigraph raises these where a disk is full or broken.
@@ -189,15 +205,23 @@ class _Stores:
         # Who parses says what is left out.
         self._tells_skips = True
 
-    def current(self) -> LoadedGraph | None:
-        """Open a store that holds what the files hold now."""
+    def current(self, *, is_as_given: bool = False) -> LoadedGraph | None:
+        """Open a store that holds what the files hold now, or only one that says that it has their very triples."""
         # A pipe can be read once only, by its parser.
         if not any(self._folder.glob(f"{STORE}*")) or any(path.is_fifo() for path in self._paths):
             return None
         for store in self._folder.glob(f"{STORE}{self._key(self._fingerprints())}-*"):
-            if store.suffix != LOCK and (graph := self._opened(store)) is not None:
+            if store.suffix == LOCK:
+                continue
+            if is_as_given and not self._is_as_given(store):
+                continue
+            if (graph := self._opened(store)) is not None:
                 return graph
         return None
+
+    def _is_as_given(self, store: Path) -> bool:
+        manifest = self._read(store / "manifest.json", _Manifest)
+        return manifest is not None and manifest.is_as_given
 
     def made(self, progress: Progress | None) -> LoadedGraph:
         """Parse the files into a store, or open what another process has parsed meanwhile."""
@@ -344,7 +368,14 @@ class _Stores:
         prefixes = tuple(declared for _, declared in content.prefixes)
         _write(
             new / "manifest.json",
-            _Manifest(prefixes, content.version, parts, content.skips.count, tuple(content.skips.shown)),
+            _Manifest(
+                prefixes,
+                content.version,
+                parts,
+                content.skips.count,
+                tuple(content.skips.shown),
+                content.is_as_given,
+            ),
         )
         with suppress(OSError):
             names = [str(path.absolute()) for path in self._paths]

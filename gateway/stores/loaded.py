@@ -15,6 +15,7 @@ from typing_extensions import TypeIs
 from gateway import resources
 from gateway.cache.on_disk import FixedContentStore
 from gateway.cache.store import CachedStore
+from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.errors import ConfigurationError, counted
 from gateway.files.bases import GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
@@ -22,6 +23,7 @@ from gateway.files.changes import FileChanges
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
 from gateway.files.namespaces import namespaces_in
 from gateway.files.parser_process import Progress
+from gateway.files.store_files import GRAPH
 from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.store import GraphStore
 from gateway.search_index.index import IndexedStore
@@ -109,6 +111,39 @@ def load(
             next_step="Repair the files, or do without --lenient, which names the first of these parts.",
         )
     return _in_process(graph, profile), graph.prefixes
+
+
+def load_as_given(
+    source: Sequence[str] | None, profile: Profile, progress: Progress | None, place: Path | FileCache | None
+) -> tuple[LoadedGraph, Mapping[str, str]]:
+    """Load the very triples of files, blank nodes and lists as they are.
+
+    Args:
+        source: The files; None for the demo graph.
+        profile: The profile; it hides nothing.
+        progress: Called while files load.
+        place: Where parsed files are stored; see `load`.
+
+    Returns:
+        The graph, and the prefixes that were coined for its IDs.
+
+    Raises:
+        ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
+    """
+    limits = profile.files
+    if source is None:
+        return load_files([resources.demo_graph()], progress, limits, blank_types=None), {}
+    paths = _paths(source)
+    types = profile.edges.types if has_blank_nodes(profile) else None
+    if isinstance(place, FileCache):
+        graph = open_cached(paths, place, progress, limits, blank_types=types, is_as_given=True)
+    elif place is None or not paths:
+        graph = load_files(paths, progress, limits, blank_types=None)
+    else:
+        refuse_stdin(paths)
+        graph = open_stored(paths, place, progress, limits, blank_types=types, is_as_given=True)
+    lasting = folder_of(paths, place) / GRAPH if isinstance(place, Path) else _lasting_folder(paths, profile)
+    return graph, {} if lasting is None else StoredPrefixes(lasting).load()
 
 
 def store_in_process(below: GraphStore, profile: Profile, place: Path | None) -> GraphStore:
