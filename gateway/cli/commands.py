@@ -41,6 +41,7 @@ from gateway.cli.help import WIDEST, GroupedCommand
 from gateway.cli.options import OF_GRAPH, READING, CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
 from gateway.cli.standard_input import STANDARD_INPUT, with_standard_input
+from gateway.cli.sparql_options import SparqlOptions
 from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
 
@@ -252,6 +253,40 @@ def intersect(
     seeds = with_standard_input(seeds, options.graph)
     given = {"seeds": seeds, "k": hops, **arguments, "via": False if is_export else via}
     return traversal_line(options, IntersectSubgraphs.tool, given, is_all=is_all, export_format=export_format, out=out)
+
+
+@_command(
+    "sparql 'SELECT ?drug { ?drug a b:Drug } LIMIT 5'",
+    "sparql query.rq -g films.ttl --format csv",
+    "sparql - -e http://127.0.0.1:3030/ds/sparql < query.rq",
+)
+def sparql(
+    query: Annotated[str, typer.Argument(metavar="QUERY", hidden=True, callback=not_empty)],
+    *,
+    asking: Annotated[SparqlOptions, group_of(SparqlOptions)],
+    options: Annotated[
+        CommonOptions,
+        common(
+            *OF_GRAPH,
+            *("profile", "prefix", "as_json", "as_text", "guard_formulas", "pager", "quiet", "verbose"),
+            as_json="Print the JSON of SPARQL: the same as --format json.",
+            as_text="Print a table, or columns as --format tsv has them. Default: a table at a terminal.",
+            base="What relative IRIs in files and in the query are resolved against.",
+        ),
+    ],
+) -> CommandLine:
+    """Run a SPARQL query over files or at an endpoint.
+
+    QUERY is the text of a SELECT, ASK, CONSTRUCT or DESCRIBE, a file, or - for standard input. Prefixes of the graph
+    need not be declared. Nothing is changed: an update is refused. Blank nodes are blank nodes here, and have no IDs.
+    """
+
+    def run() -> None:
+        from gateway.cli.sparql import sparql as run_query  # noqa: PLC0415 - see `CommandLine.run`
+
+        run_query(options, query, asking)
+
+    return CommandLine(options, run, is_about_a_graph=True)
 
 
 @_command("serve --graph medical.ttl", "serve --http --port 8001", "serve --graphs graphs.toml --http")

@@ -12,9 +12,14 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.endpoint import Unit
 
-Format = Literal["json", "tsv"]
+Format = Literal["json", "tsv", "ntriples", "turtle"]
 
-ACCEPT: Mapping[Format, str] = {"json": "application/sparql-results+json", "tsv": "text/tab-separated-values"}
+ACCEPT: Mapping[Format, str] = {
+    "json": "application/sparql-results+json",
+    "tsv": "text/tab-separated-values",
+    "ntriples": "application/n-triples",
+    "turtle": "text/turtle",
+}
 """The content type that is asked for (SPARQL 1.1 Protocol, 2.1.6)."""
 
 ANY_JSON = "application/json"
@@ -23,6 +28,8 @@ ANY_JSON = "application/json"
 BELIEVED: Mapping[Format, frozenset[str]] = {
     "json": frozenset({ACCEPT["json"], ANY_JSON}),
     "tsv": frozenset({ACCEPT["tsv"]}),
+    "ntriples": frozenset({ACCEPT["ntriples"]}),
+    "turtle": frozenset({ACCEPT["turtle"]}),
 }
 """The content types that an answer may have."""
 

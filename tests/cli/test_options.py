@@ -168,7 +168,7 @@ def test_a_shell_without_a_script_is_an_error(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["s"], ["schema", "search", "serve"]),
+        (["s"], ["schema", "search", "sparql", "serve"]),
         (["schema", "--pro"], ["--profile"]),
         (["schema", "--profile", "wikidata-l"], ["wikidata-local"]),
         (["schema", "--shape", ""], ["compact", "reference"]),

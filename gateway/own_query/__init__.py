@@ -1,0 +1,1 @@
+"""A query that a person wrote: what it is, the process that runs it, and its answer as rows."""

@@ -1,0 +1,150 @@
+"""What a query of a person is, by its text: its kind, its prologue, and what it would reach beside the graph.
+
+An engine's parser says whether the text is a query at all, and shows nothing of what is in it. So the words that matter
+are looked for here, among the tokens of the grammar (SPARQL 1.1 Query, 19.8). Where `<` may begin an IRI or be an
+operator, which only a whole parser knows, the text is read in both ways: a word that is there in either of them is
+taken to be there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+MOST_BYTES: Final = 1 << 20
+"""Of a query."""
+
+KINDS: Final = ("select", "ask", "construct", "describe")
+UPDATES: Final = ("insert", "delete", "load", "clear", "drop", "create", "add", "move", "copy", "with")
+
+_GAP = r"(?:[\s\ufeff]|\#[^\n\r]*)*"
+_IRI = r"<(?:[^<>\"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*>"
+_VARIABLE = r"[?$][\w\u00b7\u203f\u2040]+"
+_PREFIX = r"(?:[^\W\d_](?:[\w.\u00b7\u203f\u2040-]{0,200}[\w\u00b7\u203f\u2040-])?)?"
+_LOCAL = r"(?:(?:[\w:%.\u00b7\u203f\u2040-]|\\.)*(?:[\w:%\u00b7\u203f\u2040-]|\\.))?"
+_NAME = f"{_PREFIX}:{_LOCAL}"
+_TERM = f"(?:{_VARIABLE}|{_IRI}|{_NAME})"
+
+_DECLARATION = re.compile(
+    rf"{_GAP}(?:BASE{_GAP}{_IRI}|PREFIX{_GAP}(?P<prefix>{_PREFIX}):{_GAP}{_IRI}"
+    rf"|VERSION{_GAP}(?:\"[^\"\\\n\r]*\"|'[^'\\\n\r]*'))",
+    re.IGNORECASE,
+)
+_ALL = re.compile(rf"{_GAP}SELECT{_GAP}(?:DISTINCT|REDUCED)?{_GAP}\*", re.IGNORECASE)
+_VARIABLES = re.compile(r"[?$]([\w\u00b7\u203f\u2040]+)")
+_FIRST_WORD = re.compile(f"{_GAP}([A-Za-z]+)")
+_SKIPPED = re.compile(_GAP)
+_TOKEN = re.compile(
+    rf"""
+      (?P<string>\"\"\"(?:(?:\"\"?)?(?:[^\"\\]|\\.))*\"\"\" | '''(?:(?:''?)?(?:[^'\\]|\\.))*'''
+        | \"(?:[^\"\\\n\r]|\\.)*\" | '(?:[^'\\\n\r]|\\.)*')
+    | (?P<iri>{_IRI})
+    | (?P<variable>{_VARIABLE})
+    | (?P<label>_:{_LOCAL})
+    | (?P<name>(?P<prefix>{_PREFIX}):{_LOCAL})
+    | (?P<tag>@[A-Za-z]+(?:-+[A-Za-z0-9]+)*)
+    | (?P<word>[A-Za-z_]\w*)
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# An engine may read a word that follows another one without a blank, as in `trueSERVICE`.
+_SERVICE, _GRAPH, _FROM = (re.compile(rf"\w*{word}\Z", re.IGNORECASE) for word in ("SERVICE", "GRAPH", "FROM"))
+_GROUP_OF = re.compile(rf"{_GAP}(?:SILENT{_GAP})?{_TERM}{_GAP}\{{", re.IGNORECASE)
+_SOURCE = re.compile(rf"{_GAP}(?:NAMED{_GAP})?(?:{_IRI}|{_NAME})", re.IGNORECASE)
+_NAMESPACE = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
+_ESCAPED_ASCII = re.compile(r"\\(?:u00|U000000)([0-7][0-9A-Fa-f])")
+
+
+class QueryText(NamedTuple):
+    """A query.
+
+    Attributes:
+        text: All of it.
+        kind: Its first word behind the prologue in lower case: one of `KINDS`, or it is no query.
+        prologue: Its declarations, with what stands between them.
+        body: What follows.
+        undeclared: The prefixes that it may use and does not declare.
+        has_service: Whether it asks another endpoint, or may.
+        has_dataset: Whether it says which graphs it is about (`FROM`), or may.
+        has_graph: Whether it asks named graphs (`GRAPH`), or may.
+        has_hidden_syntax: Whether a character of the syntax may be written as an escape: some engines read these before
+            anything else, and others in texts only.
+    """
+
+    text: str
+    kind: str
+    prologue: str
+    body: str
+    undeclared: frozenset[str]
+    has_service: bool
+    has_dataset: bool
+    has_graph: bool
+    has_hidden_syntax: bool
+
+    def in_order(self, variables: Sequence[str]) -> list[int]:
+        """Return the places of variables as people expect the columns: of `SELECT *` as they first occur."""
+        places = range(len(variables))
+        if not _ALL.match(self.body):
+            return [*places]
+        first = {name: found.start() for found in reversed([*_VARIABLES.finditer(self.body)]) for name in [found[1]]}
+        return sorted(places, key=lambda place: first.get(variables[place], len(self.body)))
+
+    def with_prefixes(self, known: Mapping[str, str]) -> str:
+        """Return the text with declarations before it of those known prefixes that it uses; mostly as it is."""
+        used = sorted(name for name in self.undeclared & known.keys() if _NAMESPACE.fullmatch(known[name]))
+        return "".join(f"PREFIX {name}: <{known[name]}>\n" for name in used) + self.text
+
+
+def read_query(text: str) -> QueryText:
+    """Return what a text is, if it is a query by the grammar; any text can be read."""
+    start, declared = 0, set()
+    while (found := _DECLARATION.match(text, start)) is not None:
+        start = found.end()
+        if found["prefix"] is not None:
+            declared.add(found["prefix"])
+    word = _FIRST_WORD.match(text, start)
+    used: set[str] = set()
+    reaches = dict.fromkeys((_SERVICE, _GRAPH, _FROM), False)
+    for token in _tokens(text, start):
+        if token["prefix"] is not None:
+            used.add(token["prefix"])
+        elif token["word"] is not None:
+            for sought, follows in ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM, _SOURCE)):
+                if sought.match(token["word"]) and follows.match(text, token.end()):
+                    reaches[sought] = True
+    return QueryText(
+        text,
+        "" if word is None else word[1].lower(),
+        text[:start],
+        text[start:],
+        frozenset(used - declared),
+        has_service=reaches[_SERVICE],
+        has_dataset=reaches[_FROM],
+        has_graph=reaches[_GRAPH],
+        has_hidden_syntax=any(_is_syntax(found[1]) for found in _ESCAPED_ASCII.finditer(text)),
+    )
+
+
+def _is_syntax(code_point: str) -> bool:
+    """Return whether an escaped character may mean something to a parser; control characters of texts do not."""
+    character = chr(int(code_point, 16))
+    return character.isprintable() or character.isspace()
+
+
+def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
+    """Yield the tokens of a text, read in every way that it can be."""
+    seen: set[int] = set()
+    ahead = [start]
+    while ahead:
+        found = _SKIPPED.match(text, ahead.pop())
+        at = 0 if found is None else found.end()
+        token = _TOKEN.match(text, at)
+        if token is None or at in seen:
+            continue
+        seen.add(at)
+        yield token
+        ahead.append(token.end())
+        if token["iri"] is not None:
+            ahead.append(at + 1)
