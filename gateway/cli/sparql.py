@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import IO, Final
 
 import pyoxigraph
@@ -24,7 +25,7 @@ from gateway.cli.sparql_options import SparqlOptions
 from gateway.cli.streams import clean, line, write
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import printable
-from gateway.files.loading import LoadedGraph
+from gateway.files.loading import LoadedGraph, is_stdin
 from gateway.graph.call import Deadline
 from gateway.own_query.endpoint import Answer, ask
 from gateway.own_query.frames import Request
@@ -78,6 +79,8 @@ def sparql(options: CommonOptions, given: str, asking: SparqlOptions) -> None:
     """
     source = GraphSource(options)
     _refuse_other_graphs(source)
+    if given == "-" and any(is_stdin(Path(path)) for path in options.graph or ()):
+        raise ConfigurationError("Both the query and the graph are to be read from standard input.")
     text = _text(given)
     if source.url:
         _at_endpoint(source, options, text, asking)

@@ -128,6 +128,9 @@ def test_the_query_is_a_text_a_file_or_standard_input(
     assert run("sparql", path, "-g", graph).out == expected
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(VALUES.encode())))
     assert run("sparql", "-", "-g", graph).out == expected
+    both = run("sparql", "-", "-g", "-.ttl")
+    assert both.status == 2
+    assert "Both the query and the graph" in both.err
 
 
 def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_path: Path) -> None:

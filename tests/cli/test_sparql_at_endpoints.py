@@ -9,6 +9,7 @@ import pyoxigraph
 import pytest
 from aiohttp import web
 
+from tests.cases import check_each
 from tests.check.pretender import EX, GRAPH
 from tests.cli.conftest import Run
 from tests.cli.test_check import serving
@@ -211,3 +212,25 @@ def test_every_query_that_a_command_explains_runs_as_it_is(
         ran = run("sparql", query, *place)
         assert ran.status == 0, ran.err
         assert "complete." in ran.err
+
+
+def test_rows_are_counted_whatever_the_query_is_written_like(run: Run) -> None:
+    queries = [
+        f"# before\nPREFIX x: <{EX}>\nBASE <{EX}> # behind\nSELECT ?s {{ ?s a x:Drug, <Drug> }} # the end",
+        'SELECT ?t { VALUES ?t { """two\n  lines""" } FILTER(STRLEN(?t) = 11) }',
+        f"SELECT ?end ?count {{ ?end a ?count }} ORDER BY ?end LIMIT 2 VALUES ?count {{ <{EX}Drug> }}",
+        "SELECT DISTINCT * { ?s ?p ?o OPTIONAL { ?s ?q ?none FILTER(false) } }",
+        "SELECT (COUNT(*) AS ?bfsqlCounted) { ?s ?p ?o } GROUP BY ?s HAVING (COUNT(*) > 1)",
+        "SELECT * {}",
+        "SELECT * { ?s ?p 'none' }",
+        "SELECT ?s { { SELECT ?s { ?s ?p ?o } LIMIT 3 } }\r\n#\r\n",
+    ]
+
+    def is_complete(query: str) -> None:
+        ran = run("sparql", query, "-e", url)
+        assert ran.status == 0, ran.err
+        assert ran.err.endswith("complete.\n")
+        assert "not complete" not in ran.err
+
+    with serving(Engine()) as url:
+        check_each(queries, is_complete)
