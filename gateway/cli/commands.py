@@ -40,8 +40,8 @@ from gateway.cli.completion import SHELLS, of_graph, one_of
 from gateway.cli.help import WIDEST, GroupedCommand
 from gateway.cli.options import OF_GRAPH, READING, CommonOptions, common, group_of, not_empty, with_options
 from gateway.cli.serving_options import GraphsWay, HttpOptions, ObserveOptions
-from gateway.cli.standard_input import STANDARD_INPUT, with_standard_input
 from gateway.cli.sparql_options import SparqlOptions
+from gateway.cli.standard_input import STANDARD_INPUT, with_standard_input
 from gateway.cli.streams import lower_level
 from gateway.errors import ConfigurationError
 

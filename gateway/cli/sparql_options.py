@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
+from gateway.cli.completion import one_of
+
 FORMATS = ("csv", "tsv", "json", "turtle", "ntriples")
-
-
-def _formats(incomplete: str) -> list[str]:
-    return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def _format(value: str | None) -> str | None:
@@ -36,7 +34,7 @@ class SparqlOptions:
             "-f",
             metavar="NAME",
             callback=_format,
-            autocompletion=_formats,
+            autocompletion=one_of(FORMATS),
             help="csv, tsv or json, and of CONSTRUCT and DESCRIBE turtle or ntriples. Default: a table or Turtle at a "
             "terminal, else tsv or turtle.",
         ),
