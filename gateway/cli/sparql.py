@@ -167,6 +167,11 @@ def _of_files(graph: LoadedGraph, query: ReadQuery) -> str:
     """Return why an answer over files may not be whole; empty if it is."""
     if graph.skipped:
         return f"not complete: {counted(graph.skipped, 'part')} of the files left out, because not valid"
+    if query.has_empty_path:
+        return (
+            "whether these are all is not proven: by * or ? of a path, the engine does not find a term itself that is "
+            "not in the graph"
+        )
     return "whether these are all is not known: other endpoints were asked" if query.has_service else ""
 
 

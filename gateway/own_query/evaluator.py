@@ -104,6 +104,7 @@ def _shown(query: QueryText) -> dict[str, object]:
         "has_dataset": query.has_dataset,
         "has_graph": query.has_graph,
         "has_service": query.has_service,
+        "has_empty_path": query.has_empty_path,
     }
 
 

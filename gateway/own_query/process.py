@@ -42,6 +42,7 @@ class ReadQuery(NamedTuple):
         has_dataset: Whether it says which graphs it is about.
         has_graph: Whether it asks named graphs.
         has_service: Whether it asks another endpoint.
+        has_empty_path: Whether it has a path that may have no step.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class ReadQuery(NamedTuple):
     has_dataset: bool
     has_graph: bool
     has_service: bool
+    has_empty_path: bool
 
 
 class Head(NamedTuple):

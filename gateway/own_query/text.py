@@ -53,6 +53,7 @@ _TOKEN = re.compile(
 _SERVICE, _GRAPH, _FROM = (re.compile(rf"\w*{word}\Z", re.IGNORECASE) for word in ("SERVICE", "GRAPH", "FROM"))
 _GROUP_OF = re.compile(rf"{_GAP}(?:SILENT{_GAP})?{_TERM}{_GAP}\{{", re.IGNORECASE)
 _SOURCE = re.compile(rf"{_GAP}(?:NAMED{_GAP})?(?:{_IRI}|{_NAME})", re.IGNORECASE)
+_NO_STEP = re.compile(rf"{_GAP}(?:\*|\?(?!\w))")
 _NAMESPACE = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 _ESCAPED_ASCII = re.compile(r"\\(?:u00|U000000)([0-7][0-9A-Fa-f])")
 
@@ -69,6 +70,7 @@ class QueryText(NamedTuple):
         has_service: Whether it asks another endpoint, or may.
         has_dataset: Whether it says which graphs it is about (`FROM`), or may.
         has_graph: Whether it asks named graphs (`GRAPH`), or may.
+        has_empty_path: Whether it has a path that may have no step (`p*`, `p?`), or may.
         has_hidden_syntax: Whether a character of the syntax may be written as an escape: some engines read these before
             anything else, and others in texts only.
     """
@@ -81,6 +83,7 @@ class QueryText(NamedTuple):
     has_service: bool
     has_dataset: bool
     has_graph: bool
+    has_empty_path: bool
     has_hidden_syntax: bool
 
     def in_order(self, variables: Sequence[str]) -> list[int]:
@@ -106,8 +109,11 @@ def read_query(text: str) -> QueryText:
             declared.add(found["prefix"])
     word = _FIRST_WORD.match(text, start)
     used: set[str] = set()
+    has_empty_path = False
     reaches = dict.fromkeys((_SERVICE, _GRAPH, _FROM), False)
     for token in _tokens(text, start):
+        ends_step = token["iri"] or token["name"] or token["word"] == "a" or token["other"] == ")"
+        has_empty_path = has_empty_path or bool(ends_step and _NO_STEP.match(text, token.end()))
         if token["prefix"] is not None:
             used.add(token["prefix"])
         elif token["word"] is not None:
@@ -123,6 +129,7 @@ def read_query(text: str) -> QueryText:
         has_service=reaches[_SERVICE],
         has_dataset=reaches[_FROM],
         has_graph=reaches[_GRAPH],
+        has_empty_path=has_empty_path,
         has_hidden_syntax=any(_is_syntax(found[1]) for found in _ESCAPED_ASCII.finditer(text)),
     )
 

@@ -219,6 +219,18 @@ def test_a_stored_graph_without_blank_nodes_is_stored_once(run: Run, tmp_path: P
     assert sorted(store.glob("*/graph/store-*")) == made
 
 
+@pytest.mark.parametrize("path", ["x:p*", "x:p?", "<http://example.org/p> *", "(x:p/x:q)*", "a?", "x:p/^x:q?"])
+def test_a_path_that_may_have_no_step_gives_no_complete_answer(run: Run, graph: Path, path: str) -> None:
+    ran = run("sparql", f"SELECT ?o {{ x:nowhere {path} ?o }}", "-g", graph)
+    # By the standard x:nowhere itself is an answer.
+    assert "not proven: by * or ? of a path" in ran.err
+
+
+@pytest.mark.parametrize("query", ["SELECT * { ?s x:p+ ?o }", "SELECT (COUNT(*) AS ?n) { ?s x:p ?o . ?o x:p ?z }"])
+def test_other_stars_and_question_marks_are_no_such_path(run: Run, graph: Path, query: str) -> None:
+    assert "complete." in run("sparql", query, "-g", graph).err
+
+
 def test_files_of_which_a_part_is_left_out_give_no_complete_answer(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "broken.nt"
     path.write_text('<http://example.org/a> <http://example.org/p> "1" .\nbroken\n')
