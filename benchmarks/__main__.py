@@ -31,6 +31,7 @@ from benchmarks.parts import (
     pathological,
     policy,
     requests,
+    rounds,
     schema,
     speed,
     start,
@@ -64,6 +65,8 @@ PARTS: Mapping[str, Part] = {
     "workers": partial(workers.measure, minutes=clients.MINUTES),
     "pathological": pathological.measure,
     "policy": policy.measure,
+    "rounds": rounds.measure,
+    "session": rounds.measure_session,
 }
 
 _ONLY_BY_NAME = frozenset({"pathological", "policy"})

@@ -7,7 +7,8 @@ ten.
 The planted neighbourhood answers one question identically at every size, so that what grows with the graph can be
 told from what grows with the answer. Its outermost nodes are tied to the largest hubs of the graph around it.
 
-`items` is another one: instances of one type with a price, for questions about values.
+`items` is another one: instances of one type with a price, for questions about values. `statements` has the shape of a
+Wikibase's direct statements, for what is asked under `wikidata-local`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ PLANTED_SEED: Final = f"{BASE}planted/seed"
 ITEM: Final = f"{BASE}class/Item"
 PRICE: Final = f"{BASE}property/price"
 CATEGORY: Final = f"{BASE}property/category"
+WD: Final = "http://www.wikidata.org/entity/"
+WDT: Final = "http://www.wikidata.org/prop/direct/"
 PLANTED_NODES: Final = 197
 PLANTED_EDGES: Final = 210
 """Edges within two hops of the planted seed."""
 
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _LABEL: Final = "<http://www.w3.org/2000/01/rdf-schema#label>"
+_WIKIBASE: Final = "http://wikiba.se/ontology#"
+_PROPERTY: Final = 1_000
+"""The number of the first property."""
 _TRIPLES_PER_NODE: Final = 10
 _PREDICATES: Final = 60
 _TYPES: Final = 40
@@ -72,6 +78,34 @@ def items(count: int) -> Iterator[str]:
         if index % 20:
             price = f"{int(uniform() * steps) / 2:.2f}"
             yield f'{item} <{PRICE}> "{price}"^^<http://www.w3.org/2001/XMLSchema#decimal> .\n'
+
+
+def statements(count: int) -> Iterator[str]:
+    """Generate about so many triples of items of a Wikibase: types, names, descriptions and direct statements."""
+    nodes = max(_TYPES + 1, count // _TRIPLES_PER_NODE)
+    # As above: the same every time.
+    draw = random.Random(count)  # noqa: S311
+    weights = list(accumulate(1 / (rank + 1) for rank in range(_PREDICATES)))
+    for number in range(_PREDICATES):
+        told = f"<{WD}P{_PROPERTY + number}>"
+        yield f"{told} <{_WIKIBASE}directClaim> <{WDT}P{_PROPERTY + number}> .\n"
+        yield f"{told} <{_WIKIBASE}propertyType> <{_WIKIBASE}WikibaseItem> .\n"
+        yield f'{told} {_LABEL} "property {number}"@en .\n'
+    for index in range(nodes):
+        item = f"<{wikibase_item(index)}>"
+        yield f'{item} {_LABEL} "Thing {index}"@en .\n'
+        yield f'{item} <http://schema.org/description> "one of {nodes}"@en .\n'
+        yield f"{item} <{WDT}P31> <{wikibase_item(int(_TYPES * draw.random() ** 2))}> .\n"
+        degree = min(_LARGEST_OUT, int(_OUT_SCALE * draw.paretovariate(_OUT_SHAPE)))
+        drawn = draw.choices(range(_PREDICATES), cum_weights=weights, k=degree)
+        pointed = {(predicate, int(nodes * draw.random() ** _SKEW)) for predicate in drawn}
+        for predicate, target in sorted(pointed):
+            yield f"{item} <{WDT}P{_PROPERTY + predicate}> <{wikibase_item(target)}> .\n"
+
+
+def wikibase_item(index: int) -> str:
+    """Return the IRI of an item; the first ones are classes, and the lower the index, the larger the hub."""
+    return f"{WD}Q{index + 1}"
 
 
 def readings(count: int, *, blank: bool) -> Iterator[str]:

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from benchmarks import graphs
 
-WD: Final = "http://www.wikidata.org/entity/"
-WDT: Final = "http://www.wikidata.org/prop/direct/"
+WD: Final = graphs.WD
+WDT: Final = graphs.WDT
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import builtins
 import json
+import math
+import time
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Literal
 
 from gateway.flow.control import FlowControl
@@ -42,6 +45,7 @@ class Recording:
         bytes: Bytes of all answers, unpacked.
         answers: Answers that came whole.
         bodies: The requests that were answered, each with the body of its answer.
+        spans: When each request began and ended, those without a query among them.
     """
 
     requests: list[Request] = field(default_factory=list)
@@ -49,6 +53,16 @@ class Recording:
     bytes: int = 0
     answers: int = 0
     bodies: list[tuple[Request, builtins.bytes]] = field(default_factory=list)
+    spans: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def rounds(self) -> int:
+        """How many requests the longest chain has, in which each began after the one before had ended."""
+        count, ended = 0, -math.inf
+        for began, until in sorted(self.spans, key=itemgetter(1)):
+            if began >= ended:
+                count, ended = count + 1, until
+        return count
 
 
 class RecordingTransport:
@@ -93,7 +107,8 @@ class RecordingTransport:
 
     async def look(self, accept: str, deadline: Deadline, parameters: str = "", path: str = "") -> ProbeResponse:
         """Ask for the endpoint itself; see `Remote.look`."""
-        return await self._transport.look(accept, deadline, parameters, path)
+        with self._timed():
+            return await self._transport.look(accept, deadline, parameters, path)
 
     def over_all_graphs(self) -> RecordingTransport:
         """Return a transport that names no graphs, and notes to the same recording; see `OverGraphs`."""
@@ -126,13 +141,23 @@ class RecordingTransport:
         sent = [Request(query, noted.answers, wanted, self._transport.graphs) for noted in noting]
         for noted, request in zip(noting, sent, strict=True):
             noted.requests.append(request)
-        body = await answer
+        with self._timed():
+            body = await answer
         for noted, request in zip(noting, sent, strict=True):
             noted.answers += 1
             noted.bytes += len(body)
             noted.rows += _rows_in(body, wanted)
             noted.bodies.append((request, body))
         return body
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        noting, began = list(self._noting), time.perf_counter()
+        try:
+            yield
+        finally:
+            for noted in noting:
+                noted.spans.append((began, time.perf_counter()))
 
     async def close(self) -> None:
         """Close the transport behind."""

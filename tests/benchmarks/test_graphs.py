@@ -49,6 +49,12 @@ def test_the_same_size_gives_the_same_graph_everywhere(small: Path) -> None:
     assert hashlib.sha256(small.read_bytes()).hexdigest()[:16] == "364b79d602cf692e"
 
 
+def test_a_graph_of_statements_is_the_same_everywhere_and_has_no_triple_twice() -> None:
+    lines = list(graphs.statements(SMALL))
+    assert len(lines) == len(set(lines))
+    assert hashlib.sha256("".join(lines).encode()).hexdigest()[:16] == "04b00c3e3452ec2b"
+
+
 def test_few_nodes_are_in_most_of_the_edges(small: Path) -> None:
     oracle = OracleGraph.from_files([small])
     degrees = sorted(Counter(end for edge in oracle.edges for end in {edge[0], edge[2]}).values())

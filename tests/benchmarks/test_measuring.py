@@ -426,6 +426,13 @@ FORMATS: Final = {"oxigraph": {"json"}, "fuseki": {"tsv"}, "virtuoso": {"json", 
 SENTINEL: Final = " AS ?end)"
 
 
+def test_rounds_are_the_longest_chain_of_requests_of_which_each_began_after_the_one_before() -> None:
+    side_by_side = [(0.0, 1.0), (0.0, 1.2), (0.1, 0.9)]
+    assert Recording(spans=[]).rounds == 0
+    assert Recording(spans=side_by_side).rounds == 1
+    assert Recording(spans=[(1.2, 2.0), *side_by_side, (2.5, 3.0)]).rounds == 3
+
+
 def test_a_recording_transport_has_all_that_the_gateway_looks_for_in_the_one_behind_it() -> None:
     http = Http("http://127.0.0.1:9/sparql", max_bytes=1)
     recording = RecordingTransport(http)
