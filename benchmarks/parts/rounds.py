@@ -152,7 +152,10 @@ def _profile(concurrency: int, quota: QuotaSettings | None = None) -> Profile:
     settings = load_profile("wikidata-local")
     requests = settings.endpoint.requests.model_copy(update={"concurrency": concurrency})
     changed = {"requests": requests, "quota": quota or settings.endpoint.quota}
-    return settings.model_copy(update={"endpoint": settings.endpoint.model_copy(update=changed)})
+    endpoint = settings.endpoint.model_copy(update=changed)
+    # As at an endpoint that is not on the operator's own network.
+    orientation = settings.orientation.model_copy(update={"enumeration_seconds": 0.0})
+    return settings.model_copy(update={"endpoint": endpoint, "orientation": orientation})
 
 
 @asynccontextmanager
