@@ -212,6 +212,14 @@ class Labeller:
             frozenset(ids[iri] for iri, fact in fetched.items() if not fact.mark.whole),
         )
 
+    async def facts_ahead(
+        self, mentioned: MentionedIds, known: SchemaView, call: Call, facts: Mapping[Iri, NodeFacts]
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return facts with those of nodes that `labels` would fetch of what is mentioned so far."""
+        unnamed = mentioned.nodes - mentioned.named.keys()
+        nodes = {self._prefixes.expand(name) for name in unnamed if ":" in name}
+        return {**facts, **await self._fetched((), nodes - facts.keys(), known, call)}
+
     async def _fetched(
         self, predicates: Iterable[Iri], nodes: Iterable[Iri], known: SchemaView, call: Call
     ) -> dict[Iri, NodeFacts]:

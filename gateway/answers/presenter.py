@@ -33,13 +33,13 @@ from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_header, limit_subgraph_page
 from gateway.arguments import BfsQuery, IntersectSubgraphs, Steps, TraversalArguments
 from gateway.errors import DeadlinePassed
-from gateway.graph.call import Call, Deadline
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import UNKNOWN, SchemaView, names_in_doubt
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, asks_ahead
 from gateway.terms.iri import RDF_FIRST, RDF_REST, is_blank_node
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.gaps import Gap
@@ -211,13 +211,17 @@ class Presenter:
                 if (len(window.nodes) < len(left.nodes) or not is_small) and not topology.is_hashed:
                     # Each page of several says what it is a page of.
                     await in_thread(call, lambda _: topology.content, unless=is_small)
+                ahead: Mapping[Iri, NodeFacts] = {}
                 if isinstance(arguments, IntersectSubgraphs) and arguments.via is not False:
                     self._add_paths(window, question, topology, via=arguments.via)
                 if header.members is not None and question.members.is_in_rows:
                     window.cut(room)
                     await self._rows.add_to(window.nodes, question.members, header.members, call)
                 elif not arguments.topology_only:
-                    await self._add_metadata(window, question, left, room)
+                    async with together() as tasks:
+                        naming = tasks.create_task(self._names_ahead(window, header, room, left, call))
+                        await self._add_metadata(window, question, left, room)
+                    ahead = naming.result()
                 elif names.are_wanted:
                     window.cut(room)
                     await names.add_to(window.nodes, topology)
@@ -225,11 +229,25 @@ class Presenter:
                 labels = Labels()
                 if self._labeller.is_wanted:
                     mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
-                    read = topology.facts if topology.has_names else names.known
+                    read = ahead or (topology.facts if topology.has_names else names.known)
                     labels = await self._labeller.labels(mentioned, known, call, read)
             return self._fit_to_limit(window, header, shown, labels, room, question, left)
         except DeadlinePassed as late:
             raise messages.answer_too_late(len(topology.nodes), len(topology.edges)) from late
+
+    async def _names_ahead(
+        self, window: Window, header: Header, room: int, left: FilteredTopology, call: Call
+    ) -> Mapping[Iri, NodeFacts]:
+        """Return facts with the names of what a page mentions without metadata, if all of it may be shown.
+
+        Where queries run one at a time, they are asked for with what metadata mention.
+        """
+        topology = left.whole
+        is_early = topology.has_names and window.size <= room and asks_ahead(self._profile)
+        if not (is_early and self._labeller.is_wanted):
+            return {}
+        mentioned = MentionedIds.in_page(header, window.nodes, window.edges)
+        return await self._labeller.facts_ahead(mentioned, left.known, call, topology.facts)
 
     async def _groups_page(
         self, question: Question, left: FilteredTopology, header: Header, whole: Header
@@ -387,9 +405,11 @@ class Presenter:
             await self._add_denials(window, filters, call)
             return
         with call.tally.stage("metadata"):
-            described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
-            evidence = await self._store.edge_metadata([edge.edge for edge in edges], call)
-            beyond = await self._beyond.read(nodes, described, left, question.arguments, call)
+            async with together() as tasks:
+                denying = tasks.create_task(self._store.edge_metadata([edge.edge for edge in edges], call))
+                described = await self._store.node_metadata([node.iri for node in nodes], call, blank_nodes=False)
+                beyond = await self._beyond.read(nodes, described, left, question.arguments, call)
+            evidence = denying.result()
         if call.others:
             crossings = await self._crosser.cross([node.iri for node in nodes], call)
             for node in nodes:

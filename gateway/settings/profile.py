@@ -201,6 +201,12 @@ class Profile(Section):
     server: ServerSettings = ServerSettings()
 
 
+def asks_ahead(profile: Profile) -> bool:
+    """Return whether a query may be sent before it is known to be needed: several run at once, and none is counted."""
+    endpoint = profile.endpoint
+    return endpoint.requests.concurrency > 1 and not endpoint.quota.is_limited
+
+
 def profile_for_endpoint(profile: Profile, url: str) -> Profile:
     """Return the profile in effect for an endpoint.
 
@@ -208,8 +214,7 @@ def profile_for_endpoint(profile: Profile, url: str) -> Profile:
     endpoint with strangers. It also does not if queries are sent one at a time or count against a quota, because calls
     would wait for minutes.
     """
-    endpoint = profile.endpoint
-    may_read_all = is_of_own_network(url) and endpoint.requests.concurrency > 1 and not endpoint.quota.is_limited
+    may_read_all = is_of_own_network(url) and asks_ahead(profile)
     if profile.orientation.enumeration_seconds is not None or may_read_all:
         return profile
     return _changed(profile, "orientation", enumeration_seconds=0.0)

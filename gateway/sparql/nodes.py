@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.reading import checked_descriptions, checked_facts
 from gateway.graph.values import (
     WHOLE,
@@ -232,7 +232,10 @@ class NodeReader:
     ) -> tuple[Mapping[Iri, str], bool]:
         """Return the names that terms of the schema have, and whether these are all that there are."""
         if self._profile.names.predicate_entity:
-            facts = {**await self._named(types, call), **await self.predicates(predicates, call)}
+            async with together() as tasks:
+                of_predicates = tasks.create_task(self.predicates(predicates, call))
+                of_types = await self._named(types, call)
+            facts = {**of_types, **of_predicates.result()}
         else:
             facts = await self._named([*types, *predicates], call)
         names = {iri: fact.name for iri, fact in facts.items() if fact.name}
@@ -306,12 +309,19 @@ class NodeReader:
         """Return the literals of each node, and more on request; see `GraphStore.node_metadata`."""
         others = {**self._rule.predicates, **self._rule.ends}
         walks = rows_of((*self._name_predicates.all, *self._name_predicates.descriptions)) if precise else []
-        simple = await self._query("literals", _descriptions, also=self._values, walks=walks, **others).run(ids, call)
-        described = await self._refined(simple, call) if precise else simple
-        if blank_nodes:
-            contents = await self._query("blank_content", self._read_blank).run(ids, call)
-            described = {node: _together(described[node], contents[node]) for node in described}
+        query = self._query("literals", _said, also=self._values, walks=walks, blank=[True] * blank_nodes, **others)
+        said = await query.run(ids, call)
+        simple = {node: one.description for node, one in said.items()}
+        beside = [node for node, one in said.items() if one.has_blank or not one.mark.whole] if blank_nodes else []
+        async with together() as tasks:
+            contents = tasks.create_task(self._contents(beside, call))
+            described = dict(await self._refined(simple, call) if precise else simple)
+        described |= {node: _together(described[node], one) for node, one in contents.result().items()}
         return await checked_descriptions(described, call)
+
+    async def _contents(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        """Return what the blank nodes say to which nodes lead."""
+        return await self._query("blank_content", self._read_blank).run(ids, call) if ids else {}
 
     def metadata_in(self, ids: Sequence[Iri], said: Table) -> dict[Iri, Description]:
         """Return the literals of nodes by what was read of them: rows of ?n, ?p, ?v and ?text."""
@@ -481,6 +491,23 @@ def _descriptions(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, De
         node: Description({predicate: tuple(items) for predicate, items in properties.items()}, mark)
         for node, properties in found.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a node says, and whether it leads to blank nodes."""
+
+    description: Description
+    has_blank: bool
+
+    @property
+    def mark(self) -> Mark:
+        return self.description.mark
+
+
+def _said(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said]:
+    beside = {node for node, bound in read(rows, iri("n"), term("v")) if isinstance(bound, BlankTerm)}
+    return {node: _Said(one, node in beside) for node, one in _descriptions(batch, rows, mark).items()}
 
 
 def _blank(rows: Table) -> BlankNode:

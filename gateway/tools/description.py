@@ -26,10 +26,21 @@ from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.store import GraphStore
-from gateway.graph.values import BlankNode, Description, Existence, Hit, Iri, Mark, NodeFacts, Properties, SearchTerms
+from gateway.graph.values import (
+    BlankNode,
+    Description,
+    Existence,
+    Hit,
+    Iri,
+    Mark,
+    Neighbourhood,
+    NodeFacts,
+    Properties,
+    SearchTerms,
+)
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
-from gateway.settings.profile import Profile, doubt_of
+from gateway.settings.profile import Profile, asks_ahead, doubt_of
 from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK, is_sendable, local_name
 from gateway.terms.names import words_of
@@ -60,6 +71,10 @@ _TIME_FOR_HUBS = 0.25
 """Share of the time of a call in which the edges of hubs must be counted."""
 
 
+EdgesRead = Mapping[Iri, Neighbourhood] | Fault
+"""The edges of nodes, or why they could not be read."""
+
+
 class Surveyor:
     """Counts the edges of entities for one graph.
 
@@ -78,11 +93,19 @@ class Surveyor:
         self._edges_read = edges_read
         self._names_at_once = min(profile.limits.facts_batch, NAMES_READ)
 
+    async def edges(self, nodes: Sequence[Iri], call: Call) -> EdgesRead:
+        """Return the edges that `survey` counts, or the fault by which they could not be read."""
+        try:
+            return await self._store.edges(nodes, call, per_id=self._edges_read)
+        except Fault as fault:
+            return fault
+
     async def survey(
         self,
         nodes: Sequence[Iri],
         call: Call,
         orders: Mapping[Iri, Mapping[Iri, Sequence[Iri]]] = MappingProxyType({}),
+        read: EdgesRead | None = None,
     ) -> Mapping[Iri, EdgeSurvey]:
         """Return what could be followed from each node. No fault is raised: it is the node's `failed`.
 
@@ -90,9 +113,10 @@ class Surveyor:
             nodes: The nodes.
             call: The call that asks.
             orders: The first members of lists in their order, by node and predicate.
+            read: What `edges` returned for these and perhaps other nodes; None to ask now.
         """
         slices = Slices()
-        counts = await self._counts(nodes, call)
+        counts = await self._counts(nodes, read if read is not None else await self.edges(nodes, call), call)
         few = len(nodes) > WITH_EXAMPLES
         await slices.end_one()
         first = [min(len(row.neighbours), ALL_SHOWN) for node in nodes for row in counts[node].counts[:ROWS]]
@@ -104,12 +128,10 @@ class Surveyor:
             room -= sum(max(0, len(row.neighbours) - ALL_SHOWN) for row in surveys[node].rows)
         return surveys
 
-    async def _counts(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
+    async def _counts(self, nodes: Sequence[Iri], read: EdgesRead, call: Call) -> Mapping[Iri, EdgeCounts]:
         """Return the counts of each node; those of a hub that could not be counted are lower bounds."""
-        try:
-            read = await self._store.edges(nodes, call, per_id=self._edges_read)
-        except Fault as fault:
-            return dict.fromkeys(nodes, EdgeCounts(mark=Mark(fault)))
+        if isinstance(read, Fault):
+            return dict.fromkeys(nodes, EdgeCounts(mark=Mark(read)))
         counts = {node: EdgeCounts.of(node, read[node]) for node in call.call_deadline.checking(nodes, at_once=1)}
         hubs = [node for node in nodes if isinstance(read[node].mark.fault, EdgesCapped)]
         if hubs:
@@ -170,6 +192,9 @@ _CONTENTS = 25
 _EXISTS = Existence(exists=True)
 
 _Found = Mapping[Iri, PageNode | Fault | None]
+
+_ReadOfNodes = tuple[Mapping[Iri, NodeFacts], Mapping[Iri, Description], EdgesRead | None]
+"""Types, properties, and edges where these were read too."""
 
 
 @dataclass(slots=True)
@@ -317,27 +342,50 @@ class EntityDescriber:
         iris: Sequence[Iri],
         described: Mapping[Iri, Description],
         notes: _Notes,
+        read: EdgesRead | None,
         call: Call,
     ) -> Mapping[Iri, EdgeSurvey]:
         """Return what could be followed from entities."""
         orders = {iri: orders_of(described[iri].properties) for iri in iris}
         with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
-            surveys = await self._surveyor.survey(iris, call, orders)
+            surveys = await self._surveyor.survey(iris, call, orders, read)
         if uncounted := [iri for iri in iris if surveys[iri].failed]:
             notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
         return surveys
+
+    async def _read(self, iris: Sequence[Iri], call: Call) -> _ReadOfNodes:
+        """Return the types and properties of nodes; where several queries run at once, their edges come with them."""
+        if not asks_ahead(self._profile):
+            with call.tally.stage("facts"):
+                facts = await self._store.nodes(iris, call, names=False)
+            return facts, await self._described(iris, call), None
+        async with together() as tasks:
+            read = tasks.create_task(self._surveyor.edges(iris, call))
+            described = tasks.create_task(self._described(iris, call))
+            with call.tally.stage("facts"):
+                facts = await self._store.nodes(iris, call, names=False)
+        return facts, described.result(), read.result()
+
+    async def _described(self, iris: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
+        with call.tally.stage("metadata"):
+            return await self._store.node_metadata(iris, call, blank_nodes=True)
+
+    async def _existing(self, silent: Sequence[Iri], read: EdgesRead | None, call: Call) -> Mapping[Iri, Existence]:
+        """Return whether nodes exist of which neither a type nor a property is known; one with an edge does."""
+        around = read if isinstance(read, Mapping) else {}
+        linked = [iri for iri in silent if iri in around and (around[iri].edges or around[iri].blank_edges)]
+        others = [iri for iri in silent if iri not in linked]
+        found = await self._store.existing(others, call) if others else {}
+        return {**found, **dict.fromkeys(linked, _EXISTS)}
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
         """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known = await self._schema_cache.view(call)
-            with call.tally.stage("facts"):
-                facts = await self._store.nodes(iris, call, names=False)
-            with call.tally.stage("metadata"):
-                described = await self._store.node_metadata(iris, call, blank_nodes=True)
+            facts, described, read = await self._read(iris, call)
             silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
             with call.tally.stage("facts"):
-                existing = await self._store.existing(silent, call) if silent else {}
+                existing = await self._existing(silent, read, call)
                 notes = await self._notes(existing, described, call)
         if names_in_doubt(known, self._profile):
             notes.names_in_doubt = True
@@ -352,7 +400,7 @@ class EntityDescriber:
         there = [iri for iri in iris if found[iri] is None and existing.get(iri, _EXISTS).exists]
         async with together() as tasks:
             crossing = tasks.create_task(self._crosser.cross(there, call))
-            surveys = await self._surveys(there, described, notes, call)
+            surveys = await self._surveys(there, described, notes, read, call)
         crossings = crossing.result()
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)

@@ -100,7 +100,8 @@ class Traverser:
         topology = self._snapshots.get(key, call.freshness, continues=continues)
         resolved, read_ahead = ResolvedSeeds(seeds), dict[Iri, Neighbourhood]()
         if self._redirects.are_asked_for:
-            reads_ahead = topology is None and isinstance(arguments, BfsQuery)
+            begins = self._topology_builder.begins_with_edges
+            reads_ahead = topology is None and (is_any or begins(seeds, hops, rule, steering, via=via))
             resolved, read_ahead = await self._resolved(seeds, rule, steering, call, reads_ahead=reads_ahead)
         if resolved.seeds != seeds:
             seeds, steering = _merged(resolved.seeds, steering, arguments)
@@ -117,7 +118,7 @@ class Traverser:
             build = (
                 partial(self._topology_builder.neighbourhood, read_ahead=read_ahead)
                 if isinstance(arguments, BfsQuery)
-                else partial(self._topology_builder.intersection, via=arguments.via)
+                else partial(self._topology_builder.intersection, via=arguments.via, read_ahead=read_ahead)
             )
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
                 built = await build(seeds, hops, rule, call, steering=steering, on_order=names.read_ahead)

@@ -86,12 +86,18 @@ class TopologyBuilder:
     async def read_ahead(
         self, seeds: Sequence[Iri], rule: HubRule, call: Call, steering: Steering
     ) -> Mapping[Iri, Neighbourhood]:
-        """Return what the first hop of `neighbourhood` reads of the seeds; nothing where that needs degrees first."""
+        """Return what the first hop of a search reads of the seeds; nothing where that needs degrees first."""
         if rule.max_edges is not None:
             return {}
         with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS), contextlib.suppress(Fault):
             return await self._store.edges(seeds, call, selection=steering.selections[0])
         return {}
+
+    def begins_with_edges(
+        self, seeds: Sequence[Iri], k: int, rule: HubRule, steering: Steering, *, via: bool | None
+    ) -> bool:
+        """Return whether an intersection begins with the edges of all its seeds, the same of each."""
+        return steering.is_off and (bool(via) or not self._reaches(seeds, k, rule))
 
     async def neighbourhood(
         self,
@@ -153,6 +159,7 @@ class TopologyBuilder:
         *,
         via: bool | None = False,
         steering: Steering = UNSTEERED,
+        read_ahead: Mapping[Iri, Neighbourhood] = MappingProxyType({}),
         on_order: OnOrder = _no_use,
     ) -> Topology:
         """Return the nodes within k hops of every seed, and all edges among them.
@@ -166,6 +173,7 @@ class TopologyBuilder:
             call: The call that asks.
             via: Whether to find a path from each node to each seed; None: from the first nodes, as far as is cheap.
             steering: Which edges are followed.
+            read_ahead: As in `neighbourhood`.
             on_order: As in `neighbourhood`.
 
         Raises:
@@ -174,7 +182,7 @@ class TopologyBuilder:
         """
         found = await self._reach(seeds, k, rule, call) if steering.is_off and not via else None
         if found is None:
-            expander = NodeExpander(self._store, rule, call, seeds)
+            expander = NodeExpander(self._store, rule, call, seeds, read_ahead)
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 found = await IntersectionSearch(self._store, seeds, k, steering, expander, call).run()
                 if self._other_graph:
@@ -193,7 +201,9 @@ class TopologyBuilder:
         alone = {part.selection: part.alone for part in found.parts}
         async with together() as tasks:
             has_names = self._reads_names(common)
-            facts = tasks.create_task(self._facts(common, call, names=has_names))
+            # The page names the seeds too, though they need not be among its nodes.
+            asked = {*common, *seeds} if has_names else common
+            facts = tasks.create_task(self._facts(asked, call, names=has_names))
             other_way = tasks.create_task(self._other_way(alone, call))
             among = await self._edges_among(common, found, steering, call)
             begin = _in(tasks, _no_use if has_names else on_order)
@@ -207,7 +217,8 @@ class TopologyBuilder:
         elif via is None:
             with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
                 paths = await PathReader(self._store, call).paths(nodes[:_EXPLAINED_BY_READING], found.distances)
-        topology = await self._put_together(seeds, ordered, found, facts.result(), other_way.result(), call)
+        known = {node: one for node, one in facts.result().items() if node in common} if has_names else facts.result()
+        topology = await self._put_together(seeds, ordered, found, known, other_way.result(), call)
         return replace(topology, paths=paths, via=via, has_names=has_names)
 
     async def _reach(self, seeds: Sequence[Iri], k: int, rule: HubRule, call: Call) -> Exploration | None:
@@ -215,7 +226,7 @@ class TopologyBuilder:
 
         Hubs and split graphs need the edges; one hop brings them at once; many seeds share a frontier better.
         """
-        if not rule.is_off or k == 1 or len(seeds) > FEW_SEEDS or self._other_graph:
+        if not self._reaches(seeds, k, rule):
             return None
         with call.reserving(requests=_REQUESTS_FOR_FACTS, time=_TIME_FOR_FACTS):
             reaches = await self._store.reach(seeds, k, call)
@@ -228,6 +239,9 @@ class TopologyBuilder:
         missing = [seed for seed in alone if not existing[seed].exists]
         self._require_a_seed(seeds, missing)
         return Exploration([dict(reaches[seed].distances) for seed in seeds], missing=missing)
+
+    def _reaches(self, seeds: Sequence[Iri], k: int, rule: HubRule) -> bool:
+        return rule.is_off and k > 1 and len(seeds) <= FEW_SEEDS and not self._other_graph
 
     def _settle(self, found: Exploration, seeds: Sequence[Iri]) -> None:
         found.gaps.add_left_out(found.known)

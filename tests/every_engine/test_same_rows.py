@@ -148,6 +148,7 @@ _Other = TypeVar("_Other")
 
 ENDS = ("any_object", "objects")
 RULE = tuple(EdgeRule.of(EdgeSettings()).parameters)
+_LITERAL_RULE = ("any_predicate", "allowed", "namespaces", *ENDS)
 BOTH = tuple(selection_parameters(ALL_EDGES))
 WIKIBASE = "http://wikiba.se/ontology#"
 
@@ -390,7 +391,13 @@ def _about_nodes(there: Sample, about: Sequence[Values]) -> dict[str, Sequence[V
             for same_as in ([], [predicates[:1]], [predicates[:3]])
         ],
         "literals": [
-            {**values, **also, "walks": walks, **_only(rule, "any_predicate", "allowed", "namespaces", *ENDS)}
+            {
+                **values,
+                **also,
+                "walks": walks,
+                "blank": [True] * bool(walks),
+                **_only(rule, "any_predicate", "allowed", "namespaces", *ENDS),
+            }
             for values in about
             for also, walks in zip(excepted, ([], WALKS), strict=True)
             for rule in there.rules
