@@ -16,13 +16,13 @@ from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import DescribeSchema
 from gateway.errors import BudgetSpent, DeadlinePassed, counted, quoted
-from gateway.graph.call import Call
+from gateway.graph.call import Call, together
 from gateway.graph.shapes import ReadShape
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import LONGEST_LABEL, SchemaView
-from gateway.settings.profile import PartlyRead, Profile, doubt_of
+from gateway.settings.profile import PartlyRead, Profile, asks_ahead, doubt_of
 from gateway.terms.iri import SCHEMA_TERM_CLASSES, is_iri, is_reached_by, local_name
 from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap
@@ -59,6 +59,10 @@ _MOST_NAMED = 3
 """IDs that one sentence of advice lists."""
 _NAME_PARTS = 4
 """Predicates of given and family names that advice lists: two pairs."""
+
+
+_Others = tuple[Mapping[Iri, str], NamelessNodes | None, Sequence[Iri] | Unread]
+"""Labels in the language of a call, the nodes without a name, and imports that are missing."""
 
 
 class _PageWith(Protocol):
@@ -107,17 +111,33 @@ class SchemaDescriber:
             page = await self._of_types(arguments.node_types, view, room, shape, call)
         else:
             most, room = (_MOST_LISTED, min(limit, _MOST_BYTES)) if arguments.all else (self._listed, limit)
-            values = None if view.fault is not None else await self._shapes.values(view, call)
-            types = [term.iri for term in view.schema.types[:most]]
-            predicates = [term.iri for term in view.schema.predicates[:most]]
-            labels = await self._labels(types, predicates, call)
-            nameless = await self._nameless(view, call)
-            missing = () if view.fault is not None else await self._imports.missing(view, call)
+            values, (labels, nameless, missing) = await self._beside(view, most, call)
             page = self._fitting(partial(self._page, view, values, missing, labels, nameless), most, room, shape)
             if values is None and view.fault is None:
                 page.warnings.append(VALUES_UNREAD)
         limit_page(page, limit, shape)
         return page
+
+    async def _beside(self, view: SchemaView, most: int, call: Call) -> tuple[Values | None, _Others]:
+        """Return what the answer says beside the schema: predicates of values, and labels, nameless nodes and imports.
+
+        Values may take a part of the time alone, so where both are read at once, they have a part of the call.
+        """
+        if view.fault is not None:
+            return None, await self._others(view, most, call)
+        if not asks_ahead(self._profile):
+            return await self._shapes.values(view, call), await self._others(view, most, call)
+        with call.part(requests=call.requests // 2, rows=call.rows // 2) as part:
+            async with together() as tasks:
+                values = tasks.create_task(self._shapes.values(view, part))
+                others = await self._others(view, most, call)
+        return values.result(), others
+
+    async def _others(self, view: SchemaView, most: int, call: Call) -> _Others:
+        types = [term.iri for term in view.schema.types[:most]]
+        labels = await self._labels(types, [term.iri for term in view.schema.predicates[:most]], call)
+        nameless = await self._nameless(view, call)
+        return labels, nameless, () if view.fault is not None else await self._imports.missing(view, call)
 
     async def _labels(self, types: Sequence[Iri], predicates: Sequence[Iri], call: Call) -> Mapping[Iri, str]:
         """Return the labels of types and predicates in the language that a call asks for."""
