@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from gateway.flow.control import FlowControl
 from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
 from gateway.settings.profile import Profile, asks_ahead
+from gateway.settings.vocabulary import EdgeSettings, NameSettings
 from gateway.sparql.store import SparqlStore
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
@@ -26,7 +28,17 @@ x:b a x:T ; rdfs:label "b" ; x:q x:d .
 x:c rdfs:label "c" ; x:q x:d .
 x:d rdfs:label "d" ; x:note [ x:unit "g" ] .
 x:linked x:q x:a .
+x:old x:movedTo x:b .
 """
+
+CALLS: dict[str, dict[str, Any]] = {
+    "describe_schema": {},
+    "search_entities": {"query": "b"},
+    "describe_entity": {"id": "x:a"},
+    "describe_entities": {"ids": ["x:a", "x:d", "x:nothing", "x:linked"]},
+    "bfs_query": {"seeds": ["x:a", "x:old"], "max_hops": 2},
+    "intersect_subgraphs": {"seeds": ["x:old", "x:c"], "k": 1},
+}
 
 TYPES, PROPERTIES, EDGES, CONTENTS = "#type>", "isLiteral(?v)", "SELECT ?n ?s ?p ?o", "SELECT ?n ?p ?b ?q"
 
@@ -70,7 +82,12 @@ class Held:
 
 def profile(concurrency: int) -> Profile:
     requests = RequestSettings(concurrency=concurrency, retries=0)
-    return Profile(size=ROOM, endpoint=EndpointSettings(requests=requests))
+    return Profile(
+        size=ROOM,
+        endpoint=EndpointSettings(requests=requests),
+        edges=EdgeSettings(redirects=(f"{X}movedTo",)),
+        names=NameSettings(on_stubs=True),
+    )
 
 
 async def opened(concurrency: int = 3) -> tuple[Gateway, Held]:
@@ -100,6 +117,25 @@ async def test_where_one_query_runs_at_a_time_the_same_is_asked_one_after_the_ot
     assert (await one.describe_entity("x:a")).as_json() == (await several.describe_entity("x:a")).as_json()
     assert sorted(alone.queries) == sorted(beside.queries)
     assert (alone.most_at_once, beside.most_at_once) == (1, 3)
+
+
+@pytest.mark.parametrize("tool", CALLS)
+async def test_an_answer_does_not_depend_on_how_many_queries_run_at_once(tool: str) -> None:
+    (several, beside), (one, alone) = await opened(), await opened(concurrency=1)
+    answers = [(await gateway.call(tool, CALLS[tool])).as_json() for gateway in (one, several)]
+    assert answers[0] == answers[1]
+    assert len(alone.queries) <= len(beside.queries)
+    assert alone.most_at_once <= 1
+
+
+async def test_an_intersection_of_merged_seeds_is_that_of_what_they_were_merged_into() -> None:
+    gateway, held = await opened()
+    held.together = ("movedTo", "SELECT ?s ?p ?o")
+    merged = await gateway.intersect_subgraphs(["x:old", "x:c"], 1)
+    usual = await gateway.intersect_subgraphs(["x:b", "x:c"], 1)
+    assert merged.node_count == usual.node_count == 2
+    assert merged.complete
+    assert any("x:old" in warning for warning in merged.warnings or ())
 
 
 async def test_the_content_of_blank_nodes_is_asked_only_of_nodes_that_lead_to_some() -> None:
