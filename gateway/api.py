@@ -1,6 +1,9 @@
-"""The gateway from Python: open one over a file, an endpoint or an rdflib graph, and await the six calls.
+"""The gateway from Python: open one over a file, an endpoint or an rdflib graph, and make the six calls.
 
-    from gateway.api import open_gateway
+    from bfsql_gateway import open_gateway
+
+    with open_gateway("medical.ttl") as graph:
+        answer = graph.bfs_query(["drug:metformin"], max_hops=1)
 
     async with open_gateway("medical.ttl") as graph:
         answer = await graph.bfs_query(["drug:metformin"], max_hops=1)
@@ -18,6 +21,7 @@ from pathlib import Path
 
 from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.errors import ConfigurationError
+from gateway.faces.async_gateway import AsyncGateway
 from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress
 from gateway.settings.graphs_file import profile_of, read_graphs
@@ -55,8 +59,8 @@ def open_gateway(
     on_record: OnRecord = drop_record,
     clock: Clock | None = None,
     wall_clock: Clock = time.time,
-) -> Gateway:
-    """Open a gateway over a graph.
+) -> AsyncGateway:
+    """Open a gateway over a graph: by `with`, calls return answers; by `async with`, they are awaited.
 
     Args:
         source: A graph file, several files (read as one graph), or an rdflib Graph or Dataset, which is copied. Without
@@ -84,7 +88,7 @@ def open_gateway(
         wall_clock: Seconds since the epoch for the dates in answers.
 
     Returns:
-        A gateway. Close it, or use it as an asynchronous context manager.
+        A gateway. Use it as a context manager of either kind, or close it.
 
     Raises:
         ConfigurationError: A file, the profile, a prefix or the URL is wrong, or the store cannot be written.
@@ -107,7 +111,7 @@ def open_gateway(
         graph = loaded_graph(source, settings, place, progress, wall_clock, keep_schema=keep_schema)
     sources = [("--prefix", given), ("the profile", settings.prefixes), *graph.prefixes]
     known = _prefix_map(sources, graph.lasting, coins=graph.profile.size.coined_prefixes)
-    return Gateway(
+    return AsyncGateway(
         graph.store,
         graph.profile,
         known,

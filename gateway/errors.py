@@ -3,6 +3,7 @@
     GatewayError
     ├── InputError            the caller of a tool: an argument is wrong
     ├── ConfigurationError    the operator: a profile, a graph file, a port, an option
+    ├── UsageError            the program: it calls the gateway where or when it cannot answer
     └── Fault                 asking the graph failed
         ├── QueryRefused      the query: the engine will not run it, so a retry is of no use
         │   └── QueryTooLong  it is too long or has too many IRIs: a smaller one may succeed
@@ -90,6 +91,14 @@ class UnknownTermError(InputError):
 
 class ConfigurationError(GatewayError):
     """The operator's profile, graph file, option or port is wrong."""
+
+
+class UsageError(GatewayError):
+    """A program calls the gateway after it was closed, after a fork, or where the call would wait for itself."""
+
+
+class NotAwaitedError(UsageError, AttributeError, TypeError):
+    """A program takes a call that it did not await for the answer."""
 
 
 class Fault(GatewayError):

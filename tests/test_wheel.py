@@ -54,6 +54,13 @@ def test_the_package_is_the_wheels_and_carries_its_resources(scripts: Path) -> N
         assert "_resources" in path
 
 
+def test_its_name_in_python_answers_on_its_own_demo_graph(scripts: Path) -> None:
+    code = "import bfsql_gateway as b; g = b.open_gateway(); h = g.synchronous(); print(h.describe_schema().complete)"
+    assert ran([str(scripts / "python"), "-c", f"{code}; h.close(); print(b.__file__)"], scripts).split()[0] == "True"
+    packages = scripts.parent.rglob("bfsql_gateway/py.typed")
+    assert len(list(packages)) == 1
+
+
 def test_the_command_answers_on_its_own_demo_graph(scripts: Path) -> None:
     answer = json.loads(ran([str(scripts / "bfsql-gateway"), "bfs", "drug:warfarin", "--json"], scripts))
     assert (answer["node_count"], answer["edge_count"], answer["complete"]) == (16, 15, True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 import time
 from collections import deque
@@ -36,7 +37,22 @@ _GRACE_SECONDS: Final = 0.5
 _SLICE_SECONDS: Final = 0.01
 """CPU time after which others get a turn on the event loop."""
 
-_executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="computing")
+
+def _new_executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="computing")
+
+
+_executors = [_new_executor()]
+
+
+def _replace_executor() -> None:
+    """Begin with another executor in a forked process, which has no thread of the first one."""
+    _executors[:] = [_new_executor()]
+
+
+# Windows does not fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_replace_executor)
 
 
 async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: bool = False) -> Result:
@@ -55,7 +71,7 @@ async def in_thread(call: Call, work: Callable[[Deadline], Result], *, unless: b
     deadline = Deadline(1.0, lambda: float(passed.is_set()))
     loop = asyncio.get_running_loop()
     timer = loop.call_later(call.call_deadline.seconds_left, passed.set)
-    working = loop.run_in_executor(_executor, partial(contextvars.copy_context().run, _begun, work, deadline))
+    working = loop.run_in_executor(_executors[0], partial(contextvars.copy_context().run, _begun, work, deadline))
     try:
         # The thread may be at work for another call, and not look at any deadline for a while.
         await asyncio.wait([working], timeout=call.call_deadline.seconds_left + _GRACE_SECONDS)

@@ -45,6 +45,7 @@ from gateway.tools.answering import Answerer, Namespaces, OnRecord, Tool, drop_r
 from gateway.tools.description import EntityDescriber
 from gateway.tools.imports import ImportReader
 from gateway.tools.member_names import MemberNames
+from gateway.tools.progress import AnyProgress, as_progress
 from gateway.tools.readers import IdReader
 from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
@@ -206,7 +207,7 @@ class Gateway:
         """
         await self._store.check_reachable(Deadline.after(seconds, self._clock))
 
-    async def wait_until_ready(self, progress: Progress = no_progress) -> None:
+    async def wait_until_ready(self, progress: AnyProgress = no_progress) -> None:
         """Wait until the schema is read, in full or as far as the profile allows, and the label index is complete.
 
         How many nodes have no name is counted too, which the first search that finds nothing would do otherwise.
@@ -215,22 +216,24 @@ class Gateway:
             progress: Called after each page of names.
         """
         self._schema_cache.start()
-        await progress(0, 1, "Reading types and predicates")
+        tell = as_progress(progress)
+        await tell(0, 1, "Reading types and predicates")
         await self._schema_cache.wait_until_read()
-        await self.wait_for_names(progress)
+        await self.wait_for_names(tell)
         if (view := self._schema_cache.latest) is not None:
             counting = self._answerer.own_call("nameless", _COUNTING_SECONDS)
             await self._store.nameless(view.schema, counting)
 
-    async def wait_for_names(self, progress: Progress = no_progress) -> None:
+    async def wait_for_names(self, progress: AnyProgress = no_progress) -> None:
         """Wait until all names can be compared, however long that takes; a call waits for half of its time at most.
 
         Args:
             progress: Called after each page of names.
         """
+        tell = as_progress(progress)
 
         async def report(read: int, total: int) -> None:
-            await progress(read, total, messages.reading_names(total))
+            await tell(read, total, messages.reading_names(total))
 
         # It finds out which predicates are names.
         await self._schema_cache.view(self._answerer.own_call("names"))
@@ -264,7 +267,7 @@ class Gateway:
         self,
         tool: str,
         arguments: Mapping[str, Any],
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         *,
         explain: bool | None = None,
         shape: Literal["reference"] = "reference",
@@ -276,7 +279,7 @@ class Gateway:
         self,
         tool: str,
         arguments: Mapping[str, Any],
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         *,
         explain: bool | None = None,
         shape: ShapeName,
@@ -287,7 +290,7 @@ class Gateway:
         self,
         tool: str,
         arguments: Mapping[str, Any],
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         *,
         explain: bool | None = None,
         shape: ShapeName = "reference",
@@ -311,7 +314,7 @@ class Gateway:
         answer: ToolAnswer | CompactAnswer = await self._answerer.answer(
             replace(chosen, answer=CompactAnswer) if is_compact else chosen,
             arguments,
-            progress,
+            as_progress(progress),
             explain=accepted,
             shape=_SHAPES[shape],
             is_stored=is_compact,
@@ -365,7 +368,7 @@ class Gateway:
         seeds: Sequence[str],
         max_hops: int,
         *,
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> BfsResult:
         """Return the union of the seeds' neighbourhoods.
@@ -377,7 +380,7 @@ class Gateway:
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
         given = {"seeds": seeds, "max_hops": max_hops, **options}
-        return await self._answerer.answer(self._bfs_query, given, progress)
+        return await self._answerer.answer(self._bfs_query, given, as_progress(progress))
 
     async def describe_entity(
         self,
@@ -418,7 +421,7 @@ class Gateway:
         k: int,
         *,
         via: bool | None = None,
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> IntersectionResult:
         """Return the nodes within k hops of every seed, and all edges among them.
@@ -432,14 +435,14 @@ class Gateway:
             **options: Filters, pages and sizes; see `TraversalOptions`.
         """
         given = {"seeds": seeds, "k": k, "via": via, **options}
-        return await self._answerer.answer(self._intersect_subgraphs, given, progress)
+        return await self._answerer.answer(self._intersect_subgraphs, given, as_progress(progress))
 
     async def bfs_subgraph(
         self,
         seeds: Sequence[str],
         max_hops: int,
         *,
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> Subgraph:
         """Return the union of the seeds' neighbourhoods whole, for a program: all pages, whatever their size.
@@ -462,7 +465,7 @@ class Gateway:
         seeds: Sequence[str],
         k: int,
         *,
-        progress: Progress = no_progress,
+        progress: AnyProgress = no_progress,
         **options: Unpack[TraversalOptions],
     ) -> Subgraph:
         """Return the nodes within k hops of every seed and all edges among them, whole; see `bfs_subgraph`.
@@ -476,7 +479,7 @@ class Gateway:
         given = {"seeds": seeds, "k": k, "via": False, **options}
         return await self.subgraph(IntersectSubgraphs.tool, given, progress)
 
-    async def subgraph(self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress) -> Subgraph:
+    async def subgraph(self, tool: str, arguments: Mapping[str, Any], progress: AnyProgress = no_progress) -> Subgraph:
         """Return all pages of a traversal as one subgraph; see `bfs_subgraph`.
 
         Values that are asked for stand beside the metadata of the nodes, which are ordered by them.
@@ -486,13 +489,13 @@ class Gateway:
             arguments: Its arguments, none about pages.
             progress: Called after each hop.
         """
-        return await self._subgraphs.whole(tool, arguments, progress)
+        return await self._subgraphs.whole(tool, arguments, as_progress(progress))
 
     def pages(
-        self, tool: str, arguments: Mapping[str, Any], progress: Progress = no_progress
+        self, tool: str, arguments: Mapping[str, Any], progress: AnyProgress = no_progress
     ) -> AsyncIterator[Traversed]:
         """Return all pages of a traversal, whose sizes nothing limits; each has its own deadline. See `subgraph`."""
-        return self._subgraphs.pages(tool, arguments, progress)
+        return self._subgraphs.pages(tool, arguments, as_progress(progress))
 
     async def _traversed(self, tool: str, arguments: Mapping[str, Any], progress: Progress, shape: Shape) -> Traversed:
         answer: Traversed = await self._answerer.answer(self._whole[tool], arguments, progress, shape=shape)

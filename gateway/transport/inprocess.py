@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import os
 import queue
 import sys
 import threading
@@ -47,6 +48,10 @@ class DaemonThreads:
     def __init__(self, name: str, *, idle_seconds: float = IDLE_SECONDS) -> None:
         self._name = name
         self._idle_seconds = idle_seconds
+        self.start_afresh()
+
+    def start_afresh(self) -> None:
+        """Know of no thread, as in a forked process, which has none of those of the other."""
         self._lock = threading.Lock()
         self._waiting: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.spare = 0
@@ -91,6 +96,10 @@ class DaemonThreads:
 _log = logging.getLogger(__name__)
 
 _THREADS = DaemonThreads("sparql")
+
+# Windows does not fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_THREADS.start_afresh)
 
 
 _ROWS = 1_000

@@ -38,7 +38,7 @@ def repeated() -> Mapping[str, set[str]]:
 _MCPB: Final = "@anthropic-ai/mcpb/dist/cli/cli.js"
 _TIMEOUT_S: Final = 120
 _FILES: Final = ("pyproject.toml", "README.md", "LICENSE")
-_FOLDERS: Final = ("gateway", "queries", "config", "fixtures")
+_FOLDERS: Final = ("gateway", "bfsql_gateway", "queries", "config", "fixtures")
 _NOT_NEEDED: Final = ("__pycache__", "src", "tests", "node_modules", "package*.json", "*.ts")
 
 

@@ -1,0 +1,1 @@
+"""The two faces of a gateway in Python: calls that are awaited, and calls that return when they are answered."""

@@ -1,0 +1,170 @@
+"""A gateway for code without `await`: scripts, notebooks, threads. Each call waits for its answer."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from functools import wraps
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, overload
+
+from gateway.answers.models import CompactAnswer, ToolAnswer
+from gateway.faces.loop_thread import LoopThread
+from gateway.graph.call import no_progress
+from gateway.settings.profile import Profile, ShapeName
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.gateway import Gateway
+from gateway.tools.progress import AnyProgress
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_END: Final = object()
+
+
+def _waiting(
+    call: Callable[Concatenate[Gateway, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[SyncGateway, P], T]:
+    """Return a method that waits until a coroutine of the gateway has ended."""
+
+    @wraps(call)
+    def run(self: SyncGateway, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.run(call(self.gateway, *args, **kwargs))
+
+    return run
+
+
+def _in_loop(method: Callable[Concatenate[Gateway, P], T]) -> Callable[Concatenate[SyncGateway, P], T]:
+    """Return a method that calls one of the gateway where its calls run, so that it meets none of them half-way."""
+
+    @wraps(method)
+    def run(self: SyncGateway, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        async def call() -> T:
+            return method(self.gateway, *args, **kwargs)
+
+        return self.run(call())
+
+    return run
+
+
+def _one_by_one(
+    method: Callable[Concatenate[Gateway, P], AsyncIterator[T]],
+) -> Callable[Concatenate[SyncGateway, P], Iterator[T]]:
+    """Return a method that yields what the gateway yields, each item when it is asked for."""
+
+    @wraps(method)
+    def run(self: SyncGateway, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        items = method(self.gateway, *args, **kwargs)
+
+        async def following() -> Any:
+            return await anext(items, _END)
+
+        while (item := self.run(following())) is not _END:
+            yield item
+
+    return run
+
+
+class SyncGateway:
+    """One graph behind the six tools, for code without `await`. Any number of threads may call it at once.
+
+    It has the calls of `Gateway` with the same arguments. They run in a thread with an event loop, so that they work
+    where a loop runs already, as in a notebook. An exception in the calling thread, such as that of Ctrl-C, ends its
+    call. In a process that was forked afterwards, each call is a `UsageError`.
+
+    Args:
+        gateway: The gateway, of which nothing was asked yet; it is closed with this one.
+
+    Attributes:
+        gateway: See above.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self._thread = LoopThread(gateway.close)
+        # A cell of a notebook that is run again opens another one, and closes none.
+        weakref.finalize(self, self._thread.stop).atexit = False
+
+    describe_schema = _waiting(Gateway.describe_schema)
+    search_entities = _waiting(Gateway.search_entities)
+    bfs_query = _waiting(Gateway.bfs_query)
+    describe_entity = _waiting(Gateway.describe_entity)
+    describe_entities = _waiting(Gateway.describe_entities)
+    intersect_subgraphs = _waiting(Gateway.intersect_subgraphs)
+    bfs_subgraph = _waiting(Gateway.bfs_subgraph)
+    intersection_subgraph = _waiting(Gateway.intersection_subgraph)
+    subgraph = _waiting(Gateway.subgraph)
+    pages = _one_by_one(Gateway.pages)
+    wait_for_schema = _waiting(Gateway.wait_for_schema)
+    wait_for_names = _waiting(Gateway.wait_for_names)
+    wait_until_ready = _waiting(Gateway.wait_until_ready)
+    check_reachable = _waiting(Gateway.check_reachable)
+    start = _in_loop(Gateway.start)
+    known_schema = _in_loop(Gateway.known_schema)
+    on_schema = _in_loop(Gateway.on_schema)
+    read_schema_again = _in_loop(Gateway.read_schema_again)
+    asks_by_name = _in_loop(Gateway.asks_by_name)
+    forget = _in_loop(Gateway.forget)
+    forget_snapshots = _in_loop(Gateway.forget_snapshots)
+
+    @overload
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: AnyProgress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: Literal["reference"] = "reference",
+    ) -> ToolAnswer: ...
+
+    @overload
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: AnyProgress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: ShapeName,
+    ) -> ToolAnswer | CompactAnswer: ...
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: AnyProgress = no_progress,
+        *,
+        explain: bool | None = None,
+        shape: ShapeName = "reference",
+    ) -> ToolAnswer | CompactAnswer:
+        """Call a tool by name, with arguments that are not checked yet; see `Gateway.call`."""
+        return self.run(self.gateway.call(tool, arguments, progress, explain=explain, shape=shape))
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in force."""
+        return self.gateway.profile
+
+    @property
+    def prefixes(self) -> PrefixMap:
+        """The prefixes in force."""
+        return self.gateway.prefixes
+
+    @property
+    def knows_schema(self) -> bool:
+        """Whether the schema was read as far as it can be."""
+        return self.gateway.knows_schema
+
+    def run(self, call: Coroutine[Any, Any, T]) -> T:
+        """Return what a coroutine of the gateway returns."""
+        return self._thread.run(call)
+
+    def close(self) -> None:
+        """End all calls, stop background work, close connections, and wait until the thread has ended."""
+        self._thread.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
