@@ -24,6 +24,7 @@ from gateway.terms.prefixes import PrefixMap
 MAX_HOPS = 5
 MAX_SEEDS = 50
 MAX_IDS = 200
+MAX_WHOLE_SEEDS = 10_000
 MAX_NAMES = 200
 MAX_QUERY = 1_000
 MAX_QUERIES = 20
@@ -389,6 +390,21 @@ class IntersectSubgraphs(TraversalBase):
 
 
 TraversalArguments = BfsQuery | IntersectSubgraphs
+
+
+WholeSeeds = Annotated[list[Id], Field(min_length=1, max_length=MAX_WHOLE_SEEDS), _List]
+
+
+class WholeBfsQuery(BfsQuery):
+    """Arguments of a whole neighbourhood, for programs, which may begin at many nodes."""
+
+    seeds: WholeSeeds
+
+
+class WholeIntersectSubgraphs(IntersectSubgraphs):
+    """Arguments of a whole intersection."""
+
+    seeds: Annotated[WholeSeeds, Field(min_length=2)]
 
 
 class DescribeEntity(Arguments):

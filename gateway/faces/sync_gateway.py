@@ -94,6 +94,7 @@ class SyncGateway:
     intersection_subgraph = _waiting(Gateway.intersection_subgraph)
     subgraph = _waiting(Gateway.subgraph)
     pages = _one_by_one(Gateway.pages)
+    search_pages = _one_by_one(Gateway.search_pages)
     wait_for_schema = _waiting(Gateway.wait_for_schema)
     wait_for_names = _waiting(Gateway.wait_for_names)
     wait_until_ready = _waiting(Gateway.wait_until_ready)

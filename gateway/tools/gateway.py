@@ -22,6 +22,7 @@ from gateway.answers.models import (
 from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import Shape
 from gateway.arguments import (
+    MAX_HITS,
     BfsQuery,
     DescribeEntities,
     DescribeEntity,
@@ -30,6 +31,8 @@ from gateway.arguments import (
     SearchEntities,
     SearchOptions,
     TraversalOptions,
+    WholeBfsQuery,
+    WholeIntersectSubgraphs,
 )
 from gateway.errors import InputError, quoted
 from gateway.export.subgraph import Subgraph
@@ -51,6 +54,7 @@ from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
 from gateway.tools.shapes import ShapeReader
 from gateway.tools.traversal import Traverser
+from gateway.tools.whole_entities import whole_entities
 from gateway.tools.whole_subgraph import Traversed, WholeSubgraphs
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
@@ -123,11 +127,14 @@ class Gateway:
         )
         self._tools = {tool.arguments.tool: tool for tool in every}
         # Its answers are of any size: a program or a person asked for all of them.
-        self._whole_traverser = whole = Traverser(store, with_unlimited_size(profile), *reading[1:])
+        roomy = with_unlimited_size(profile)
+        self._whole_traverser = whole = Traverser(store, roomy, *reading[1:])
         self._whole: Mapping[str, Tool[Any, Any]] = {
-            BfsQuery.tool: Tool(BfsQuery, whole.page, bfs_result),
-            IntersectSubgraphs.tool: Tool(IntersectSubgraphs, whole.page, intersection_result),
+            BfsQuery.tool: Tool(WholeBfsQuery, whole.page, bfs_result),
+            IntersectSubgraphs.tool: Tool(WholeIntersectSubgraphs, whole.page, intersection_result),
         }
+        whole_describer = EntityDescriber(store, roomy, prefixes, self._schema_cache, id_reader)
+        self._whole_entities = Tool(DescribeEntities, whole_describer.several, EntitiesResult.model_validate)
 
     @property
     def profile(self) -> Profile:
@@ -363,6 +370,29 @@ class Gateway:
         given = {"query": query, "node_types": node_types, **options}
         return await self._answerer.answer(self._search_entities, given)
 
+    async def search_pages(
+        self,
+        query: str = "",
+        node_types: Sequence[str] | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> AsyncIterator[SearchResult]:
+        """Yield all pages of a list: entities of some types, rows or groups; of a search by name there is one.
+
+        Args:
+            query: The name; empty for all entities of `node_types`.
+            node_types: Only entities of these types.
+            **options: As in `search_entities`; `limit` is that of a page, by default the highest.
+        """
+        given: SearchOptions = {**options}
+        if given.get("limit") is None and not (query or given.get("queries")):
+            given["limit"] = MAX_HITS
+        while True:
+            page = await self.search_entities(query, node_types, **given)
+            yield page
+            if page.next_offset is None:
+                return
+            given["offset"] = page.next_offset
+
     async def bfs_query(
         self,
         seeds: Sequence[str],
@@ -402,18 +432,32 @@ class Gateway:
         return await self._answerer.answer(self._describe_entity, given)
 
     async def describe_entities(
-        self, ids: Sequence[str], *, max_tokens: int | None = None, language: str | None = None, explain: bool = False
+        self,
+        ids: Sequence[str],
+        *,
+        max_tokens: int | None = None,
+        language: str | None = None,
+        explain: bool = False,
+        progress: AnyProgress = no_progress,
     ) -> EntitiesResult:
-        """Return everything known about several entities except their edges.
+        """Return everything known about any number of entities except their edges.
 
         Args:
-            ids: IDs or IRIs, 1 to 200.
-            max_tokens: Size of the answer; a token is 4 bytes.
+            ids: IDs or IRIs; with `max_tokens`, 1 to 200.
+            max_tokens: Size of the answer, as for a model; a token is 4 bytes. By default all are described, whatever
+                the size, by a call for every 200.
             language: The tag of the language in which names and texts come first.
-            explain: Add the cost of the call and the SPARQL that was sent.
+            explain: Add the cost of the call and the SPARQL that was sent; of up to 200 entities.
+            progress: Called after each of several calls.
         """
-        given = {"ids": ids, "max_tokens": max_tokens, "language": language, "explain": explain}
-        return await self._answerer.answer(self._describe_entities, given)
+        others = {"max_tokens": max_tokens, "language": language, "explain": explain}
+        if max_tokens is not None:
+            return await self._answerer.answer(self._describe_entities, {"ids": ids, **others})
+        with self._prefixes.one_answer():
+            return await whole_entities(self._described, ids, others, as_progress(progress))
+
+    async def _described(self, given: Mapping[str, Any]) -> EntitiesResult:
+        return await self._answerer.answer(self._whole_entities, given)
 
     async def intersect_subgraphs(
         self,
@@ -448,7 +492,7 @@ class Gateway:
         """Return the union of the seeds' neighbourhoods whole, for a program: all pages, whatever their size.
 
         Args:
-            seeds: IDs or IRIs, 1 to 50.
+            seeds: IDs or IRIs, 1 to 10,000.
             max_hops: Distance from any seed, 1 to 5.
             progress: Called after each hop.
             **options: What to follow and to show; not which page.
@@ -471,7 +515,7 @@ class Gateway:
         """Return the nodes within k hops of every seed and all edges among them, whole; see `bfs_subgraph`.
 
         Args:
-            seeds: IDs or IRIs, 2 to 50.
+            seeds: IDs or IRIs, 2 to 10,000.
             k: Distance from every seed, 1 to 5.
             progress: Called after each hop.
             **options: What to follow and to show; not which page.
