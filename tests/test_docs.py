@@ -179,7 +179,7 @@ def test_every_field_of_a_piece_of_an_answer_has_a_row(subject: str, model: type
 
 
 def test_no_kind_of_answer_is_left_out_of_the_page_of_tools() -> None:
-    checked = {*PIECES.values(), *(answer_of(tool) for tool in TOOLS), models.Subgraph, models.Answer}
+    checked = {*PIECES.values(), *(answer_of(tool) for tool in TOOLS), models.Subgraph, models.Result, models.Answer}
     assert subclasses(models.Answer) == checked
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gateway.export.shown import html_of, line_of
 from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
 
@@ -27,6 +28,20 @@ class Answer(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: without what is absent."""
         return self.model_dump(exclude_none=True)
+
+
+class Result(Answer):
+    """The base of what the tools answer: a line where it is printed, and a picture and tables in a notebook."""
+
+    def __repr__(self) -> str:
+        return line_of(type(self).__name__, self.as_json())
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return it as a notebook shows it."""
+        return html_of(self.as_json())
 
 
 @dataclass(slots=True)
@@ -181,7 +196,7 @@ Computed = Annotated[
 ]
 
 
-class Subgraph(Answer):
+class Subgraph(Result):
     """What a traversal and an intersection have in common."""
 
     only_predicates: list[str] | list[list[str]] | None = Field(
@@ -292,7 +307,7 @@ class TypeShape(Answer):
     predicates_total: int | None = Field(default=None, description="How many there are, where not all are listed.")
 
 
-class SchemaResult(Answer):
+class SchemaResult(Result):
     """The answer of `describe_schema`."""
 
     graph_description: str
@@ -366,7 +381,7 @@ class QueryResult(Answer):
     warnings: list[str] | None = None
 
 
-class SearchResult(Answer):
+class SearchResult(Result):
     """The answer of `search_entities`."""
 
     result: list[SearchHit] = Field(description="Entities with a name that fits, the best first.")
@@ -427,7 +442,7 @@ _AFTER_METADATA = (
 )
 
 
-class Entity(Answer):
+class Entity(Result):
     """The answer of `describe_entity`: flat, with the node's own keys beside these."""
 
     model_config = ConfigDict(extra="allow")
@@ -470,7 +485,7 @@ class FullNode(Answer):
     edges_failed: Uncounted = None
 
 
-class EntitiesResult(Answer):
+class EntitiesResult(Result):
     """The answer of `describe_entities`."""
 
     result: list[FullNode]

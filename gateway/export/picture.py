@@ -18,6 +18,7 @@ from typing import Any, Literal
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import json_text, visible
 from gateway.export.conversions import node_rows, to_networkx
+from gateway.export.drawing import OTHER_COLOUR, PALETTE
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode, needs
 from gateway.resources import explorer_page, policy_of
 from gateway.terms.iri import local_name
@@ -171,13 +172,13 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
             [x],
             [y],
             s=190 if is_seed else 90,
-            color=colours.get(row["type"], _OTHER_COLOUR),
+            color=colours.get(row["type"], OTHER_COLOUR),
             edgecolors="black" if is_seed else "white",
             linewidths=1.6 if is_seed else 0.6,
             zorder=3,
         )
         _text(axes, x, y, _wrapped(row["name"] or row["id"]), fontsize=8, va="bottom", offset=7, bold=is_seed)
-    others = [("other types", _OTHER_COLOUR)] if len(types) > len(colours) else []
+    others = [("other types", OTHER_COLOUR)] if len(types) > len(colours) else []
     for type_id, colour in [*colours.items(), *others]:
         axes.scatter([], [], color=colour, label=_literal(_short(subgraph, type_id)))
     if subgraph.nodes:
@@ -188,11 +189,6 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
     shown = f"{size}, {'' if subgraph.complete else 'not '}complete"
     axes.set_title(shown, fontsize=9, loc="left", color="#444444")
     axes.margins(0.12)
-
-
-_PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#76b7b2", "#edc948", "#ff9da7", "#9c755f")
-_OTHER_COLOUR = "#bab0ac"
-"""The colours of the most frequent types, and that of all others."""
 
 
 def _arrows(subgraph: Subgraph) -> dict[tuple[str, str], list[str]]:
@@ -266,4 +262,4 @@ def _wrapped(name: str) -> str:
 def _colours(types: Counter[str], iris: Mapping[str, str]) -> dict[str, str]:
     """Return a colour for each of the most frequent types."""
     frequent = sorted(types, key=lambda name_id: (-types[name_id], iris.get(name_id, name_id)))
-    return dict(zip(frequent, _PALETTE, strict=False))
+    return dict(zip(frequent, PALETTE, strict=False))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, counted
 from gateway.settings.paths import local_path
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class SubgraphEdge:
     evidence: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Subgraph:
     """All nodes and edges that a traversal found.
 
@@ -119,6 +119,10 @@ class Subgraph:
         from gateway.export.conversions import to_dataframes  # noqa: PLC0415 - with pandas
 
         return to_dataframes(self)
+
+    def __repr__(self) -> str:
+        sizes = f"{counted(len(self.nodes), 'node')}, {counted(len(self.edges), 'edge')}"
+        return f"<Subgraph: {sizes}; {'' if self.complete else 'not '}complete>"
 
     def _repr_html_(self) -> str:
         """Return it as a notebook shows it: the explorer page in a frame."""

@@ -1,0 +1,226 @@
+"""An answer as a notebook shows it: on one line, or as HTML that runs and loads nothing and has no markup of a graph.
+
+Every text of an answer passes through `_text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from gateway.errors import counted
+from gateway.escaping import json_text, visible
+from gateway.export.drawing import MOST_NODES, Arrow, drawing
+from gateway.terms.names import cut
+
+Json = Mapping[str, Any]
+
+_MOST_ROWS = 100
+"""Rows of a table in a notebook."""
+
+_CELL_CHARACTERS = 300
+_ID_CHARACTERS = 80
+
+_COUNTED = {
+    "result": "entity",
+    "entity_types": "type",
+    "predicates": "predicate",
+    "queries": "query",
+    "rows": "row",
+    "groups": "group",
+}
+"""What an answer has lists of, with the word for one of them."""
+
+
+def line_of(kind: str, answer: Json) -> str:
+    """Return an answer on one line: what it is, how much there is in it, and whether it is complete.
+
+    Args:
+        kind: The class of the answer.
+        answer: The answer as the protocol writes it.
+    """
+    return f"<{kind}: {'; '.join(visible(part) for part in (_size(answer), *_state(answer)))}>"
+
+
+def _size(answer: Json) -> str:
+    """Return how much there is in an answer, in words."""
+    if "node_count" in answer:
+        return f"{counted(answer['node_count'], 'node')}, {counted(answer['edge_count'], 'edge')}"
+    if "id" in answer:
+        return f"{cut(str(answer['id']), _ID_CHARACTERS)} ({cut(str(answer['entity_type']), _ID_CHARACTERS)})"
+    totals = {name: answer.get(f"{name}_total", len(answer[name])) for name in _COUNTED if answer.get(name)}
+    return ", ".join(counted(total, _COUNTED[name]) for name, total in totals.items()) or "nothing found"
+
+
+def _state(answer: Json) -> Iterator[str]:
+    """Yield whether an answer is complete, and which part of the whole it is."""
+    yield "complete" if answer["complete"] else "not complete"
+    if "page" in answer:
+        yield f"page {answer['page']}"
+    elif "next_offset" in answer:
+        yield "more on the next page"
+    if answer.get("remaining_ids"):
+        yield f"{counted(len(answer['remaining_ids']), 'entity')} did not fit"
+    if answer.get("not_found"):
+        yield f"{len(answer['not_found']):,} not found"
+
+
+def html_of(answer: Json) -> str:
+    """Return an answer as HTML: what it is, whether it is complete and why not, a picture, and tables.
+
+    Args:
+        answer: The answer as the protocol writes it.
+    """
+    size, state = _size(answer), "; ".join(_state(answer))
+    parts = [f"<p><b>{_text(size)}</b>: {_text(state)}</p>", _list(_reasons(answer)), _picture(answer)]
+    parts += [_table(title, columns, rows) for title, columns, rows in _tables(answer)]
+    return f'<div style="overflow-x: auto">{"".join(parts)}</div>'
+
+
+def _text(value: Any) -> str:
+    """Return a value as the text of an element: no markup, no hidden character, and not too long."""
+    text = "" if value is None else value if isinstance(value, str) else json_text(value)
+    return escape(visible(cut(text, _CELL_CHARACTERS)))
+
+
+def _list(items: Iterable[str]) -> str:
+    written = "".join(f"<li>{_text(item)}</li>" for item in items)
+    return f"<ul>{written}</ul>" if written else ""
+
+
+def _reasons(answer: Json) -> Iterator[str]:
+    """Yield why an answer is not complete, what was left out of it, and what it warns of."""
+    for gap in answer.get("incomplete", ()):
+        yield f"Not complete ({gap['cause']}, {counted(gap['count'], 'node')}): {gap['detail']}"
+    for key, words in _LISTS_OF_IDS.items():
+        if ids := answer.get(key):
+            yield f"{words}: {', '.join(map(str, ids[:_MOST_ROWS]))}"
+    if searched := answer.get("searched"):
+        yield f"Searched: {searched['how']}"
+    for step, count in answer.get("degraded", {}).items():
+        yield f"To save room: {count:,} {step.replace('_', ' ')}"
+    if answer.get("values_complete") is False:
+        yield "Some values are shortened, left out, or could not be read."
+    if "edges_failed" in answer:
+        yield f"Not all edges were counted: {answer['edges_failed']}"
+    yield from answer.get("warnings", ())
+    if "next_steps" in answer and not answer.get("result", True):
+        yield answer["next_steps"]
+
+
+_LISTS_OF_IDS = {
+    "missing_seeds": "Not in the graph",
+    "not_found": "Not in the graph",
+    "failed": "Could not be looked up",
+    "remaining_ids": "Did not fit",
+}
+
+
+def _picture(answer: Json) -> str:
+    """Return the nodes and edges of an answer as a picture, or why there is none."""
+    if answer.get("nodes") and "groups" not in answer:
+        nodes = {node["id"]: (_name(node), node["entity_type"]) for node in answer["nodes"]}
+        arrows = [Arrow(edge["subject"], edge["predicate"], edge["object"]) for edge in answer.get("edges", ())]
+        first = [seed for seed in answer["seeds"] if seed in nodes]
+    elif answer.get("edges") and "id" in answer:
+        nodes = {answer["id"]: (_name(answer), answer["entity_type"])}
+        first = [answer["id"]]
+        arrows = list(_followable(answer["id"], answer["edges"]))
+        nodes |= {end: (end, "") for arrow in arrows for end in (arrow.subject, arrow.object) if end not in nodes}
+    else:
+        return ""
+    if len(nodes) > MOST_NODES:
+        return f"<p>{_text(f'No picture: {len(nodes):,} nodes; it has up to {MOST_NODES}.')}</p>"
+    return drawing(nodes, arrows, first)
+
+
+def _name(node: Json) -> str:
+    return str((node.get("metadata") or node).get("name") or node.get("name") or node["id"])
+
+
+def _followable(name_id: str, edges: Mapping[str, Sequence[Any]]) -> Iterator[Arrow]:
+    """Yield the edges that a description shows; a neighbour is its ID and its name in one text."""
+    for predicate, (_, *neighbours) in edges.items():
+        for neighbour in map(str, neighbours):
+            if predicate.startswith("^"):
+                yield Arrow(neighbour, predicate[1:], name_id)
+            else:
+                yield Arrow(name_id, predicate, neighbour)
+
+
+_Table = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
+
+_NODE = ("id", "entity_type", "name", "metadata")
+_HIT = ("id", "entity_type", "name", "match", "description", "edges")
+
+
+def _tables(answer: Json) -> Iterator[_Table]:
+    """Yield tables of what an answer has: titles, columns and rows."""
+    if "computed" in answer:
+        yield "Computed", ("figure", "value"), list(answer["computed"].items())
+    if "groups" in answer:
+        yield "Groups", answer["group_columns"], answer["groups"]
+    if "rows" in answer:
+        yield "Rows", ("", *answer.get("columns", ())), answer["rows"]
+    if "nodes" in answer:
+        yield from _subgraph_tables(answer)
+    elif "id" in answer:
+        yield from _entity_tables(answer)
+    elif "entity_types" in answer:
+        yield from _schema_tables(answer)
+    elif "not_found" in answer:
+        yield "Entities", _NODE, _node_rows(answer["result"])
+    else:
+        yield "Found", _HIT, _hits(answer["result"])
+        for one in answer.get("queries", ()):
+            yield f"Query: {one['query']}", _HIT, _hits(one["result"])
+        yield "Guesses", _HIT, _hits(answer.get("guesses", ()))
+
+
+def _subgraph_tables(answer: Json) -> Iterator[_Table]:
+    if "rows" not in answer:
+        yield "Nodes", _NODE, _node_rows(answer["nodes"])
+    edges = [[edge["subject"], edge["predicate"], edge["object"], edge.get("metadata")] for edge in answer["edges"]]
+    yield "Edges", ("subject", "predicate", "object", "metadata"), edges
+
+
+def _entity_tables(answer: Json) -> Iterator[_Table]:
+    yield "Entity", ("", ""), [(key, value) for key, value in answer.items() if key not in {"edges", "complete"}]
+    edges = [(predicate, row[0], row[1:]) for predicate, row in answer.get("edges", {}).items()]
+    yield "Edges", ("predicate", "count", "neighbours"), edges
+
+
+def _node_rows(nodes: Sequence[Json]) -> list[list[Any]]:
+    return [[node["id"], node["entity_type"], _name(node), node.get("metadata")] for node in nodes]
+
+
+def _schema_tables(answer: Json) -> Iterator[_Table]:
+    labels, counts = answer.get("labels", {}), answer["counts"]
+    for title, key in (("Types", "entity_types"), ("Predicates", "predicates")):
+        yield title, ("id", "name", "count"), [[one, labels.get(one), counts.get(one)] for one in answer[key]]
+    if "values" in answer:
+        yield (
+            "Values",
+            ("predicate", "nodes", "what"),
+            [[key, value[0], value[1:]] for key, value in answer["values"].items()],
+        )
+    for type_id, shape in answer.get("shapes", {}).items():
+        rows = [[key, *value[:3], value[3:]] for key, value in shape["predicates"].items()]
+        yield f"{type_id}: {shape['read']}", ("predicate", "share", "how many", "what", "such as"), rows
+
+
+def _hits(hits: Sequence[Json]) -> list[list[Any]]:
+    return [[hit.get(column) for column in _HIT] for hit in hits]
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    if not rows:
+        return ""
+    more = f", the first {_MOST_ROWS} of {len(rows):,}" if len(rows) > _MOST_ROWS else ""
+    head = "".join(f"<th>{_text(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows[:_MOST_ROWS])
+    return (
+        f"<p>{_text(f'{title}{more}')}</p>"
+        f'<table style="text-align: left"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    )

@@ -1,0 +1,218 @@
+"""Answers as a notebook shows them: one line, tables, a picture, what is missing, and no markup from the graph."""
+
+import random
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bfsql_gateway import SyncGateway, ToolAnswer, open_gateway
+from gateway.export.drawing import MOST_ARROWS, MOST_NODES, Arrow, drawing
+
+ELEMENTS = {
+    *("div", "p", "b", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "span"),
+    *("svg", "line", "polygon", "circle", "text", "title"),
+}
+EMPTY = {"line", "polygon", "circle"}
+OURS = re.compile(r"[\w\s#:;,.%()-]*|http://www\.w3\.org/2000/svg")
+"""Values of attributes: numbers, colours and lengths."""
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><b id=evil>',
+    "'><a href='javascript:evil()'>x</a>",
+    "</td></table></div><iframe srcdoc='evil'>",
+    "</title></svg><style>evil{}</style>",
+    "<!--evil",
+    "]]><evil>",
+    "&lt;evil&gt; &#60;evil&#62;",
+    "<b\x0bonmouseover=evil()>",
+    "\u202e<evil>\u2066",
+    "$$\\href{evil}{x}$$",
+]
+
+
+class Reader(HTMLParser):
+    """Reads HTML, and refuses what none of ours has."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.elements: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take the beginning of an element."""
+        assert tag in ELEMENTS
+        self.elements.append(tag)
+        for name, value in attrs:
+            assert not name.startswith("on")
+            assert name not in {"id", "href", "src", "srcdoc", "class"}
+            assert OURS.fullmatch(value or ""), value
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Take the end of an element."""
+        if tag not in EMPTY:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Take a text."""
+        self.texts.append(data)
+
+    def _refuse(self, data: str) -> None:
+        raise AssertionError(data)
+
+    handle_comment: Any = _refuse
+    handle_decl: Any = _refuse
+    handle_pi: Any = _refuse
+    unknown_decl: Any = _refuse
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def shown(answer: Any) -> str:
+    html: str = answer._repr_html_()
+    return html
+
+
+def hostile_file(draw: random.Random, path: Path) -> str:
+    """Write a small graph whose names, values and IRIs are attacks."""
+
+    def literal() -> str:
+        text = f"{draw.choice(ATTACKS)} {draw.choice(ATTACKS)}"
+        return '"' + "".join(f"\\U{ord(character):08X}" for character in text) + '"'
+
+    nodes = [f"<http://x.example/n{number}>" for number in range(5)]
+    nodes += [f"<urn:evil:&lt;b&gt;{number}'onload=evil()>" for number in range(3)]
+    kinds = ["<http://x.example/T>", "<http://x.example/T'onclick='evil()>"]
+    lines = []
+    for node in nodes:
+        kind = kinds["evil" in node]
+        lines.append(f"{node} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> {kind} .")
+        lines.append(f"{node} <http://www.w3.org/2000/01/rdf-schema#label> {literal()} .")
+        lines.append(f"{node} <http://www.w3.org/2000/01/rdf-schema#comment> {literal()} .")
+        lines.append(f"{node} <http://x.example/says'evil> {literal()} .")
+        lines.append(f"{node} <http://x.example/p'evil> {draw.choice(nodes)} .")
+    lines += [f"{one} <http://x.example/q> {other} ." for one, other in pairwise(nodes)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def answers(graph: SyncGateway) -> list[ToolAnswer]:
+    ids = [f"http://x.example/n{number}" for number in range(5)]
+    return [
+        graph.describe_schema(),
+        graph.describe_schema(node_types=["http://x.example/T"]),
+        graph.search_entities("evil"),
+        graph.search_entities(queries=["evil", "<script>"], limit=3),
+        graph.search_entities(node_types=["http://x.example/T"], values=["name", "http://x.example/says'evil"]),
+        graph.search_entities(node_types=["http://x.example/T"], group_by="name", compute=["count"]),
+        graph.bfs_query(ids[:2], 2),
+        graph.bfs_query(ids[:1], 3, max_tokens=300),
+        graph.intersect_subgraphs(ids[:2], 3),
+        graph.describe_entity(ids[0]),
+        graph.describe_entities([*ids, "http://x.example/<evil>", "urn:absent"]),
+    ]
+
+
+@pytest.mark.slow
+def test_no_markup_comes_from_the_graph_into_200_answers(tmp_path: Path) -> None:
+    draw = random.Random(6)  # noqa: S311 - drawn cases
+    count = 0
+    for number in range(19):
+        with open_gateway(hostile_file(draw, tmp_path / f"{number}.nt")) as graph:
+            for answer in answers(graph):
+                reader = read(shown(answer))
+                assert "evil" in "".join(reader.texts)
+                assert "\n" not in repr(answer)
+                assert "\u202e" not in repr(answer) + "".join(reader.texts)
+                count += 1
+    assert count >= 200
+
+
+def test_each_kind_of_answer_is_one_line_with_its_size_and_whether_it_is_complete() -> None:
+    with open_gateway() as graph:
+        lines = [
+            repr(graph.describe_schema()),
+            repr(graph.search_entities("coumadin")),
+            repr(graph.search_entities("zzyzx")),
+            repr(graph.search_entities(node_types=["Drug"], values=["name"])),
+            str(graph.bfs_query(["drug:warfarin"], 1)),
+            repr(graph.bfs_query(["drug:warfarin"], 2, max_tokens=600, limit=10)),
+            repr(graph.describe_entity("drug:warfarin")),
+            repr(graph.describe_entities(["drug:warfarin", "drug:nobody"])),
+            repr(graph.bfs_subgraph(["drug:warfarin"], 1)),
+        ]
+    assert lines == [
+        "<SchemaResult: 11 types, 20 predicates; complete>",
+        "<SearchResult: 1 entity; complete>",
+        "<SearchResult: nothing found; complete>",
+        "<SearchResult: 10 rows; complete; more on the next page>",
+        "<BfsResult: 16 nodes, 15 edges; complete>",
+        "<BfsResult: 34 nodes, 59 edges; complete; page 1-10 of 34>",
+        "<Entity: drug:warfarin (m:Drug); complete>",
+        "<EntitiesResult: 1 entity; complete; 1 not found>",
+        "<Subgraph: 16 nodes, 15 edges; complete>",
+    ]
+
+
+def test_a_traversal_is_a_picture_and_tables_of_all_its_nodes_and_edges() -> None:
+    with open_gateway() as graph:
+        answer = graph.bfs_query(["drug:warfarin"], 1)
+    reader = read(shown(answer))
+    assert reader.elements.count("line") == len(answer.edges)
+    # Each node has a name in the picture; the only other texts there are predicates.
+    assert reader.elements.count("text") == len(answer.nodes) + len(answer.edges)
+    assert reader.elements.count("tr") == 2 + len(answer.nodes) + len(answer.edges)
+    assert {node.id for node in answer.nodes} <= set(reader.texts)
+
+
+def test_what_is_not_complete_says_why() -> None:
+    with open_gateway() as graph:
+        answer = graph.bfs_query(["drug:warfarin"], 1, max_edges_per_node=3)
+    assert answer.complete is False
+    assert "not complete" in repr(answer)
+    text = "".join(read(shown(answer)).texts)
+    assert "not complete" in text
+    assert (answer.incomplete or [])[0].detail in text
+
+
+def test_more_than_a_hundred_nodes_are_a_table_of_the_first_and_no_picture(tmp_path: Path) -> None:
+    star = tmp_path / "star.ttl"
+    star.write_text("@prefix x: <http://x.example/> . x:hub x:p " + ", ".join(f"x:n{n}" for n in range(150)) + " .")
+    with open_gateway(star) as graph:
+        reader = read(shown(graph.bfs_query(["x:hub"], 1, max_tokens=100_000)))
+    text = "".join(reader.texts)
+    assert "svg" not in reader.elements
+    assert f"151 nodes; it has up to {MOST_NODES}" in text
+    assert "the first 100 of 151" in text
+
+
+def test_edges_that_are_not_drawn_are_counted() -> None:
+    nodes = {f"n{number}": (f"n{number}", "") for number in range(30)}
+    arrows = [Arrow(one, "p", other) for one in nodes for other in nodes]
+    html = drawing(nodes, arrows, ["n0"])
+    assert f"{len(arrows) - MOST_ARROWS} edges are not drawn" in html
+    read(html)
+
+
+def test_a_picture_has_each_node_at_a_place_of_its_own_and_is_the_same_each_time() -> None:
+    nodes = {f"n{number}": (f"n{number}", "T") for number in range(MOST_NODES)}
+    arrows = [Arrow("n0", "p", f"n{number}") for number in range(40)]
+    html = drawing(nodes, arrows, ["n0"])
+    places = re.findall(r'<circle cx="([^"]+)" cy="([^"]+)"', html)
+    # The edge of the first node to itself is a circle too.
+    assert len(set(places)) == MOST_NODES + 1
+    assert html == drawing(nodes, arrows, ["n0"])
