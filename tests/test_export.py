@@ -27,6 +27,7 @@ from gateway.errors import ConfigurationError, EndpointFault, InputError
 from gateway.escaping import visible, without_formula
 from gateway.export.conversions import (
     EDGE_COLUMNS,
+    MOST_COLUMNS,
     NODE_COLUMNS,
     edges_csv,
     graphml,
@@ -163,6 +164,11 @@ def test_csv_comes_back_by_pandas(subgraph: Subgraph) -> None:
 def test_data_frames_hold_every_node_and_edge(subgraph: Subgraph) -> None:
     nodes, edges = to_dataframes(subgraph)
     assert list(nodes["name"]) == [node.name for node in subgraph.nodes]
+    assert tuple(nodes.columns)[: len(NODE_COLUMNS)] == NODE_COLUMNS
+    for key in {key for node in subgraph.nodes for key in node.metadata}:
+        column = nodes[f"{key} (metadata)" if key in NODE_COLUMNS else key]
+        # Not None: a missing value of a column with a type is that of pandas.
+        assert [None if one is pd.NA else one for one in column] == [node.metadata.get(key) for node in subgraph.nodes]
     assert [None if pd.isna(one) else one for one in nodes["distance"]] == [node.distance for node in subgraph.nodes]
     assert list(edges["evidence"].where(edges["evidence"].notna(), None)) == [edge.evidence for edge in subgraph.edges]
 
@@ -526,6 +532,7 @@ def test_tables_have_the_values_as_columns_and_whole_numbers_stay_exact() -> Non
         ([2**70], "object"),
         ([None], "object"),
         ([True, 1], "object"),
+        ([True, None], "boolean"),
         ([[1, 2], 1], "object"),
     ],
 )
@@ -534,6 +541,39 @@ def test_a_column_of_values_has_a_type_that_changes_none_of_them(values: list[An
     column = to_dataframes(replace(small(), nodes=nodes, columns=("e:v",)))[0]["e:v"]
     assert column.dtype == dtype
     assert [None if value is pd.NA else value for value in column] == values
+
+
+def with_metadata() -> Subgraph:
+    subgraph = small(evidence={"confidence": 0.5, "predicate": "said", "key": 1})
+    metadata: dict[str, Any] = {"total_mentions": 7, "e:alive": True, "type": "of its own", "node_for_adding": [1, "2"]}
+    return replace(subgraph, nodes=[replace(subgraph.nodes[0], metadata=metadata), subgraph.nodes[1]])
+
+
+def test_tables_have_a_typed_column_for_each_kind_of_metadata_and_evidence() -> None:
+    nodes, edges = to_dataframes(with_metadata())
+    assert [*nodes.columns] == [*NODE_COLUMNS, "total_mentions", "e:alive", "type (metadata)", "node_for_adding"]
+    assert [str(nodes[name].dtype) for name in ("total_mentions", "e:alive")] == ["Int64", "boolean"]
+    assert (nodes["total_mentions"][0], nodes["node_for_adding"][0]) == (7, [1, "2"])
+    assert pd.isna(nodes["total_mentions"][1])
+    assert [*edges.columns] == [*EDGE_COLUMNS, "confidence", "predicate (evidence)", "key"]
+    assert edges["confidence"][0] == 0.5
+
+
+def test_graphs_have_metadata_and_evidence_as_attributes_whatever_they_are_called() -> None:
+    graph = to_networkx(with_metadata())
+    assert graph.nodes["e:a"]["total_mentions"] == 7
+    assert (graph.nodes["e:a"]["type"], graph.nodes["e:a"]["type (metadata)"]) == ("untyped", "of its own")
+    assert "total_mentions" not in graph.nodes["e:b"]
+    assert graph.edges["e:a", "e:b", "e:p"]["key"] == 1
+
+
+def test_of_very_many_kinds_of_metadata_the_most_frequent_are_columns() -> None:
+    many = [SubgraphNode(f"e:{one}", "e:T", metadata={f"e:k{one}": 1, "e:k": 2}) for one in range(MOST_COLUMNS + 50)]
+    subgraph = replace(small(), nodes=many, edges=[], iris={node.id: node.id for node in many})
+    nodes, _ = to_dataframes(subgraph)
+    assert len(nodes.columns) == len(NODE_COLUMNS) + MOST_COLUMNS
+    assert nodes["e:k"].sum() == 2 * len(many)
+    assert nodes["metadata"][MOST_COLUMNS + 49] == many[-1].metadata
 
 
 def test_csv_of_nodes_has_the_values_as_columns() -> None:

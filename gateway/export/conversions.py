@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from typing import Literal as Literal_
@@ -64,6 +65,31 @@ def edge_rows(subgraph: Subgraph) -> Iterator[Row]:
         }
 
 
+MOST_COLUMNS = 200
+"""Columns of metadata; nodes of a hub may have thousands of predicates, and `metadata` has all of them."""
+
+
+def metadata_titles(subgraph: Subgraph) -> dict[str, str]:
+    """Return the titles of columns for the metadata of nodes, by key: those that most nodes have, in their order."""
+    taken = {*NODE_COLUMNS, *value_titles(subgraph).values()}
+    return _titles((node.metadata for node in subgraph.nodes), taken, "metadata")
+
+
+def evidence_titles(subgraph: Subgraph) -> dict[str, str]:
+    """Return the titles of columns for the evidence of edges, by key; see `metadata_titles`."""
+    return _titles((edge.evidence or {} for edge in subgraph.edges), set(EDGE_COLUMNS), "evidence")
+
+
+def _titles(mappings: Iterable[Mapping[str, Any]], taken: set[str], kind: str) -> dict[str, str]:
+    counts = Counter(key for mapping in mappings for key in mapping)
+    frequent = {key for key, _ in counts.most_common(MOST_COLUMNS)}
+    return {key: f"{key} ({kind})" if key in taken else key for key in counts if key in frequent}
+
+
+def _by_title(mapping: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
+    return {title: mapping[key] for key, title in titles.items() if key in mapping}
+
+
 def plain(row: Row) -> Row:
     """Return a row without nested values: these become JSON, and None an empty text."""
     return {name: _plain(value) for name, value in row.items()}
@@ -82,8 +108,9 @@ def _end(part: str, name_id: str, name: str, subgraph: Subgraph) -> Row:
 def to_dataframes(subgraph: Subgraph) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the nodes and the edges of a subgraph as tables, with the columns of `rows`.
 
-    Metadata and evidence are dictionaries, distances whole numbers (missing in an intersection). Values that were asked
-    for are columns behind those of the nodes, several of one node a list.
+    Metadata and evidence are dictionaries, distances whole numbers (missing in an intersection). Behind them are
+    columns for the values that were asked for, and for each kind of metadata or evidence; several of one node are a
+    list.
 
     Raises:
         ConfigurationError: pandas is not installed.
@@ -93,18 +120,33 @@ def to_dataframes(subgraph: Subgraph) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     rows = list(node_rows(subgraph))
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS)).astype({"distance": "Int64"})
-    for title in value_titles(subgraph).values():
-        values = [row[title] for row in rows]
-        nodes[title] = pd.Series(values, dtype=_dtype(values))
-    return nodes, pd.DataFrame(list(edge_rows(subgraph)), columns=list(EDGE_COLUMNS))
+    edges = pd.DataFrame(list(edge_rows(subgraph)), columns=list(EDGE_COLUMNS))
+    values = {title: [row[title] for row in rows] for title in value_titles(subgraph).values()}
+    metadata = _columns([node.metadata for node in subgraph.nodes], metadata_titles(subgraph))
+    evidence = _columns([edge.evidence or {} for edge in subgraph.edges], evidence_titles(subgraph))
+    return _with_columns(nodes, values | metadata), _with_columns(edges, evidence)
 
 
-def _dtype(values: Sequence[Any]) -> Literal_["Int64", "Float64", "object"]:
+def _columns(mappings: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> dict[str, list[Any]]:
+    return {title: [mapping.get(key) for mapping in mappings] for key, title in titles.items()}
+
+
+def _with_columns(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415 - an extra
+
+    series = {title: pd.Series(values, dtype=_dtype(values), index=table.index) for title, values in columns.items()}
+    # At once: a table to which columns are added one by one is in pieces.
+    return pd.concat([table, pd.DataFrame(series, index=table.index)], axis="columns") if series else table
+
+
+def _dtype(values: Sequence[Any]) -> Literal_["Int64", "Float64", "boolean", "object"]:
     """Return the type of a column that changes none of its values, some of which are missing."""
     kinds = {type(value) for value in values if value is not None}
     largest = max((abs(value) for value in values if type(value) is int), default=0)
     if kinds == {int} and largest < _TOO_LARGE_AS_INTEGER:
         return "Int64"
+    if kinds == {bool}:
+        return "boolean"
     return "Float64" if kinds and kinds <= {int, float} and largest <= _LARGEST_AS_FLOAT else "object"
 
 
@@ -192,19 +234,25 @@ _EDGE_ATTRIBUTES = ("predicate_name", "predicate_iri", "evidence")
 def to_networkx(subgraph: Subgraph) -> nx.MultiDiGraph[str]:
     """Return a subgraph as a directed graph with parallel edges.
 
-    Nodes are IDs, with the columns of `rows` as attributes. The key of an edge is the ID of its predicate; its
-    attributes are the predicate's name and IRI, and the evidence. The graph has `seeds`, `complete` and `notes`.
+    Nodes are IDs, with the columns of `rows` and each kind of metadata as attributes. The key of an edge is the ID of
+    its predicate; its attributes are the predicate's name and IRI, and the evidence, whole and by kind. The graph has
+    `seeds`, `complete` and `notes`.
 
     Raises:
         ConfigurationError: networkx is not installed.
     """
     graph = _empty()
     graph.graph.update(seeds=list(subgraph.seeds), complete=subgraph.complete, notes=list(subgraph.notes))
-    for row in node_rows(subgraph):
-        graph.add_node(row.pop("id"), **row)
-    for row in edge_rows(subgraph):
-        attributes = {name: row[name] for name in _EDGE_ATTRIBUTES}
-        graph.add_edge(row["subject"], row["object"], key=row["predicate"], **attributes)
+    # Not as keywords: networkx has some of its own, and a graph may have predicates of these names.
+    titles = metadata_titles(subgraph)
+    for row, node in zip(node_rows(subgraph), subgraph.nodes, strict=True):
+        graph.add_node(row.pop("id"))
+        graph.nodes[node.id].update(row | _by_title(node.metadata, titles))
+    titles = evidence_titles(subgraph)
+    for row, edge in zip(edge_rows(subgraph), subgraph.edges, strict=True):
+        graph.add_edge(edge.subject, edge.object, key=edge.predicate)
+        attributes = {name: row[name] for name in _EDGE_ATTRIBUTES} | _by_title(edge.evidence or {}, titles)
+        graph.edges[edge.subject, edge.object, edge.predicate].update(attributes)
     return graph
 
 
