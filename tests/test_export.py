@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import nanoarrow as na
 import networkx as nx
 import pandas as pd
 import pydot
@@ -25,6 +26,7 @@ from rdflib import RDF, RDFS
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, EndpointFault, InputError
 from gateway.escaping import visible, without_formula
+from gateway.export.arrow_tables import ArrowTable
 from gateway.export.conversions import (
     EDGE_COLUMNS,
     MOST_COLUMNS,
@@ -565,6 +567,34 @@ def test_graphs_have_metadata_and_evidence_as_attributes_whatever_they_are_calle
     assert (graph.nodes["e:a"]["type"], graph.nodes["e:a"]["type (metadata)"]) == ("untyped", "of its own")
     assert "total_mentions" not in graph.nodes["e:b"]
     assert graph.edges["e:a", "e:b", "e:p"]["key"] == 1
+
+
+def arrow_columns(table: ArrowTable) -> dict[str, list[Any]]:
+    """Return what a library reads of a table."""
+    stream = na.ArrayStream(table)
+    names = [field.name for field in stream.schema.fields]
+    rows = stream.read_all().to_pylist()
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def test_tables_by_arrow_have_the_columns_of_data_frames_typed() -> None:
+    nodes, edges = with_metadata().to_arrow()
+    read = arrow_columns(nodes)
+    assert [*read] == [*to_dataframes(with_metadata())[0].columns]
+    assert (read["id"], read["distance"], read["total_mentions"]) == (["e:a", "e:b"], [0, 1], [7, None])
+    assert (read["e:alive"], read["node_for_adding"]) == ([True, None], ['[1,"2"]', None])
+    assert arrow_columns(edges)["confidence"] == [0.5]
+    assert repr(nodes) == "<ArrowTable: 2 rows, 11 columns>"
+
+
+@given(subgraphs())
+def test_tables_by_arrow_hold_every_node_and_edge(subgraph: Subgraph) -> None:
+    nodes, edges = subgraph.to_arrow()
+    read = arrow_columns(nodes)
+    assert read["name"] == [node.name for node in subgraph.nodes]
+    assert [json.loads(text) for text in read["metadata"]] == [node.metadata for node in subgraph.nodes]
+    read = arrow_columns(edges)
+    assert {*zip(read["subject"], read["predicate"], read["object"], strict=True)} == edges_of(subgraph)
 
 
 def test_of_very_many_kinds_of_metadata_the_most_frequent_are_columns() -> None:

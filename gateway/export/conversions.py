@@ -122,24 +122,25 @@ def to_dataframes(subgraph: Subgraph) -> tuple[pd.DataFrame, pd.DataFrame]:
     nodes = pd.DataFrame(rows, columns=list(NODE_COLUMNS)).astype({"distance": "Int64"})
     edges = pd.DataFrame(list(edge_rows(subgraph)), columns=list(EDGE_COLUMNS))
     values = {title: [row[title] for row in rows] for title in value_titles(subgraph).values()}
-    metadata = _columns([node.metadata for node in subgraph.nodes], metadata_titles(subgraph))
-    evidence = _columns([edge.evidence or {} for edge in subgraph.edges], evidence_titles(subgraph))
+    metadata = columns_of([node.metadata for node in subgraph.nodes], metadata_titles(subgraph))
+    evidence = columns_of([edge.evidence or {} for edge in subgraph.edges], evidence_titles(subgraph))
     return _with_columns(nodes, values | metadata), _with_columns(edges, evidence)
 
 
-def _columns(mappings: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> dict[str, list[Any]]:
+def columns_of(mappings: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return the values of some keys as columns by title, None where one is missing."""
     return {title: [mapping.get(key) for mapping in mappings] for key, title in titles.items()}
 
 
 def _with_columns(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - an extra
 
-    series = {title: pd.Series(values, dtype=_dtype(values), index=table.index) for title, values in columns.items()}
+    series = {title: pd.Series(values, dtype=dtype_of(values), index=table.index) for title, values in columns.items()}
     # At once: a table to which columns are added one by one is in pieces.
     return pd.concat([table, pd.DataFrame(series, index=table.index)], axis="columns") if series else table
 
 
-def _dtype(values: Sequence[Any]) -> Literal_["Int64", "Float64", "boolean", "object"]:
+def dtype_of(values: Sequence[Any]) -> Literal_["Int64", "Float64", "boolean", "object"]:
     """Return the type of a column that changes none of its values, some of which are missing."""
     kinds = {type(value) for value in values if value is not None}
     largest = max((abs(value) for value in values if type(value) is int), default=0)

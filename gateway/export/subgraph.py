@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import rdflib
 
+    from gateway.export.arrow_tables import ArrowTable
+
 
 @dataclass(frozen=True, slots=True)
 class SubgraphNode:
@@ -119,6 +121,15 @@ class Subgraph:
         from gateway.export.conversions import to_dataframes  # noqa: PLC0415 - with pandas
 
         return to_dataframes(self)
+
+    def to_arrow(self) -> tuple[ArrowTable, ArrowTable]:
+        """Return its nodes and its edges as tables that pandas, polars and DuckDB take; see `arrow_tables`.
+
+        They ask for nanoarrow when they are taken.
+        """
+        from gateway.export.arrow_tables import to_arrow  # noqa: PLC0415 - it needs this module
+
+        return to_arrow(self)
 
     def __repr__(self) -> str:
         sizes = f"{counted(len(self.nodes), 'node')}, {counted(len(self.edges), 'edge')}"
