@@ -1,6 +1,11 @@
-"""What type checkers know of both faces: mypy reads this file strictly, as it reads a program of a user."""
+"""What type checkers know of both faces: of this file mypy, of the examples mypy and pyright."""
 
-from collections.abc import Coroutine
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
 from typing import Any, assert_type
 
 import pytest
@@ -45,8 +50,7 @@ def test_answers_of_calls_that_wait_have_their_types() -> None:
 async def test_answers_of_calls_that_are_awaited_have_their_types() -> None:
     async with open_gateway() as graph:
         assert_type(graph, AsyncGateway)
-        call = graph.describe_schema()
-        assert assert_type(call, Coroutine[Any, Any, SchemaResult]) is call
+        call: Coroutine[Any, Any, SchemaResult] = graph.describe_schema()
         assert_type(await call, SchemaResult)
         assert_type(await graph.search_entities("warfarin"), SearchResult)
         async for page in graph.search_pages(node_types=["Drug"], limit=50):
@@ -61,3 +65,38 @@ async def test_wrong_arguments_are_found_by_type_checkers_and_when_they_are_run(
             await awaited.bfs_query()  # type: ignore[call-arg]
         with pytest.raises(AttributeError):
             awaited.describe_schema().complete  # type: ignore[attr-defined]  # noqa: B018 - an error by itself
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Yield the examples of the page and the notebooks, by names of modules."""
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for number, match in enumerate(re.finditer(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)):
+        yield f"example_{number}", match[1]
+    for path in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        yield f"notebook_{path.stem}", "\n".join("".join(one["source"]) for one in cells if one["cell_type"] == "code")
+
+
+CHECKERS = {
+    "mypy": ["-m", "mypy", "--strict", "."],
+    "pyright": ["-m", "basedpyright", "--pythonpath", sys.executable, "--level", "error", "."],
+}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_the_examples_have_no_error_of_types(checker: str, tmp_path: Path) -> None:
+    for name, code in examples():
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+    wrong = "from bfsql_gateway import open_gateway\n\nwith open_gateway() as graph:\n    graph.bfs_query([], '2')\n"
+    (tmp_path / "wrong.py").write_text(wrong, encoding="utf-8")
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, *CHECKERS[checker]], cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False
+    )
+    # That of a wrong argument shows that the others were looked at.
+    errors = [line for line in done.stdout.splitlines() if re.search(r":\d+:.* error: ", line) or "error:" in line]
+    assert len(errors) == 1, done.stdout
+    assert "wrong.py:4" in errors[0]
