@@ -454,7 +454,14 @@ class Gateway:
         if max_tokens is not None:
             return await self._answerer.answer(self._describe_entities, {"ids": ids, **others})
         with self._prefixes.one_answer():
-            return await whole_entities(self._described, ids, others, as_progress(progress))
+            return await whole_entities(self._described, ids, others, as_progress(progress), self._is_id)
+
+    def _is_id(self, text: str) -> bool:
+        try:
+            self._prefixes.expand(self._prefixes.without_name(text))
+        except InputError:
+            return False
+        return True
 
     async def _described(self, given: Mapping[str, Any]) -> EntitiesResult:
         return await self._answerer.answer(self._whole_entities, given)

@@ -42,7 +42,7 @@ _TIME_FOR_NAMES = 0.5
 
 _EXACT = frozenset({"label", "alias", "code"})
 
-_MOST_WRONG = 20
+MOST_WRONG = 20
 """Texts of one argument that mean nothing, after which no further text is read."""
 
 _OTHERS = 3
@@ -173,7 +173,7 @@ class IdReader:
                 found.iris.append(await self._meant(place, text, there, found, call))
             except InputError as error:
                 found.wrong.append(error)
-            if len(found.wrong) == _MOST_WRONG:
+            if len(found.wrong) == MOST_WRONG:
                 # Each is a search of its own.
                 found.wrong += [not_read(argument, len(texts) - position - 1)] if texts[position + 1 :] else []
                 break

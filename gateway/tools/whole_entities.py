@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -11,12 +11,15 @@ from gateway.answers.models import EntitiesResult, FullNode
 from gateway.arguments import MAX_IDS
 from gateway.errors import Fault, InputError, counted
 from gateway.graph.call import Progress
+from gateway.tools.readers import MOST_WRONG
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[EntitiesResult]]
 """Answers a call about at most `MAX_IDS` entities, whose size nothing limits."""
 
 
-async def whole_entities(ask: Ask, ids: Sequence[str], others: Mapping[str, Any], progress: Progress) -> EntitiesResult:
+async def whole_entities(
+    ask: Ask, ids: Sequence[str], others: Mapping[str, Any], progress: Progress, is_id: Callable[[str], bool]
+) -> EntitiesResult:
     """Return one answer about any number of entities, in the order asked.
 
     What a batch could not be asked for is in `failed`, and a warning says why.
@@ -26,34 +29,53 @@ async def whole_entities(ask: Ask, ids: Sequence[str], others: Mapping[str, Any]
         ids: IDs, IRIs or names.
         others: The other arguments.
         progress: Called after each batch.
+        is_id: Whether a text is an ID; others are looked up as names.
 
     Raises:
         InputError: All IDs are wrong, or the cost of several calls is asked for.
         Fault: None could be looked up.
     """
-    distinct = list(dict.fromkeys(ids))
-    if len(distinct) <= MAX_IDS:
-        return await ask({"ids": distinct, **others})
+    if isinstance(ids, str) or not all(isinstance(text, str) for text in ids):
+        # What it means, or what is wrong with it, is known where all arguments are read.
+        return await ask({"ids": ids, **others})
+    batches = list(_batches(dict.fromkeys(ids), is_id))
+    if len(batches) <= 1:
+        return await ask({"ids": list(ids), **others})
     if others.get("explain"):
         raise InputError(
-            f"What it costs is known of one call, and {counted(len(distinct), 'entity')} take several.",
-            valid=f"Up to {MAX_IDS} are described by one call.",
-            next_step="Take `on_record` of `open_gateway`, which is told of every call.",
+            "What it costs is known of one call, and these are several.",
+            valid=f"Up to {MAX_IDS} IDs are described by one call.",
+            next_step="Take `on_record` of `open_gateway`, which is called for each.",
         )
     answers: list[EntitiesResult] = []
     problems: list[Fault | InputError] = []
-    for start in range(0, len(distinct), MAX_IDS):
-        batch = distinct[start : start + MAX_IDS]
+    done, total = 0, sum(map(len, batches))
+    for batch in batches:
         try:
             answers.append(await ask({"ids": batch, **others}))
         except (Fault, InputError) as error:
             problems.append(error)
             answers.append(_failed(batch, error))
-        done = min(start + MAX_IDS, len(distinct))
-        await progress(done, len(distinct), f"{done:,} of {counted(len(distinct), 'entity')}")
+        done += len(batch)
+        await progress(done, total, f"{done:,} of {counted(total, 'entity')}")
     if len(problems) == len(answers):
         raise problems[0]
     return _together(answers)
+
+
+def _batches(ids: Iterable[str], is_id: Callable[[str], bool]) -> Iterator[list[str]]:
+    """Yield the IDs of each call, with so few names that all are looked up whatever they mean."""
+    batch: list[str] = []
+    names = 0
+    for text in ids:
+        is_name = not is_id(text)
+        if len(batch) == MAX_IDS or (is_name and names == MOST_WRONG - 1):
+            yield batch
+            batch, names = [], 0
+        batch.append(text)
+        names += is_name
+    if batch:
+        yield batch
 
 
 def _failed(batch: Sequence[str], error: Fault | InputError) -> EntitiesResult:

@@ -78,10 +78,25 @@ async def test_a_batch_that_fails_is_listed_with_the_reason_and_the_others_are_t
     async def no_report(*_: object) -> None:
         pass
 
-    answer = await whole_entities(ask, nodes(600), {}, no_report)
+    answer = await whole_entities(ask, nodes(600), {}, no_report, bool)
     assert (answer.complete, answer.failed) == (False, nodes(200, 200))
     assert answer.warnings == ["The endpoint was away."]
     assert answer.not_found == ["x:n0", "x:n400"]
+
+
+async def test_many_names_that_nobody_has_hide_no_entity_after_them(ring: str) -> None:
+    names = [f"no such name {number}" for number in range(45)]
+    async with open_gateway(ring) as graph:
+        answer = await graph.describe_entities(["x:n0", *names, "x:n1"])
+    assert [entity.id for entity in answer.result] == ["x:n0", "x:n1"]
+    assert (answer.complete, answer.failed) == (False, names[19:38])
+
+
+async def test_one_text_is_one_entity_as_in_every_call(ring: str) -> None:
+    async with open_gateway(ring) as graph:
+        assert [entity.id for entity in (await graph.describe_entities("x:n7")).result] == ["x:n7"]
+        with pytest.raises(InputError, match="ids"):
+            await graph.describe_entities([])
 
 
 async def test_if_no_batch_is_answered_it_is_an_error() -> None:
@@ -92,7 +107,7 @@ async def test_if_no_batch_is_answered_it_is_an_error() -> None:
         pass
 
     with pytest.raises(EndpointFault, match="was away"):
-        await whole_entities(ask, nodes(600), {}, no_report)
+        await whole_entities(ask, nodes(600), {}, no_report, bool)
 
 
 async def test_a_subgraph_begins_at_any_number_of_seeds(ring: str) -> None:
