@@ -98,7 +98,7 @@ async def test_no_answer_and_no_error_of_any_tool_exceeds_its_bound(
 async def test_a_list_of_ids_that_is_too_large_for_an_answer_is_cut_and_counted() -> None:
     named = [f"{X}{'n' * 960}{number:02}" for number in range(40)]
     async with over("x:a a x:T .", Profile(size=SizeSettings(max_tokens=1_000))) as gateway:
-        answer = await gateway.describe_entities(["x:a", *named])
+        answer = await gateway.describe_entities(["x:a", *named], max_tokens=1_000)
         subgraph = await gateway.bfs_query(["x:a", *named], 1, max_tokens=1_000)
     assert answer.degraded is not None
     assert len(answer.not_found) + answer.degraded["ids_not_listed"] == 40
