@@ -174,9 +174,10 @@ class IdReader:
             except InputError as error:
                 found.wrong.append(error)
             if len(found.wrong) == MOST_WRONG:
-                # Each is a search of its own.
-                found.wrong += [not_read(argument, len(texts) - position - 1)] if texts[position + 1 :] else []
-                break
+                if not texts[position + 1 :]:
+                    break
+                # Each is a search of its own. An answer about some of them would not be about all that mean something.
+                raise messages.all_wrong([not_read(argument, len(texts) - position - 1), *found.wrong])
         if found.wrong and not (leaves_out and found.iris):
             raise messages.all_wrong(found.wrong)
         return found
@@ -411,7 +412,10 @@ NOT_ALL_COMPARED = "Not every name could be compared, so an entity may have it."
 def not_read(argument: str, count: int) -> InputError:
     """Return the error of texts that were not read, because too many before them mean nothing."""
     entries = f"the last {counted(count, 'entry')} {'was' if count == 1 else 'were'}"
-    return InputError(f"{argument}: {entries} not read, because too many others are wrong.")
+    return InputError(
+        f"{argument}: {entries} not read, because too many others are wrong.",
+        next_step="Send the IDs that you know, and look for the names by search_entities.",
+    )
 
 
 def taken_for(text: str, entity: str, name: str, others: str) -> str:

@@ -230,14 +230,15 @@ async def test_a_code_weighs_no_more_than_an_alias() -> None:
             await gateway.describe_entity("AB12")
 
 
-async def test_many_wrong_texts_are_not_all_looked_up() -> None:
-    texts = ["x:ann", *(f"Nobody {number}" for number in range(100))]
+@pytest.mark.parametrize(("tool", "argument"), [("describe_entities", "ids"), ("bfs_query", "seeds")])
+async def test_where_many_texts_are_wrong_none_of_those_behind_them_is_left_out_in_silence(
+    tool: str, argument: str
+) -> None:
+    hops = {"max_hops": 1} if tool == "bfs_query" else {}
+    texts = ["x:ann", *(f"Nobody {number}" for number in range(30)), "Ann Ley"]
     async with over(GRAPH, Profile(size=ROOM)) as gateway:
-        answer = await gateway.describe_entities(texts, explain=True)
-    assert [one.id for one in answer.result] == ["x:ann"]
-    assert answer.explain is not None
-    assert len(answer.explain.sent) < 100
-    assert (answer.warnings or [])[-1] == "ids: 16 more names like these."
+        with pytest.raises(InputError, match=f"{argument}: the last 11 entries were not read"):
+            await gateway.call(tool, {argument: texts, **hops})
 
 
 async def test_many_entities_of_a_name_are_counted_before_one_is_taken() -> None:
