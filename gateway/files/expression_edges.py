@@ -36,6 +36,7 @@ from gateway.files.class_expressions import (
 from gateway.files.expression_keys import ExpressionKeys
 from gateway.files.lists import Array, ArrayValue, ExpressionValue
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
+from gateway.files.property_paths import PATH, check_path
 from gateway.terms.iri import (
     ALL_DIFFERENT,
     CLOSED,
@@ -67,9 +68,9 @@ _TRUE = literal("true", f"{XSD}boolean")
 _UNCERTAIN = frozenset(map(node, (RESTRICTED, ONE_OF, NEGATED)))
 
 _CONTENT = frozenset(
-    node(f"{OWL}{name}") for name in ("propertyChainAxiom", "hasKey", "disjointUnionOf", "disjointWith")
+    [node(f"{OWL}{name}") for name in ("propertyChainAxiom", "hasKey", "disjointUnionOf", "disjointWith")] + [PATH]
 )
-"""Predicates of which lists and expressions are content."""
+"""Predicates of which lists, expressions and paths are content."""
 
 _ALL_DIFFERENT = {node(kind): node(predicate) for kind, predicate in ALL_DIFFERENT.items()}
 _MEMBERS = frozenset(map(node, TO_ALL_DIFFERENT))
@@ -128,7 +129,7 @@ def fold_expressions(triples: list[Terms], others: pyoxigraph.Store | None = Non
         triples: All triples of a graph in which a blank node or a part of a list is, each once.
         others: All other triples, of which those are stated that an expression is about; None where they are not known.
     """
-    if not any(predicate.startswith(_OF_OWL) for _, predicate, _ in triples):
+    if not any(predicate.startswith(_OF_OWL) or predicate == PATH for _, predicate, _ in triples):
         return Expressions(triples)
     return _Folder(triples, others).folded()
 
@@ -306,13 +307,18 @@ class _Folder:
         self._found.content += 1
 
     def _add_content(self, triple: Terms, stated: _ByAxiom) -> None:
-        """Add a list of parts, or an expression, as content."""
+        """Add a list of parts, an expression, or a path, as content."""
         subject, predicate, value = triple
         about = self._reader.about.get(value, {})
-        if _FIRST not in about and not is_expression(about):
+        if _FIRST not in about and not is_expression(about) and predicate != PATH:
             return
         try:
-            self._reader.members(value) if _FIRST in about else self._reader.expression(value)
+            if predicate == PATH:
+                check_path(value, self._reader)
+            elif _FIRST in about:
+                self._reader.members(value)
+            else:
+                self._reader.expression(value)
             array = self._array(value, predicate)
         except UnreadError:
             self._found.unread += 1

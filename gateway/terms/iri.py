@@ -296,6 +296,10 @@ REIFICATION = (RDF_REIFIES, RDF_SUBJECT, RDF_PREDICATE, RDF_OBJECT)
 EVIDENCE_MARKERS = (RDF_REIFIES, RDF_SUBJECT)
 """Predicates that only an evidence node has; its triples are not edges (docs/contract.md, "Nodes and edges")."""
 
+SHACL = "http://www.w3.org/ns/shacl#"
+SHACL_PATH = f"{SHACL}path"
+"""From a shape to its path: a predicate, or a list or blank node that says several."""
+
 EXPRESSION_PREDICATES = frozenset(
     f"{OWL}{name}"
     for name in (
@@ -310,7 +314,7 @@ INTERSECTION = f"{OWL}intersectionOf"
 
 INTO_EXPRESSIONS = frozenset(
     [f"{OWL}{name}" for name in ("intersectionOf", "unionOf", "oneOf", "disjointUnionOf", "hasKey")]
-    + [f"{OWL}propertyChainAxiom", "http://www.w3.org/ns/shacl#path"]
+    + [f"{OWL}propertyChainAxiom", SHACL_PATH]
 )
 """Predicates to a blank node that is a part of an expression, or a path, whatever has them."""
 

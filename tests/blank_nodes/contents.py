@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -271,7 +271,7 @@ class Contents:
     def __init__(self, expected: Expected, expand: Expand) -> None:
         self._expected = expected
         self._expand = expand
-        members = (member for arrays in expected.arrays.values() for array in arrays for member in array)
+        members = chain.from_iterable(map(_members, chain.from_iterable(expected.arrays.values())))
         self._iris = {str(node) for node in chain(expected.nodes, members) if isinstance(node, URIRef)}
         said = (value for of_node in expected.literals.values() for values in of_node.values() for value in values)
         self.in_languages = {_short(str(value)) for value in said if value.language}
@@ -384,6 +384,13 @@ class Contents:
     def _scalar(self, value: object) -> str:
         short = _scalar(value)
         return _UNCOMPARED if short in self.in_languages else short
+
+
+def _members(array: Array) -> Iterator["Term | Array"]:
+    for member in array:
+        yield member
+        if isinstance(member, tuple):
+            yield from _members(member)
 
 
 def positions(evidence: Mapping[str, Any] | None) -> frozenset[str]:

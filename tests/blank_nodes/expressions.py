@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
-from rdflib import OWL, RDF, RDFS, XSD, BNode, Literal, URIRef
+from rdflib import OWL, RDF, RDFS, SH, XSD, BNode, Literal, URIRef
 
 Expr: TypeAlias = tuple[Any, ...]
 """("name", term), ("data",), ("and" | "or" | "one", parts...), ("not", part), or (word, number, property, filler)."""
@@ -42,7 +42,8 @@ _DIFFERENT: Final = {
     OWL.AllDisjointProperties: OWL.propertyDisjointWith,
     OWL.AllDifferent: OWL.differentFrom,
 }
-_LISTED: Final = {OWL.propertyChainAxiom, OWL.hasKey, OWL.disjointUnionOf, OWL.disjointWith}
+_LISTED: Final = {OWL.propertyChainAxiom, OWL.hasKey, OWL.disjointUnionOf, OWL.disjointWith, SH.path}
+_OF_ONE_PATH: Final = {SH.inversePath, SH.zeroOrMorePath, SH.oneOrMorePath, SH.zeroOrOnePath}
 _MOST_DIFFERENT: Final = 200
 
 EXPRESSION: Final = ("expression",)
@@ -460,10 +461,13 @@ def _read_different(graph: _Graph, triple: Any, found: Reading, gone: set[Any], 
 def _read_listed(graph: _Graph, triple: Any, found: Reading, gone: set[Any], made_of: set[Any]) -> None:
     s, p, o = triple
     is_list = RDF.first in graph.of.get(o, {})
-    if not is_list and not graph.is_expression(o):
+    if not is_list and not graph.is_expression(o) and p != SH.path:
         return
     try:
-        graph.members(o) if is_list else graph.read(o)
+        if p == SH.path:
+            _read_path(graph, o)
+        else:
+            graph.members(o) if is_list else graph.read(o)
     except _NoRule:
         found.unread.append(f"{p}")
         return
@@ -474,10 +478,35 @@ def _read_listed(graph: _Graph, triple: Any, found: Reading, gone: set[Any], mad
         found.arrays[s, str(p)].append(_array(graph, o))
 
 
+def _read_path(graph: _Graph, node: Any, above: tuple[Any, ...] = ()) -> None:
+    """Check that a node is a property path of SHACL."""
+    if isinstance(node, URIRef):
+        return
+    if not isinstance(node, BNode) or node in above or len(above) > 50:
+        raise _NoRule
+    told = graph.told(node)
+    if RDF.first in told:
+        inner = graph.members(node)
+    elif len(told) == 1 and _OF_ONE_PATH & told.keys():
+        inner = list(told.values())
+    elif set(told) == {SH.alternativePath} and told[SH.alternativePath] != RDF.nil:
+        inner = graph.members(told[SH.alternativePath])
+    else:
+        raise _NoRule
+    for each in inner:
+        _read_path(graph, each, (*above, node))
+
+
 def _array(graph: _Graph, head: Any, of: Any = None) -> tuple[Any, ...]:
     """Return a list as content has it."""
     inner = graph.below(head, of)
-    return tuple(EXPRESSION if each in inner else each for each in graph.members(head))
+
+    def shown(each: Any) -> Any:
+        if each not in inner:
+            return each
+        return _array(graph, each, of) if RDF.first in graph.of[each] else EXPRESSION
+
+    return tuple(map(shown, graph.members(head)))
 
 
 def _say(ways: Sequence[_Way], found: Reading) -> None:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, cast
 
 import pyoxigraph
 from rdflib import BNode, Dataset, Graph, Literal, URIRef
-from rdflib.namespace import OWL, RDF, RDFS, XSD
+from rdflib.namespace import OWL, RDF, RDFS, SH, XSD
 from rdflib.plugins.serializers.nt import _quoteLiteral
 
 from tests.blank_nodes.oracle import FIRST, NIL, REST, Node, Term, Triple, triples_of
@@ -372,6 +372,39 @@ def _expressions(make: _Maker, dice: random.Random) -> None:
         make.add(node, dice.choice(PREDICATES), dice.choice(classes))
 
 
+@_in_one_file
+def _shapes(make: _Maker, dice: random.Random) -> None:
+    """Shapes of SHACL with property paths in each other, shared ones and some that are malformed."""
+    of_one = (SH.inversePath, SH.zeroOrMorePath, SH.oneOrMorePath, SH.zeroOrOnePath)
+
+    def path(depth: int = 0) -> Node:
+        roll = dice.random()
+        if roll < 0.4 or depth > 3:
+            return dice.choice(PREDICATES)
+        if roll < 0.6:
+            return make.items([path(depth + 1) for _ in range(dice.randint(2, 3))])
+        node = make.blank()
+        if roll < 0.75:
+            make.add(node, SH.alternativePath, make.items([path(depth + 1) for _ in range(dice.randint(2, 3))]))
+        else:
+            make.add(node, dice.choice(of_one), path(depth + 1))
+        if dice.random() < 0.03:
+            make.add(node, SAYS[1], Literal("a path that says more"))
+        return node
+
+    for number in range(4):
+        shape = URIRef(f"{X}shape{number}")
+        make.add(shape, RDF.type, SH.NodeShape)
+        shared = path()
+        for place in range(dice.randint(1, 3)):
+            of_property = make.blank() if dice.random() < 0.8 else make.iri()
+            make.add(shape, SH.property, of_property)
+            make.add(of_property, SH.path, shared if place == 0 or dice.random() < 0.2 else path())
+            make.add(of_property, SH.minCount, Literal(dice.randrange(3)))
+            if dice.random() < 0.5:
+                make.add(of_property, SH["class"], make.iri())
+
+
 def restriction_of(make: _Maker) -> BNode:
     """Add a restriction and return it."""
     node = make.blank()
@@ -546,7 +579,7 @@ KINDS: Final[dict[str, Callable[[random.Random], Iterator[Document]]]] = {
     made.__name__.removeprefix("_"): made
     for made in (
         *(_nests, _chain, _cycles, _siblings, _relations, _broken, _in_themselves, _lists, _nodes_in_lists, _shared),
-        *(_heads, _containers, _graphs, _documents, _expressions, _axioms, _ontology, _evidence, _everything),
+        *(_heads, _containers, _graphs, _documents, _expressions, _axioms, _ontology, _evidence, _everything, _shapes),
     )
 }
 

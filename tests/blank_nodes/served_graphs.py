@@ -22,6 +22,11 @@ EXPRESSIONS: Final[Mapping[str, DrawnGraph]] = {
     f"axioms{number}": drawn(list(KINDS).index("axioms") + number * KIND_COUNT) for number in range(4)
 }
 
+SHAPES: Final[Mapping[str, DrawnGraph]] = {
+    f"shapes{number}": drawn(list(KINDS).index("shapes") + number * KIND_COUNT) for number in range(3)
+}
+"""With paths that are too far from nodes with an IRI for engines without keys."""
+
 LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
 
 WEEK: Final = "@prefix ex: <http://e.org/> . ex:week ex:days ( ex:mon ex:tue ex:wed ) .\n"
@@ -49,7 +54,7 @@ NAMED: Final = {
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield the name of a file and its text."""
-    for name, graph in {**DRAWN, **EXPRESSIONS}.items():
+    for name, graph in {**DRAWN, **EXPRESSIONS, **SHAPES}.items():
         yield f"{name}.nt", graph.as_ntriples()
     yield "week.ttl", WEEK
     store = pyoxigraph.Store()

@@ -14,7 +14,7 @@ from gateway.settings.vocabulary import NodeSettings
 from tests.blank_nodes.graphs import DrawnGraph
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
-from tests.blank_nodes.served_graphs import DRAWN, EXPRESSIONS
+from tests.blank_nodes.served_graphs import DRAWN, EXPRESSIONS, SHAPES
 from tests.columns import Asked, Column, ColumnName, column_of
 from tests.harness.report import Report, Verdict
 from tests.servers.fuseki import FusekiServer, running_fuseki_in_memory
@@ -94,6 +94,15 @@ def test_class_expressions_of_an_endpoint_are_those_of_the_oracle(
         asyncio.run(asked(opened(column, name), graph, report))
     assert report.findings == []
     assert report.count(Verdict.RIGHT) > len(EXPRESSIONS)
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_paths_of_shapes_of_an_endpoint_are_those_of_the_oracle(engine: Engine, small_graphs: SmallGraphs) -> None:
+    column, report = small_graphs(engine), Report()
+    for name, graph in SHAPES.items():
+        asyncio.run(asked(opened(column, name), graph, report))
+    assert report.findings == []
+    assert report.count(Verdict.RIGHT) > len(SHAPES)
 
 
 async def ids_near(gateway: Gateway, graph: DrawnGraph) -> tuple[frozenset[str], bool]:

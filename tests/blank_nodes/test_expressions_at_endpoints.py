@@ -13,7 +13,7 @@ from tests.examples import some
 
 pytestmark = pytest.mark.anyio
 
-_OWL: Final = "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+_OWL: Final = "@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix sh: <http://www.w3.org/ns/shacl#> . "
 
 _SOME: Final = "[ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:b ]"
 
@@ -67,6 +67,12 @@ GRAPHS: Final = {
     "disjoint union": "x:a owl:disjointUnionOf ( x:b x:c ) . x:b x:q x:c .",
     "annotation of no axiom": f"x:a rdfs:subClassOf x:c . {_OF_SOME}",
     "two annotations of an axiom": f"x:a rdfs:subClassOf {_SOME} . {_OF_SOME} {_OF_SOME.replace('P1', 'P2')}",
+    "path": "x:a sh:path [ sh:inversePath x:q ] ; sh:class x:c . x:b x:q x:c .",
+    "path of several": "x:a sh:path ( x:q [ sh:alternativePath ( x:q ( x:q x:p ) ) ] ) . x:b x:q x:c .",
+    "paths that share one": "x:a sh:path ( x:q _:p ) . x:b sh:path _:p . _:p sh:zeroOrMorePath x:q .",
+    "path that something refers to": "x:a sh:path _:p . x:b x:q _:p . _:p sh:inversePath x:q .",
+    "path that is none": "x:a sh:path [ sh:inversePath x:b ; x:q x:c ] .",
+    "path in itself": "x:a sh:path _:p . _:p sh:inversePath _:p . x:a x:q x:b .",
     "no rule": "x:a rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:b ; x:q x:c ] .",
 }
 
@@ -262,6 +268,15 @@ async def test_nodes_of_which_expressions_may_say_a_property_are_not_left_out_of
 
 
 _SELF: Final = "[ owl:onProperty x:p ; owl:hasSelf true ]"
+
+
+async def test_the_paths_of_a_shape_leave_nothing_unread() -> None:
+    path = "( x:q [ sh:alternativePath ( x:q [ sh:inversePath x:p ] ) ] )"
+    async with served(f"{_OWL} x:a sh:property [ sh:path {path} ; sh:class x:c ] .") as (gateway, _):
+        answer = await gateway.bfs_query(["x:c"], 2)
+    assert answer.complete
+    (said,) = (node.metadata or {} for node in answer.nodes if node.id.startswith("_:"))
+    assert said["sh:path"] == [["x:q", {"sh:alternativePath": [["x:q", {"sh:inversePath": "x:p"}]]}]]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -210,10 +210,13 @@ def test_numbers_within_groups_agree_with_each_other(write: Write) -> None:
         ("x:c rdfs:subClassOf [ owl:onProperties ( x:p x:q ) ; owl:someValuesFrom x:d ] .", 3),
         ("x:c rdfs:subClassOf [ owl:onProperty x:p ; owl:someValuesFrom x:d ; x:note 1 ] .", 1),
         ("x:c rdfs:subClassOf _:r . _:r owl:onProperty x:p ; owl:someValuesFrom _:r .", 1),
-        ("x:s sh:path [ sh:inversePath x:p ] .", 1),
+        ("x:s sh:path [ sh:inversePath x:p ; x:note 1 ] .", 1),
+        ("x:s sh:path ( x:p _:a ) . _:a sh:inversePath _:a .", 3),
+        ("x:s sh:path [ sh:alternativePath () ] .", 1),
+        ("x:s sh:path [ sh:inversePath 'a text' ] .", 1),
     ],
 )
-def test_expressions_that_fit_no_rule_and_paths_stay_what_they_are(write: Write, expression: str, left: int) -> None:
+def test_expressions_and_paths_that_fit_no_rule_stay_what_they_are(write: Write, expression: str, left: int) -> None:
     graph = load_files([write("a.ttl", HEADER + expression)])
     assert labels(graph) == left
     assert len(ids(graph)) == 0

@@ -246,6 +246,28 @@ async def test_what_is_no_edge_is_content_of_the_description_and_complete(
     assert (answer.edge_count, answer.complete) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("( x:p x:q )", [["x:p", "x:q"]]),
+        ("[ sh:inversePath x:p ]", {"sh:inversePath": "x:p"}),
+        ("[ sh:zeroOrMorePath ( x:p x:q ) ]", {"sh:zeroOrMorePath": [["x:p", "x:q"]]}),
+        (
+            "( x:p [ sh:alternativePath ( x:q [ sh:oneOrMorePath x:p ] ) ] )",
+            [["x:p", {"sh:alternativePath": [["x:q", {"sh:oneOrMorePath": "x:p"}]]}]],
+        ),
+    ],
+)
+async def test_a_path_of_shacl_is_content_of_its_shape(over_file: Open, path: str, content: Any) -> None:
+    shapes = f"@prefix sh: <http://www.w3.org/ns/shacl#> . x:S sh:property [ sh:path {path} ; sh:class x:C ] ."
+    async with over_file(shapes) as gateway:
+        (shape,) = (await gateway.bfs_query(["x:C"], 1)).nodes[1:]
+        written = (await gateway.describe_entity(shape.id)).as_json()
+        answer = await gateway.bfs_query(["x:S", "x:p"], 3)
+    assert (written["sh:path"], written["complete"]) == (content, True)
+    assert (answer.edge_count, answer.complete) == (2, True)
+
+
 UNIONS = "x:C a owl:Class ; owl:disjointUnionOf ( x:A x:B ) . x:D a owl:Class ; owl:disjointUnionOf ( x:A ) ."
 PARTS = "x:A a owl:Class ; rdfs:subClassOf x:D . x:B a owl:Class ; rdfs:label 'a part' ."
 ODD = "x:E a owl:Class ; owl:disjointUnionOf 'a text' ."
