@@ -69,6 +69,32 @@ async def test_an_answer_is_that_about_a_file_or_is_not_complete(name: str, tmp_
                 assert one == other, (engine, question)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("graph", "count"),
+    [
+        ("x:o a x:T ; x:p () ; x:q x:a .", 1),
+        ("x:o a x:T ; x:p () , x:a ; x:q () .", 1),
+        ("x:o a x:T ; rdf:first x:a ; rdf:rest () .", 1),
+        ("x:o a x:T ; rdf:_1 x:a ; rdf:_2 x:b ; rdf:_3 x:a .", 2),
+        ("x:o a x:T . x:l rdf:first x:o ; rdf:rest () . x:r x:p x:l .", 1),
+    ],
+)
+async def test_a_hit_has_as_many_edges_as_its_node(engine: EngineName, graph: str, count: int) -> None:
+    async with served(f"{graph} x:other a x:T .", engine=engine) as (gateway, _):
+        hits = (await gateway.search_entities(node_types=["x:T"])).result
+        answer = await gateway.bfs_query(["x:o"], 1, max_degree=count)
+    assert {hit.id: hit.edges for hit in hits} == {"x:o": count, "x:other": 0}
+    assert (answer.edge_count, answer.complete) == (count, True)
+
+
+async def test_a_blank_node_with_an_empty_list_has_no_edge_to_that() -> None:
+    nodes = "x:a x:not [ x:none () ; x:q x:b ] , [ x:q x:b ]"
+    async with served(f"{nodes} .") as (gateway, _):
+        hits = (await gateway.search_entities(node_types=["(x:not)"])).result
+    assert [hit.edges for hit in hits] == [2, 2]
+
+
 async def test_a_schema_with_lists_says_that_it_does_not_count_their_members() -> None:
     async with served(GRAPHS["container"]) as (gateway, _):
         schema = await gateway.describe_schema(all=True)

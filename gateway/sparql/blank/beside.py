@@ -10,11 +10,14 @@ from gateway.graph.call import Call
 from gateway.graph.values import Degree, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.contents import BlankEnds, blank_ends_in, read_beside
+from gateway.sparql.blank.list_probe import NUMBERED
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.edges import edges_reader
+from gateway.sparql.degrees import DegreeReader
+from gateway.sparql.edges import EdgeReader, edges_reader
 from gateway.sparql.rule import EdgeRule, selected_predicates, selection_parameters
 from gateway.sparql.table import Table, integer, iri, read
+from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST
 
 _SCAN: Final = 20_000
 """Edges with a blank node that are counted in one query."""
@@ -123,3 +126,19 @@ class BesideReader:
             beside=selected_predicates(selection),
         )
         return await query.run(ids, call)
+
+
+_PARTS: Final = (RDF_FIRST, RDF_REST, *NUMBERED)
+"""Predicates of cells and containers, which may have an IRI."""
+
+
+async def beside_lists(
+    nodes: Sequence[Iri], edges: EdgeReader, degrees: DegreeReader, selection: EdgeSelection, call: Call
+) -> dict[Iri, int]:
+    """Return those of some nodes with an IRI whose edges lists change, with how many triples lead to empty lists."""
+    parts = await degrees.degrees(nodes, 1, call, selection=EdgeSelection(_PARTS, _PARTS))
+    found = {node: 0 for node, one in parts.items() if one.count or not one.mark.whole}
+    if selection.outgoing != ():
+        read = await edges.among(nodes, frozenset((RDF_NIL,)), call, predicates=selection.outgoing)
+        found |= {node: len(one.edges) for node, one in read.items() if one.edges or not one.mark.whole}
+    return found

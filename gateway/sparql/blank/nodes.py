@@ -46,6 +46,7 @@ from gateway.graph.values import (
 )
 from gateway.graph.walks import Ends, Step, Walk
 from gateway.settings.profile import Profile
+from gateway.sparql.blank.beside import beside_lists
 from gateway.sparql.blank.edges import capped, degree_of, is_to_empty_list
 from gateway.sparql.blank.evidence import BlankEvidence
 from gateway.sparql.blank.joining import BlankJoiner
@@ -213,18 +214,23 @@ class BlankNodes:
         self, ids: Sequence[Iri], at_most: int, call: Call, *, selection: EdgeSelection = ALL_EDGES
     ) -> Mapping[Iri, Degree]:
         """Count the edges of each node; see `GraphStore.degrees`."""
-        if not await self._lookup.have_keys(call):
+        if not await self._lookup.read_lists(call):
             return await self._named.degrees.degrees(ids, at_most, call, selection=selection)
-        named, blank = apart(ids)
+        named, blank = await self._split(ids, call)
         found = dict(await self._named.degrees.degrees(named, at_most, call, selection=selection) if named else {})
-        uncertain = [node for node in named if found[node].mark.whole and found[node].count <= at_most]
-        if uncertain and self._lookup.are_there is not False:
-            beside = await self._joiner.beside_blank_nodes(
-                uncertain, await self._joiner.with_cells(selection, call), call
-            )
-            around = await self.edges(beside, call, selection=selection, per_id=at_most) if beside else {}
-            found |= {node: degree_of(one, at_most) for node, one in around.items()}
+        counted = [node for node in named if found[node].mark.whole]
+        uncertain = [node for node in counted if found[node].count <= at_most]
+        beside: dict[Iri, int] = {}
+        if counted and await self._lookup.have_lists(call):
+            beside = await beside_lists(counted, self._named.edges, self._named.degrees, selection, call)
+        most = at_most + max(beside.values(), default=0)
+        if uncertain and self._lookup.are_there is not False and await self._lookup.have_keys(call):
+            wide = await self._joiner.with_cells(selection, call)
+            beside |= dict.fromkeys(await self._joiner.beside_blank_nodes(uncertain, wide, call), 0)
+        around = await self.edges([*beside], call, selection=selection, per_id=most) if beside else {}
+        found |= {node: degree_of(one, at_most) for node, one in around.items()}
         around = await self._lookup.around(blank, selection, call)
+        around = await self._lookup.without_empty_lists(around, call)
         found |= {node: degree_of(capped(one, at_most), at_most) for node, one in around.items()}
         return {node: found[node] for node in ids}
 
