@@ -425,23 +425,20 @@ class BlankNodes:
         if any(map(_is_about_lists, walk)) and await self.has_lists(call):
             unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
             found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
-        if await self.may_say([walk], call):
-            fault = EndpointFault("Walks through class expressions are not read at an endpoint.")
+        if await self.say_types_on(walk, call):
+            fault = EndpointFault("Types that class expressions say are not read at an endpoint.")
             found = {
                 node: replace(one, mark=Mark(fault, at_least=len(one.ends))) if one.mark.whole else one
                 for node, one in found.items()
             }
         return found
 
-    async def may_say(self, walks: Sequence[Walk], call: Call) -> bool:
-        """Return whether class expressions may say what some walks lead to."""
-        if not await self._lookup.read_lists(call):
-            return False
-        steps = [step for walk in walks for step in walk]
-        if any(step.predicates == "type" for step in steps) and await self._joiner.say_types(call):
-            return True
-        predicates = {one for step in steps if isinstance(step.predicates, tuple) for one in step.predicates}
-        return await self.may_say_edges(sorted(predicates), call)
+    async def say_types_on(self, walk: Walk, call: Call) -> bool:
+        """Return whether class expressions may say types to which a walk leads."""
+        types = frozenset(self._named.nodes.type_predicates)
+        predicates = [step.predicates for step in walk]
+        leads = any(one == "type" if isinstance(one, str) else not types.isdisjoint(one) for one in predicates)
+        return leads and await self.say_types(call)
 
     async def may_say_edges(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether class expressions may say edges of some predicates."""
@@ -453,7 +450,7 @@ class BlankNodes:
 
     async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
         """Return whether a query of a whole walk may miss ends: lists, expressions, or types of blank nodes."""
-        return await self._steps.is_read_by_steps(walk, call) or await self.may_say([walk], call)
+        return await self._steps.is_read_by_steps(walk, call) or await self.say_types_on(walk, call)
 
     async def _existing(
         self,

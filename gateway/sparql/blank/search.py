@@ -189,13 +189,13 @@ class BlankSearch:
         return found
 
     async def _may_miss(self, selection: Selection, call: Call) -> bool:
-        """Return whether class expressions may say what a query selects by."""
+        """Return whether class expressions may say the types that a query selects by."""
         reached = [one.removeprefix(REACHED_BY) for one in selection.types if is_reached_by(one)]
         if selection.types and (await self._blank.say_types(call) or await self._blank.may_say_edges(reached, call)):
             return True
         walks = [one.walk for one in selection.conditions]
         walks += [selection.order.walk] if selection.order is not None else []
-        return await self._blank.may_say(walks, call)
+        return any([await self._blank.say_types_on(one, call) for one in walks])
 
     async def _select(self, selection: Selection, call: Call) -> Selected:
         named = self._with_iri(selection.types)

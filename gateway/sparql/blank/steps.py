@@ -16,7 +16,7 @@ from gateway.errors import BudgetSpent, EndpointFault, Fault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
-from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
+from gateway.graph.values import WHOLE, Description, EdgeSelection, Iri, Mark
 from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
@@ -191,9 +191,14 @@ class StepReader:
         predicates = {predicate for steps in self._walks.combinations(walk) for predicate, _ in steps}
         return await self._lookup.lists_are_behind(predicates, call)
 
+    async def _may_say(self, walk: Walk, call: Call) -> bool:
+        """Return whether class expressions may say edges or content by which a walk leads on."""
+        named = {one for step in walk if isinstance(step.predicates, tuple) for one in step.predicates}
+        return await self._joiner.may_say(sorted(named.difference(self._types)), call)
+
     async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
-        """Return whether a query of a whole walk may miss ends: members of lists, or types of blank nodes."""
-        if await self.lists_behind(walk, call):
+        """Return whether a query of a whole walk may miss ends: of lists and expressions, or types of blank nodes."""
+        if await self.lists_behind(walk, call) or await self._may_say(walk, call):
             return True
         may_be_blank = self._lookup.are_there is not False and await self._lookup.have_keys(call)
         return may_be_blank and bool(self._before_types(walk))
@@ -211,7 +216,7 @@ class StepReader:
     async def ends(self, ids: Sequence[Iri], walk: Walk, call: Call, *, ways: bool = False) -> Mapping[Iri, Ends]:
         """Return where a walk ends that begins at each node, which is no walk to every literal."""
         named, blank = apart(ids)
-        has_lists = await self.lists_behind(walk, call)
+        has_lists = await self.lists_behind(walk, call) or await self._may_say(walk, call)
         found: dict[Iri, Ends] = {}
         if named and not has_lists:
             found |= await self._walks.ends(named, walk, call, ways=ways)
@@ -268,13 +273,17 @@ class StepReader:
         keys |= {cell: None for one in said.values() for cell in one.cells}
         known = await self._lookup.known(keys, call)
         led = {node: _resolved(said[node], step, known) for node in nodes}
-        if not await self._lookup.have_lists(call):
-            return led
-        if step.is_inverse:
+        may_be_said = await self._joiner.may_say([step.predicate], call)
+        has_lists = await self._lookup.have_lists(call)
+        if may_be_said or (has_lists and step.is_inverse):
+            await self._add_said(named, led, step, call)
+        if may_be_said:
+            for node in blank:
+                led[node].doubt()
+        if has_lists and step.is_inverse:
             for node in blank:
                 _add_owners(led[node], said[node], step, known)
-            await self._add_owners_of_named(named, led, step, call)
-        elif step.predicate != RDF_REST:
+        elif has_lists and step.predicate != RDF_REST:
             for one in led.values():
                 if RDF_NIL in one.ends:
                     del one.ends[RDF_NIL]
@@ -333,15 +342,24 @@ class StepReader:
         )
         return await query.run(nodes, call)
 
-    async def _add_owners_of_named(
-        self, nodes: Sequence[Iri], led: Mapping[Iri, _Led], step: _Step, call: Call
-    ) -> None:
-        """Add the owners of the lists in which some nodes are, by the predicate of a step."""
-        selection = EdgeSelection((), (step.predicate,))
+    async def _add_said(self, nodes: Sequence[Iri], led: Mapping[Iri, _Led], step: _Step, call: Call) -> None:
+        """Add what lists and expressions say of some nodes by the predicate of a step: edges, and content."""
+        selection = (
+            EdgeSelection((step.predicate,), ()) if not step.is_inverse else EdgeSelection((), (step.predicate,))
+        )
         for node, around in (await self._joiner.of_lists(nodes, {}, selection, call)).items():
-            led[node].ends |= dict.fromkeys(edge.subject for edge in around.edges)
-            if led[node].mark.whole and not around.mark.whole:
-                led[node].mark = around.mark
+            one = led[node]
+            one.ends |= dict.fromkeys(edge.subject if step.is_inverse else edge.object for edge in around.edges)
+            if around.blank_edges or not around.mark.whole:
+                one.doubt()
+        if step.is_inverse:
+            return
+        described = dict.fromkeys(nodes, Description())
+        for node, said in (await self._joiner.without_nodes(described, call, contents=False)).items():
+            values = said.properties.get(step.predicate, ())
+            led[node].ends |= dict.fromkeys(one for one in values if isinstance(one, Literal))
+            if not said.mark.whole:
+                led[node].doubt()
 
 
 def _resolved(said: _Said, step: _Step, known: Known) -> _Led:
@@ -357,7 +375,7 @@ def _resolved(said: _Said, step: _Step, known: Known) -> _Led:
             led.blank += 1
         elif end.value in known.ids:
             led.ends[known.ids[end.value]] = None
-        elif not step.is_inverse and (lists := known.lists.get(end.value)) and not lists.are_expressions:
+        elif not step.is_inverse and (lists := known.lists.get(end.value)):
             if id(lists) not in added:
                 added.add(id(lists))
                 _add_members(led, said.owner, lists, step, known)
@@ -376,7 +394,8 @@ def _add_members(led: _Led, owner: Iri, lists: Lists, step: _Step, known: Known)
     made = [as_edge(one, known.ids) for one in edges]
     led.ends |= dict.fromkeys(edge.object for edge in made if edge is not None)
     led.ends |= dict.fromkeys(value.literal(known.ids) for value in values)
-    if None in made or not (made or values):
+    # What an expression says may be edges of other predicates alone.
+    if None in made or not (made or values or lists.are_expressions):
         led.doubt()
 
 
