@@ -136,7 +136,8 @@ class ValueTally:
         kind = kind_of(literal)
         self.kinds[kind] += 1
         self.has_lists = self.has_lists or literal.datatype == ARRAY
-        key_of = _KEYS.get(kind)
+        # How a list is written is for the gateway alone.
+        key_of = None if literal.datatype == ARRAY else _KEYS.get(kind)
         key = None if key_of is None else key_of(literal)
         if key is None or key_of is None:
             return

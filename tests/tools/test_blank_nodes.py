@@ -174,6 +174,14 @@ async def test_the_schema_counts_blank_nodes_and_says_what_a_type_in_parentheses
     assert "_" not in schema.prefixes
 
 
+async def test_the_schema_shows_no_list_of_values_as_it_is_written_inside(over_file: Open) -> None:
+    async with over_file("x:a rdfs:label 'A' ; x:scores ( 3 x:b 5 ) , ( 1 2 ) .") as gateway:
+        schema = await gateway.describe_schema()
+    written = schema.model_dump_json()
+    assert "x:scores" in written
+    assert "[{" not in json.dumps(schema.model_dump(mode="json")["values"])
+
+
 async def test_an_id_that_means_no_node_is_missing(over_file: Open) -> None:
     async with over_file(RELATIONS) as gateway:
         answer = await gateway.bfs_query(["x:aspirin", "_:aaaaaaaaaa"], 1)
