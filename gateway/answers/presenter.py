@@ -517,7 +517,7 @@ def _without_names(asked: Steps) -> list[Any]:
 async def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
     """Return whether all that is left is a seed and one relation of it, in one direction, or edges that were chosen."""
     arguments, whole = question.arguments, left.whole
-    if not isinstance(arguments, BfsQuery) or not left.edges:
+    if not isinstance(arguments, BfsQuery) or not left.edges or _are_types_asked(arguments):
         return False
     are_chosen = bool(arguments.only_predicates)
     # Besides a loop of the seed, each node has one edge.

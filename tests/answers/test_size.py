@@ -602,6 +602,15 @@ async def test_a_page_that_has_one_relation_of_several_tells_types_and_counts() 
     assert (page["node_count"], page["types"], page["nodes"]) == (5, "x:A", {"x:S": [{"x:s": {}}]})
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("asked_types", [{"show": "types"}, {"only_node_types": ["x:T", "x:U"]}])
+async def test_chosen_edges_with_a_loop_leave_out_no_type_that_was_asked_for(asked_types: Json) -> None:
+    arguments = {"seeds": ["x:a"], "max_hops": 2, "only_predicates": ["x:p"], **asked_types}
+    async with over("x:a a x:T ; x:p x:b . x:b a x:U ; x:p x:b .", Profile()) as gateway:
+        page = await asked(gateway, "bfs_query", arguments, "compact")
+    assert {node["id"]: node["entity_type"] for node in expand(page)["nodes"]} == {"x:a": "x:T", "x:b": "x:U"}
+
+
 def spokes(count: int) -> str:
     return " ".join(f"x:hub x:p{number % 7} x:spoke{number:04} ." for number in range(count))
 
