@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gateway import messages
 from gateway.answers.metadata import MetadataBuilder
-from gateway.answers.names import Labeller, PageNames
+from gateway.answers.names import Labeller, PageNames, Spared
 from gateway.answers.shape import Shape
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.graph.call import Call, Deadline
@@ -134,6 +134,7 @@ class Question:
         limit: Bytes that the answer may have.
         names: The names of nodes on the page, as far as they have been read.
         call: The call.
+        spared: The warnings that are needless on a page that shows what they say.
     """
 
     arguments: TraversalArguments
@@ -147,6 +148,7 @@ class Question:
     names: PageNames
     call: Call
     members: MemberQuestion = NOTHING_ASKED
+    spared: Spared = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

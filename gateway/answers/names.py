@@ -21,9 +21,12 @@ from gateway.graph.values import Iri, NodeFacts
 from gateway.members.sides import split_steps
 from gateway.schema.view import LONGEST_LABEL, SchemaView
 from gateway.settings.profile import Profile
-from gateway.terms.names import cut
+from gateway.terms.names import cut, fold
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.topology import Topology
+
+Spared = Mapping[str, tuple[Iri, str]]
+"""Warnings that a name was taken for an ID, each with the node and the name beside which it is needless."""
 
 _NO_FACTS: Mapping[Iri, NodeFacts] = {}
 
@@ -325,3 +328,10 @@ def shown_name(facts: NodeFacts) -> str | None:
 
 def _is_spent(facts: NodeFacts) -> bool:
     return isinstance(facts.mark.fault, BudgetSpent | DeadlinePassed)
+
+
+def needed(warnings: Iterable[str], spared: Spared, nodes: Iterable[PageNode]) -> list[str]:
+    """Return the warnings without those that nodes make needless: they show the ID with the very name."""
+    names = {node.iri: node.name if node.metadata is None else node.metadata.name for node in nodes if node.row is None}
+    needless = {told for told, (iri, text) in spared.items() if fold(names.get(iri) or "") == fold(text)}
+    return [warning for warning in warnings if warning not in needless]

@@ -16,7 +16,7 @@ from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.list_order import positions_of
 from gateway.answers.metadata import MetadataBuilder
-from gateway.answers.names import Labeller, Labels, MentionedIds, shown_name
+from gateway.answers.names import Labeller, Labels, MentionedIds, needed, shown_name
 from gateway.answers.page import (
     Header,
     IdList,
@@ -489,6 +489,8 @@ class Presenter:
             if excess <= 0:
                 return page
             if window.is_smallest:
+                # The name of the one node may be cut.
+                page.header.warnings = [*header.warnings, *window.warnings]
                 limit_subgraph_page(page, limit, shape)
                 return page
             # What is measured one by one may take more together: less of it is left out than is too much.
@@ -575,8 +577,9 @@ def _page(
     next_offset = end if end < count or is_split else None
     is_all = not arguments.offset and next_offset is None
     said = shown if is_all else header
+    warnings = needed(header.warnings, question.spared, window.nodes)
     page = SubgraphPage(
-        replace(said, warnings=[*header.warnings, *window.warnings], degraded={**header.degraded, **window.degraded}),
+        replace(said, warnings=[*warnings, *window.warnings], degraded={**header.degraded, **window.degraded}),
         window.nodes,
         window.edges,
         next_offset=next_offset,

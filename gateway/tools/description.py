@@ -14,7 +14,7 @@ from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
 from gateway.answers.list_order import orders_of
 from gateway.answers.metadata import MetadataBuilder
-from gateway.answers.names import Labeller, Labels, MentionedIds
+from gateway.answers.names import Labeller, Labels, MentionedIds, needed
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, Instances, PageNode, first_languages
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
 from gateway.answers.shape import Shape
@@ -250,7 +250,8 @@ class EntityDescriber:
         read = await self._id_reader.read("id", [arguments.id], call)
         (iri,) = read.iris
         found, notes = await self._look_up([iri], call)
-        notes.warnings += read.warnings(self._prefixes, are_named=shape.names_stubs)
+        notes.warnings += read.warnings(self._prefixes)
+        spared = read.spared(self._prefixes) if shape.names_stubs else {}
         entity = found[iri]
         if isinstance(entity, Fault):
             raise entity
@@ -266,7 +267,7 @@ class EntityDescriber:
             return EntityPage(
                 shown[0],
                 complete=is_complete,
-                warnings=list(warnings),
+                warnings=needed(warnings, spared, shown),
                 degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
                 labels=labels.of(mentioned),
                 coined=self._prefixes.coined_in_answer,
@@ -282,7 +283,8 @@ class EntityDescriber:
         """
         read = await self._id_reader.read("ids", arguments.ids, call, leaves_out=True)
         found, notes = await self._look_up(read.distinct, call)
-        notes.warnings += read.warnings(self._prefixes, are_named=shape.names_stubs)
+        notes.warnings += read.warnings(self._prefixes)
+        spared = read.spared(self._prefixes) if shape.names_stubs else {}
         faults = [fault for fault in found.values() if isinstance(fault, Fault)]
         if len(faults) == len(found):
             raise faults[0]
@@ -306,7 +308,7 @@ class EntityDescriber:
                 not_found=IdList(list(not_found)),
                 failed=IdList(list(failed)),
                 remaining=IdList([entity.id for entity in others]),
-                warnings=list(warnings),
+                warnings=needed(warnings, spared, shown),
                 degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
                 labels=labels.of(mentioned),
                 coined=self._prefixes.coined_in_answer,

@@ -71,13 +71,11 @@ class NamedEntity:
         iri: The entity.
         name: Its name, if the text is another one.
         others: The other entities of this name, for a sentence; empty where there are none.
-        is_label: Whether the text is the name that answers show beside its ID.
     """
 
     iri: Iri
     name: str = ""
     others: str = ""
-    is_label: bool = False
 
 
 @dataclass(slots=True)
@@ -101,20 +99,22 @@ class ReadIds:
         """The entities, each once."""
         return list(dict.fromkeys(self.iris))
 
-    def warnings(self, prefixes: PrefixMap, *, are_named: bool = False) -> list[str]:
-        """Return a sentence for each name, and for what is left out.
-
-        Args:
-            prefixes: The prefixes of IDs.
-            are_named: Whether the answer shows the entities with their names. One that alone has its name needs no
-                sentence then.
-        """
-        named = [
-            taken_for(quoted(text), prefixes.in_prose(one.iri), quoted(one.name) if one.name else "", one.others)
-            for text, one in self.names.items()
-            if one.others or not (are_named and one.is_label)
-        ]
+    def warnings(self, prefixes: PrefixMap) -> list[str]:
+        """Return a sentence for each name, and for what is left out."""
+        named = [_taken(text, one, prefixes) for text, one in self.names.items()]
         return [*named, *first_warnings(self.argument, [messages.left_out(error) for error in self.wrong])]
+
+    def spared(self, prefixes: PrefixMap) -> Mapping[str, tuple[Iri, str]]:
+        """Return the sentences that are needless beside an entity with the very name, with that entity and name."""
+        return {
+            _taken(text, one, prefixes): (one.iri, text)
+            for text, one in self.names.items()
+            if not (one.name or one.others)
+        }
+
+
+def _taken(text: str, one: NamedEntity, prefixes: PrefixMap) -> str:
+    return taken_for(quoted(text), prefixes.in_prose(one.iri), quoted(one.name) if one.name else "", one.others)
 
 
 def given_iris(arguments: Arguments, prefixes: PrefixMap) -> frozenset[Iri]:
@@ -267,16 +267,16 @@ class IdReader:
             page = await search(SearchEntities(query=name, limit=MAX_HITS))
             exact = self._exact(name, page)
         if len(exact) == 1 and self._is_only(page):
-            return self._taken(name, exact[0], "")
+            return self._taken(exact[0], "")
         degrees = await self._degrees(exact, call)
         if self._is_only(page) and (most := _standing_out(_likeliest(name, exact), degrees)) is not None:
             others = [hit for hit in exact if hit is not most]
-            return self._taken(name, most, _listed(name, others, page, degrees))
+            return self._taken(most, _listed(name, others, page, degrees))
         raise self._unresolved(no_id, page, exact, degrees) from no_id
 
-    def _taken(self, name: str, hit: PageHit, others: str) -> NamedEntity:
+    def _taken(self, hit: PageHit, others: str) -> NamedEntity:
         shown = hit.name if hit.match == "alias" else ""
-        return NamedEntity(self._prefixes.expand(hit.id), shown, others, is_label=fold(hit.name) == fold(name))
+        return NamedEntity(self._prefixes.expand(hit.id), shown, others)
 
     async def _degrees(self, hits: Sequence[PageHit], call: Call) -> Mapping[str, Degree]:
         """Return how many edges entities of one name have, by their IDs; of one alone, that is not asked."""

@@ -133,9 +133,8 @@ class Traverser:
         await slices.end_one()
         other_way = [self._other_way(seed, steering, *found) for seed, found in topology.other_way.items()]
         is_alone = isinstance(arguments, IntersectSubgraphs) and len(seeds) == 1
-        shows_seeds = not members.is_of_members and self._names_seeds(arguments, shape)
         warnings = [
-            *read.warnings(self._prefixes, are_named=shows_seeds and set(resolved.seeds) == set(read.iris)),
+            *read.warnings(self._prefixes),
             *resolved.warnings,
             *([one_seed_only(self._prefixes.in_prose(seeds[0]), hops)] if is_alone else []),
             *(self._redirects.doubts(resolved, topology) if resolved.unread else []),
@@ -144,7 +143,10 @@ class Traverser:
             *members.warnings,
             *other_way[:_WARNED],
         ]
-        question = Question(arguments, seeds, steering, known, filters, warnings, shape, limit, names, call, members)
+        spared = read.spared(self._prefixes) if shape.names_stubs else {}
+        question = Question(
+            arguments, seeds, steering, known, filters, warnings, shape, limit, names, call, members, spared
+        )
         page = await self._presenter.present(question, topology)
         if explores and page.next_offset is not None:
             page.header.warnings.append(FOLLOW_ONE)
@@ -189,11 +191,6 @@ class Traverser:
         if any(steering.lists):
             filters = replace(filters, has_details=False)
         return known, filters, steering, notes
-
-    def _names_seeds(self, arguments: TraversalArguments, shape: Shape) -> bool:
-        """Return whether an answer surely shows the seeds, with their names."""
-        has_names = shape.names_stubs and (self._profile.names.on_stubs or not arguments.topology_only)
-        return has_names and isinstance(arguments, BfsQuery) and not arguments.offset
 
     def _other_way(self, seed: Iri, steering: Steering, other: EdgeSelection, degree: Degree) -> str:
         """Return a warning: a seed has edges in the direction that was not asked for."""

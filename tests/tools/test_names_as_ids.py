@@ -12,6 +12,7 @@ from mcp import Client
 from gateway.answers.models import Answer, CompactAnswer, SearchResult
 from gateway.arguments import MAX_HITS
 from gateway.errors import EndpointFault, Fault, GatewayError, InputError
+from gateway.escaping import json_text
 from gateway.graph.values import Hits
 from gateway.server.app import build
 from gateway.settings.endpoint import EndpointSettings
@@ -81,7 +82,8 @@ async def test_the_name_of_one_entity_is_taken_for_its_id_with_a_warning(
         ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "topology_only": True}, True),
         ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "offset": 1}, True),
         ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "values": ["type"]}, True),
-        ("intersect_subgraphs", {"seeds": ["ann ley", "bob"], "k": 1}, True),
+        ("intersect_subgraphs", {"seeds": ["ann ley", "x:cid"], "k": 1}, True),
+        ("intersect_subgraphs", {"seeds": ["ann ley", "bob"], "k": 1}, False),
     ],
 )
 async def test_a_compact_answer_that_shows_the_very_name_does_not_say_what_it_was_taken_for(
@@ -91,6 +93,60 @@ async def test_a_compact_answer_that_shows_the_very_name_does_not_say_what_it_wa
         answer = (await gateway.call(tool, arguments, shape="compact")).as_json()
     told = [text for text in answer.get("warnings", []) if "is x:ann" in text]
     assert bool(told) == is_told
+
+
+MANY = "".join(
+    f"x:m{number} a x:Person ; rdfs:label 'Member {number}' ; rdfs:comment '{'long ' * 60}' . "
+    f"x:m{number} x:knows x:m{number + 1} .\n"
+    for number in range(12)
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("describe_entities", {"ids": [f"member {number}" for number in range(12)], "max_tokens": 400}),
+        ("bfs_query", {"seeds": [f"member {number}" for number in range(12)], "max_hops": 1, "limit": 3}),
+    ],
+)
+async def test_of_what_is_not_on_the_page_it_says_what_each_name_was_taken_for(
+    tool: str, arguments: dict[str, Any]
+) -> None:
+    async with over(MANY, Profile()) as gateway:
+        answer = json_text((await gateway.call(tool, arguments, shape="compact")).as_json())
+    for number in range(12):
+        is_shown, is_told = f"x:m{number} Member {number}" in answer, f"'member {number}' is x:m{number}." in answer
+        assert is_shown != is_told
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bfs_query", {"seeds": ["ann ley"], "max_hops": 1, "only_predicates": ["x:knows"]}),
+        ("describe_entities", {"ids": ["ann ley", "bob"]}),
+    ],
+)
+async def test_it_says_what_a_name_was_taken_for_where_a_query_fails_so_that_the_answer_lacks_the_name(
+    tool: str, arguments: dict[str, Any]
+) -> None:
+    failing, sent, answers = 0, 0, 0
+
+    async def fails(_: str) -> None:
+        nonlocal sent
+        sent += 1
+        if sent == failing:
+            raise EndpointFault("down")
+
+    while sent >= failing:
+        failing, sent = failing + 1, 0
+        async with over(Watched(engine(GRAPH), fails), Profile()) as gateway:
+            try:
+                answer = json_text((await gateway.call(tool, arguments, shape="compact")).as_json())
+            except GatewayError:
+                continue
+        answers += 1
+        assert "x:ann Ann Ley" in answer or "'ann ley' is x:ann" in answer
+    assert answers > 1
 
 
 @pytest.mark.parametrize("ask", ASKED)
