@@ -235,12 +235,17 @@ def _in_edges(nodes: Sequence[PageNode], edges: _Edges, folded: Mapping[str, Pag
 
 def _is_one_relation(page: SubgraphPage, listed: Sequence[PageNode], edges: _Edges) -> bool:
     """Return whether the edges of an answer say all of it, and this page says nothing but names of its nodes."""
-    if not page.header.is_one_relation or page.header.members or not all(map(_is_only_named, listed)):
+    if page.header.members or not all(map(_is_only_named, listed)):
         return False
     if not page.place:
-        return bool(edges) and all(node.id in edges for node in listed)
+        is_all = page.header.is_one_relation or page.header.are_chosen
+        return is_all and bool(edges) and all(node.id in edges for node in listed)
     # Of several pages, the first has the seed.
-    return len(edges) == 1 and [one.id for one in listed] == ([*edges] if page.place.startswith(FIRST) else [])
+    return (
+        page.header.is_one_relation
+        and len(edges) == 1
+        and [one.id for one in listed] == ([*edges] if page.place.startswith(FIRST) else [])
+    )
 
 
 def _types_in_edges(inside: Mapping[str, PageNode], edges: _Edges, names: Names) -> Any:

@@ -293,7 +293,8 @@ class Header:
         only_predicates: IDs of the predicates that were followed, `^` before those of incoming edges only: one list, or
             one a hop or seed; None for all, and where they are what the caller wrote.
         members: What it says about the nodes that were asked for by their values; None where none were.
-        is_one_relation: Whether all of it is one seed and one relation of it, or edges by predicates that were chosen.
+        is_one_relation: Whether all of it is one seed and one relation of it.
+        are_chosen: Whether all of it is edges by predicates that were chosen, and their ends.
     """
 
     seeds: IdList
@@ -312,6 +313,7 @@ class Header:
     only_predicates: Sequence[str] | Sequence[Sequence[str]] | None = None
     members: MemberHeader | None = None
     is_one_relation: bool = False
+    are_chosen: bool = False
 
     def without_repetition(self) -> Header:
         """Return what is said of an answer that is all on one page: neither the question nor what the page shows."""

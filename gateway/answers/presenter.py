@@ -73,6 +73,7 @@ class HeaderBuilder:
         """Return what each page says about the whole traversal; of a small answer, it leaves a quarter to the rest."""
         topology, arguments, call, shorten = left.whole, question.arguments, question.call, self._prefixes.shorten
         limit, shape = question.limit, question.shape
+        is_one_relation, are_chosen = await _edges_alone(question, left)
         header = Header(
             seeds=IdList([shorten(seed) for seed in question.seeds]),
             hops=arguments.max_hops if isinstance(arguments, BfsQuery) else arguments.k,
@@ -88,7 +89,8 @@ class HeaderBuilder:
             summary=TermSummary((), ()),
             only_predicates=self._followed(question.steering, arguments.only_predicates),
             members=_member_header(question, left),
-            is_one_relation=await _is_one_relation(question, left),
+            is_one_relation=is_one_relation,
+            are_chosen=are_chosen,
         )
         # Types and predicates take a third of the room at most, with their labels.
         room = (limit - shape.size_of_counts(header)) // 3
@@ -516,26 +518,28 @@ def _without_names(asked: Steps) -> list[Any]:
     return [one.partition(" ")[0] if isinstance(one, str) else _without_names([*one]) for one in asked or ()]
 
 
-async def _is_one_relation(question: Question, left: FilteredTopology) -> bool:
-    """Return whether all that is left is a seed and one relation of it, in one direction, or edges that were chosen."""
+async def _edges_alone(question: Question, left: FilteredTopology) -> tuple[bool, bool]:
+    """Return whether all that is left is a seed and one relation of it, in one direction; whether chosen edges."""
     arguments, whole = question.arguments, left.whole
     if not isinstance(arguments, BfsQuery) or not left.edges or _are_types_asked(arguments):
-        return False
+        return False, False
     are_chosen = bool(arguments.only_predicates)
     # Besides a loop of the seed, each node has one edge.
     is_one = len(whole.edges.predicate_counts) == 1 and len(left.edges) <= len(left.nodes)
-    if not are_chosen and not (is_one and arguments.max_hops == 1 and len(question.seeds) == 1):
-        return False
+    is_one = is_one and arguments.max_hops == 1 and len(question.seeds) == 1
+    if not (is_one or are_chosen):
+        return False, False
     seed = question.seeds[0]
 
-    def looked_at(end: Deadline) -> bool:
+    def looked_at(end: Deadline) -> tuple[bool, bool]:
         leads_out: set[bool] = set()
         ends: set[Iri] = set()
         for edge in end.checking(left.edges):
             ends.update((edge.subject, edge.object))
             if edge.subject != edge.object:
                 leads_out.add(edge.subject == seed)
-        return (are_chosen or len(leads_out) == 1) and len(ends) == len(left.nodes)
+        is_all = len(ends) == len(left.nodes)
+        return is_one and is_all and len(leads_out) == 1, are_chosen and is_all
 
     return await in_thread(question.call, looked_at, unless=len(left.edges) <= FEW_FOR_A_THREAD)
 

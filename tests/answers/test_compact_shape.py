@@ -146,7 +146,7 @@ def test_one_relation_with_evidence_is_that_and_the_evidence() -> None:
 def test_several_relations_of_one_seed_that_were_chosen_are_these_and_no_more() -> None:
     nodes = [node("a", name="A"), in_edges("b", name="B"), in_edges("c", "x:U")]
     edges = [edge("a", "p", "b"), edge("a", "p", "c"), edge("c", "q", "a", incoming=True)]
-    page = SubgraphPage(header(is_one_relation=True, only_predicates=["x:p", "^x:q"]), nodes, edges)
+    page = SubgraphPage(header(are_chosen=True, only_predicates=["x:p", "^x:q"]), nodes, edges)
     written = compact(page)
     assert written == {
         "only_predicates": ["x:p", "^x:q"],
@@ -162,9 +162,7 @@ def test_several_relations_of_one_seed_that_were_chosen_are_these_and_no_more() 
 def test_edges_that_were_chosen_are_all_that_is_said_of_several_seeds_and_hops() -> None:
     nodes = [node("a", name="A"), node("b", name="B"), in_edges("c", name="C"), in_edges("d", "x:U")]
     edges = [edge("a", "p", "c"), edge("b", "p", "c"), edge("c", "q", "d")]
-    page = SubgraphPage(
-        header(is_one_relation=True, only_predicates=[["x:p"], ["x:q"]], removed={"where": 2}), nodes, edges
-    )
+    page = SubgraphPage(header(are_chosen=True, only_predicates=[["x:p"], ["x:q"]], removed={"where": 2}), nodes, edges)
     written = compact(page)
     assert written == {
         "only_predicates": [["x:p"], ["x:q"]],
@@ -181,11 +179,11 @@ def test_edges_that_were_chosen_are_all_that_is_said_of_several_seeds_and_hops()
 def test_chosen_edges_on_several_pages_or_of_nodes_that_carry_more_have_counts_and_types() -> None:
     nodes = [node("a", name="A"), node("b", name="B"), in_edges("c")]
     edges = [edge("a", "p", "c"), edge("b", "p", "c")]
-    page = SubgraphPage(header(is_one_relation=True), nodes, edges)
+    page = SubgraphPage(header(are_chosen=True), nodes, edges)
     page.place, page.next_offset = "1-3 of 9", 3
     assert compact(page)["types"] == "x:T"
     nodes[1].metadata = NodeMetadata(name="B", descriptions=["A letter."])
-    assert compact(SubgraphPage(header(is_one_relation=True), nodes, edges))["node_count"] == 3
+    assert compact(SubgraphPage(header(are_chosen=True), nodes, edges))["node_count"] == 3
 
 
 def test_one_relation_names_a_type_only_where_it_mentions_it() -> None:
@@ -198,7 +196,7 @@ def test_one_relation_names_a_type_only_where_it_mentions_it() -> None:
 
 
 def test_what_one_of_several_predicates_was_taken_for_is_said_though_it_has_no_edges() -> None:
-    said = header(is_one_relation=True, only_predicates=["x:p", "x:q"])
+    said = header(are_chosen=True, only_predicates=["x:p", "x:q"])
     written = compact(SubgraphPage(said, [node("a"), in_edges("b")], [edge("a", "p", "b")]))
     assert written["only_predicates"] == ["x:p", "x:q"]
     said = header(is_one_relation=True, only_predicates=["x:p"])

@@ -611,6 +611,22 @@ async def test_chosen_edges_with_a_loop_leave_out_no_type_that_was_asked_for(ask
     assert {node["id"]: node["entity_type"] for node in expand(page)["nodes"]} == {"x:a": "x:T", "x:b": "x:U"}
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("more", [{}, {"max_hops": 2}])
+async def test_each_page_of_several_relations_that_were_chosen_tells_types_counts_and_seeds(more: Json) -> None:
+    turtle = "".join(
+        f"x:s x:p x:a{number} ; x:q x:b{number} . x:a{number} a x:A . x:b{number} a x:B . " for number in range(6)
+    )
+    arguments = {"seeds": ["x:s"], "max_hops": 1, "only_predicates": ["x:p", "x:q"], "limit": 4, **more}
+    async with over(turtle, Profile()) as gateway:
+        pages = [await asked(gateway, "bfs_query", arguments)]
+        while "next_offset" in (last := pages[-1]):
+            pages.append(await asked(gateway, "bfs_query", {**arguments, "offset": last["next_offset"]}))
+    assert [(page["seeds"], page["node_count"], page["edge_count"]) for page in pages] == [(["x:s"], 13, 12)] * 4
+    nodes = [node for page in pages for node in expand(page)["nodes"]]
+    assert sum(node["entity_type"] == "x:A" for node in nodes if "entity_type" in node) == 6
+
+
 def spokes(count: int) -> str:
     return " ".join(f"x:hub x:p{number % 7} x:spoke{number:04} ." for number in range(count))
 
