@@ -142,7 +142,9 @@ def _unwritten_types(page: SubgraphPage) -> set[str]:
     """Return the types of the nodes of one relation, which shows none, but for those that it mentions otherwise."""
     shown = {node.id for node in page.nodes}
     shown.update(chain.from_iterable(edge.ends for edge in page.edges))
+    shown.update(edge.predicate for edge in page.edges)
     shown.update(chain.from_iterable(gap.ids for gap in page.header.gaps))
+    shown.update(_texts(_without_counts(page.header)))
     for edge in page.edges:
         if edge.metadata is not None:
             shown.update(_texts(edge_metadata(edge.metadata)))

@@ -195,6 +195,16 @@ def test_one_relation_names_a_type_only_where_it_mentions_it() -> None:
     assert written["labels"] == {"x:U": "other thing"}
 
 
+def test_a_predicate_that_is_the_type_of_a_node_too_keeps_its_label() -> None:
+    nodes = [node("a"), in_edges("b", "x:p"), in_edges("c", "x:q"), in_edges("d", "x:r")]
+    edges = [edge("a", "p", local) for local in ("b", "c", "d")]
+    said = header(are_chosen=True, only_predicates=["x:p", "x:q"])
+    labels = {"x:p": "part", "x:q": "quality", "x:r": "range"}
+    written = compact(SubgraphPage(said, nodes, edges, labels=labels))
+    assert written["edges"] == {"x:a": {"x:p part": ["x:b", "x:c", "x:d"]}}
+    assert written["labels"] == {"x:q": "quality"}
+
+
 def test_what_one_of_several_predicates_was_taken_for_is_said_though_it_has_no_edges() -> None:
     said = header(are_chosen=True, only_predicates=["x:p", "x:q"])
     written = compact(SubgraphPage(said, [node("a"), in_edges("b")], [edge("a", "p", "b")]))
