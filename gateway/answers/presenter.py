@@ -331,7 +331,7 @@ class Presenter:
                 stub = PageNode(node, shorten(node), types[id(fact)], name=shown_name(names.get(node, fact)))
                 stub.on_the_way = node in left.on_the_way
                 stub.foldable = folds and is_blank_node(node) and distances[node] > 0
-                stub.may_be_in_edges = not types_asked and node not in seeds
+                stub.may_be_in_edges = question.members.edges and not types_asked and node not in seeds
                 nodes.append(stub)
                 # Where it stands in an edge, that has the bytes.
                 used += 0 if stub.may_be_in_edges and ending else shape.measure(stub)

@@ -627,6 +627,15 @@ async def test_each_page_of_several_relations_that_were_chosen_tells_types_count
     assert sum(node["entity_type"] == "x:A" for node in nodes if "entity_type" in node) == 6
 
 
+@pytest.mark.anyio
+async def test_a_page_without_edges_has_as_many_nodes_as_fit() -> None:
+    arguments = {"seeds": ["x:hub"], "max_hops": 1, "edges": False, "max_tokens": 8_000}
+    async with over(spokes(2_500), Profile()) as gateway:
+        answer = (await gateway.call("bfs_query", arguments, shape="compact")).as_json()
+    assert len(expand(answer)["nodes"]) > 1_000
+    assert 24_000 < len(json_text(answer)) <= 32_000
+
+
 def spokes(count: int) -> str:
     return " ".join(f"x:hub x:p{number % 7} x:spoke{number:04} ." for number in range(count))
 
