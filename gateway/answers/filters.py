@@ -134,6 +134,7 @@ class Question:
         limit: Bytes that the answer may have.
         names: The names of nodes on the page, as far as they have been read.
         call: The call.
+        less: Bytes that a page may have where not all fits into the limit; None where as many as the answer.
         spared: The warnings that are needless on a page that shows what they say.
     """
 
@@ -148,6 +149,7 @@ class Question:
     names: PageNames
     call: Call
     members: MemberQuestion = NOTHING_ASKED
+    less: int | None = None
     spared: Spared = field(default_factory=dict)
 
 

@@ -478,6 +478,7 @@ class Presenter:
     ) -> SubgraphPage:
         """Make nodes and edges smaller until the whole page, with all that must be said about it, fits."""
         limit, shape, beside = question.limit, question.shape, question.limit - room
+        less = question.less
         while True:
             window.shrink(room, names_on_stubs=question.names.are_wanted)
             window.cut(room)
@@ -487,7 +488,11 @@ class Presenter:
             page.other_languages = other_languages([*window.nodes, *window.edges])
             page.omitted_texts = {self._prefixes.shorten(predicate): omitted[predicate] for predicate in order}
             page.coined = self._prefixes.coined_in_answer
-            excess = shape.size_of_part(page) - limit
+            size_of_page = shape.size_of_part(page)
+            if size_of_page <= limit and less is not None and page.next_offset is not None:
+                # What is on several pages anyway has no metadata any more: less room moves nodes to the next page.
+                limit, less = less if shape.size_of_part(page.header) <= less // 2 else limit, None
+            excess = size_of_page - limit
             if excess <= 0:
                 return page
             if window.is_smallest:

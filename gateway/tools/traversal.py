@@ -37,7 +37,7 @@ _WARNED = 5
 """Seeds, and predicates, that warnings about the other direction name."""
 
 _PART_OF_EXPLORING = 3 / 8
-"""Share of the size of an answer that the first page of everything around some nodes takes, where nobody says how much.
+"""Share of the size of an answer that the first of several pages around some nodes takes, where nobody says how much.
 
 A hub fills any page; who looks around chooses a relation next.
 """
@@ -113,8 +113,7 @@ class Traverser:
         limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         less = int(limit * _PART_OF_EXPLORING)
         explores = less >= _LEAST and shape.names_stubs and not members.is_of_members and _explores(arguments)
-        if explores:
-            limit = less - size_of({"warnings": [FOLLOW_ONE]})
+        advice = size_of({"warnings": [FOLLOW_ONE]})
         names = PageNames(self._store, self._profile, self._prefixes, arguments, shape, limit, call)
         if topology is None or not _has_paths(topology, via):
             build = (
@@ -144,11 +143,10 @@ class Traverser:
             *other_way[:_WARNED],
         ]
         spared = read.spared(self._prefixes) if shape.names_stubs else {}
-        question = Question(
-            arguments, seeds, steering, known, filters, warnings, shape, limit, names, call, members, spared
-        )
+        question = Question(arguments, seeds, steering, known, filters, warnings, shape, limit, names, call, members)
+        question = replace(question, less=less - advice if explores else None, spared=spared)
         page = await self._presenter.present(question, topology)
-        if explores and page.next_offset is not None:
+        if explores and page.next_offset is not None and shape.size_of_part(page) + advice <= limit:
             page.header.warnings.append(FOLLOW_ONE)
             # A page keeps how it is written.
             shape.size_of_part(page)
@@ -212,7 +210,7 @@ class Traverser:
 
 
 def _explores(arguments: TraversalArguments) -> bool:
-    """Return whether a call asks for everything around some nodes, and not how much of it."""
+    """Return whether a call asks for what is around some nodes, and neither for a part of it nor for how much."""
     says_what = arguments.only_predicates or arguments.names_terms or arguments.show != "both"
     says_how_much = arguments.max_tokens is not None or arguments.limit is not None or arguments.offset
     return isinstance(arguments, BfsQuery) and not (says_what or says_how_much)
@@ -235,7 +233,7 @@ def _merged(seeds: Sequence[Iri], steering: Steering, arguments: TraversalArgume
 # --- sentences that a model reads ---
 
 FOLLOW_ONE = (
-    "This is the first page of everything around the seeds. describe_entity counts the edges of each relation; "
+    "This is the first page of what is around the seeds. describe_entity counts the edges of each relation; "
     "only_predicates follows one."
 )
 

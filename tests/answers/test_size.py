@@ -669,6 +669,22 @@ async def test_the_first_page_of_everything_around_a_hub_is_smaller_and_says_how
 
 
 @pytest.mark.anyio
+async def test_what_fits_into_the_usual_size_is_given_whole_with_all_its_values() -> None:
+    turtle = "".join(
+        f"x:hub x:p{number % 3} x:n{number} . x:n{number} a x:T ; rdfs:label 'Node {number}' ; "
+        f"rdfs:comment '{'Words about it. ' * 15}' .\n"
+        for number in range(70)
+    )
+    arguments: Json = {"seeds": ["x:hub"], "max_hops": 1}
+    async with over(turtle, Profile()) as gateway:
+        usual = (await gateway.call("bfs_query", arguments, shape="compact")).as_json()
+        asked_for = (await gateway.call("bfs_query", {**arguments, "max_tokens": 8_000}, shape="compact")).as_json()
+    assert len(json_text(usual)) > 12_000
+    assert "degraded" not in usual
+    assert usual == asked_for
+
+
+@pytest.mark.anyio
 async def test_pages_after_a_smaller_first_one_have_the_usual_size_and_all_that_is_left() -> None:
     asked: Json = {"seeds": ["x:hub"], "max_hops": 1}
     async with over(spokes(2_500), Profile()) as gateway:
