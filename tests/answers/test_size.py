@@ -521,6 +521,23 @@ def test_described_entities_fit_in_the_compact_shape_too(graph: Drawn) -> None:
     assert bytes_sent(sent) <= graph.max_tokens * 4 or len(expand(sent)["result"]) == 1
 
 
+@pytest.mark.anyio
+async def test_entities_that_share_long_names_are_whole_where_the_page_fits() -> None:
+    edges = " ; ".join(f"x:p{number} x:t{number}" for number in range(20))
+    turtle = "".join(f"x:n{number} a x:T ; rdfs:label 'Node {number}' ; {edges} .\n" for number in range(10))
+    turtle += "".join(f"x:t{number} rdfs:label '{'A long label of a target ' * 3}{number}' .\n" for number in range(20))
+    arguments = {"ids": [f"x:n{number}" for number in range(10)]}
+    async with over(turtle, Profile()) as gateway:
+        whole = (await gateway.call("describe_entities", arguments, shape="compact")).as_json()
+        # The estimate may be a little higher.
+        tokens = len(json_text(whole)) * 11 // 40
+        fitting = (
+            await gateway.call("describe_entities", {**arguments, "max_tokens": tokens}, shape="compact")
+        ).as_json()
+    assert "degraded" not in whole
+    assert fitting == whole
+
+
 CHAIN = "".join(
     f"x:hub x:rel x:n{number} . x:n{number} a x:Node ; rdfs:label 'node {number}' .\n" for number in range(3_999)
 )
