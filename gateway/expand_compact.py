@@ -75,7 +75,7 @@ def expand(answer: Mapping[str, Any]) -> Json:
 
     Nodes, edges and entities are those that `shape="reference"` gives, in another order. What the compact shape leaves
     out because it repeats the arguments is absent, and so is the type of a node that stands in a list of several
-    types. An answer in the reference shape is returned as it is.
+    types, or in an answer that is edges alone. An answer in the reference shape is returned as it is.
 
     Args:
         answer: The answer, as JSON.
