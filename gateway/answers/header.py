@@ -101,7 +101,17 @@ class HeaderBuilder:
             for followed in steering.lists
         ]
         followed: Sequence[Any] = lists if steering.is_listed else lists[0]
-        return None if not followed or followed == _without_names(asked) else followed
+        return None if not followed or followed == self._as_shown(asked) else followed
+
+    def _as_shown(self, asked: Steps) -> list[Any]:
+        """Return what was asked for, without names, and with IRIs as they are shown: prefixes may have been coined."""
+        return [self._as_shown([*one]) if not isinstance(one, str) else self._step(one) for one in asked or ()]
+
+    def _step(self, asked: str) -> str:
+        text = asked.partition(" ")[0]
+        mark = "^" * text.startswith("^")
+        iri = text.removeprefix("^").removeprefix("<").removesuffix(">")
+        return f"{mark}{self._prefixes.shorten(iri)}"
 
     async def _gap(self, gap: Gap, call: Call) -> PageGap:
         # A gap may concern as many nodes as there are, and is looked at for each page.
@@ -131,10 +141,6 @@ async def _by_frequency(counts: Mapping[str, int], call: Call) -> list[str]:
     return await in_thread(
         call, lambda _: sorted(counts, key=lambda term: (-counts[term], term)), unless=len(counts) <= FEW_FOR_A_THREAD
     )
-
-
-def _without_names(asked: Steps) -> list[Any]:
-    return [one.partition(" ")[0] if isinstance(one, str) else _without_names([*one]) for one in asked or ()]
 
 
 async def _edges_alone(question: Question, left: FilteredTopology) -> tuple[bool, bool]:
