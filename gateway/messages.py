@@ -41,6 +41,11 @@ def edges_uncounted(listed: str) -> str:
     )
 
 
+def metadata_failed(listed: str) -> str:
+    """Return a warning: what some entities say, or blank nodes beside them, could not all be read."""
+    return f"metadata_failed: what {listed}, or blank nodes beside it, say could not all be read. Ask again."
+
+
 # --- traversals: seeds ---
 
 

@@ -21,7 +21,7 @@ from gateway.answers.reference import also_in, node_metadata
 from gateway.answers.shape import size_of
 from gateway.answers.values import NodeMetadata
 from gateway.arguments import BfsQuery, TraversalArguments
-from gateway.errors import Fault
+from gateway.errors import EdgesCapped, Fault
 from gateway.expand_compact import BEYOND, is_among
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
@@ -32,6 +32,7 @@ from gateway.graph.values import (
     Edge,
     EdgeSelection,
     Iri,
+    Mark,
     Neighbourhood,
     NodeFacts,
     Properties,
@@ -62,11 +63,13 @@ class Beyond:
         outgoing: The nodes to which it leads by predicate; of blank nodes their content.
         incoming: The nodes that lead to it by predicate.
         cut: Whether there is more.
+        failed: Whether some of it could not be read.
     """
 
     outgoing: Properties
     incoming: Properties
     cut: bool = False
+    failed: bool = False
 
     @property
     def named_ends(self) -> Iterator[Iri]:
@@ -88,17 +91,24 @@ class BlankContents:
         self._described: dict[Iri, Description] = {}
         self._around: dict[Iri, Neighbourhood] = {}
         self._facts: dict[Iri, NodeFacts] = {}
+        self._failed: set[Iri] = set()
 
     async def read(self, nodes: Iterable[Iri], call: Call) -> Mapping[Iri, BlankNode]:
-        """Return what each of some blank nodes says; those that could not be read are absent."""
+        """Return what each of the first of some blank nodes says, marked where that could not all be read."""
         first = level = list(dict.fromkeys(nodes))[:_MOST]
         for _ in range(_LEVELS):
             try:
                 await self._read_level(level, call)
             except Fault:
+                self._failed.update(level)
                 break
             level = self._blank_ends(level)
-        return {node: self._content(node, _LEVELS, (node,)) for node in first if node in self._facts}
+        return {
+            node: BlankNode({}, cut=True, iri=node, failed=True)
+            if node in self._failed
+            else self._content(node, _LEVELS, (node,))
+            for node in first
+        }
 
     async def beyond(
         self, described: Mapping[Iri, Description], edges: Collection[Edge], call: Call
@@ -129,7 +139,8 @@ class BlankContents:
                     incoming[edge.predicate] = (*incoming.get(edge.predicate, ()), self._unread(edge.subject))
             is_whole = around.mark.whole and not (around.left_out or around.blank_edges)
             said = {predicate: values for predicate, values in outgoing.items() if values}
-            found[node] = Beyond(said, incoming, cut=not is_whole)
+            failed = _could_not_be_read(around.mark) or have_failed(said)
+            found[node] = Beyond(said, incoming, cut=not is_whole, failed=failed)
         return {node: said for node, said in found.items() if said.outgoing or said.incoming or said.cut}
 
     def _blank_ends(self, nodes: Iterable[Iri]) -> list[Iri]:
@@ -159,7 +170,8 @@ class BlankContents:
             properties[predicate] = (*properties.get(predicate, ()), *said)
         is_read = described.mark.whole and around.mark.whole and facts.mark.whole
         is_whole = is_read and not (described.left_out or around.left_out or facts.left_out or around.blank_edges)
-        return BlankNode(properties, cut=not is_whole, iri=node)
+        failed = any(_could_not_be_read(one.mark) for one in (described, around, facts)) or have_failed(properties)
+        return BlankNode(properties, cut=not is_whole, iri=node, failed=failed)
 
     def _ends(self, node: Iri) -> Mapping[Iri, Collection[Iri]]:
         """Return to which nodes one leads, by predicate; where not all were read, the first members of lists."""
@@ -181,7 +193,18 @@ class BlankContents:
     def _unread(self, node: Iri) -> Value:
         """Return a node without its content; of a blank node it says that there is more, unless the answer has it."""
         is_missing = is_blank_node(node) and node not in self._known
-        return BlankNode({}, cut=True, iri=node) if is_missing else Resource(node)
+        return BlankNode({}, cut=True, iri=node, failed=node in self._failed) if is_missing else Resource(node)
+
+
+def _could_not_be_read(mark: Mark) -> bool:
+    """Return whether something is missing that was asked for; of many edges, only the first are."""
+    return not (mark.whole or isinstance(mark.fault, EdgesCapped))
+
+
+def have_failed(properties: Properties) -> bool:
+    """Return whether the content of some blank node among values could not all be read."""
+    values = chain.from_iterable(properties.values())
+    return any(value.failed for value in values if isinstance(value, BlankNode))
 
 
 class BeyondReader:
@@ -226,7 +249,10 @@ class BeyondReader:
                 )
                 known = distances if len(left.nodes) == len(distances) else frozenset(left.nodes)
                 contents = BlankContents(self._store, known)
-                return await contents.beyond({iri: described[iri] for iri in iris}, edges, call)
+                beyond = await contents.beyond({iri: described[iri] for iri in iris}, edges, call)
+                for node in last:
+                    node.beyond_left_out = node.iri in beyond and beyond[node.iri].failed
+                return beyond
         except Fault:
             pass
         for node in last:

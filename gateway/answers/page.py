@@ -117,7 +117,7 @@ class PageNode(_PageItem[NodeMetadata]):
         also_in: Its IDs in other graphs of the server, by graph.
         also_in_failed: Whether these could not all be found out.
         beyond_left_out: Whether it does not say where it leads beyond the answer, to save room or because that could
-            not be read.
+            not all be read.
         row: What stands for it in a row, and the cells of that; None where it is in no row.
         unnamed_beyond: The IDs there whose name could not be fetched.
     """

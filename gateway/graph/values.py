@@ -238,11 +238,13 @@ class BlankNode:
         properties: Values by predicate.
         cut: Whether deeper content is left out.
         iri: Its IRI, where it is a node; or empty.
+        failed: Whether some of its content could not be read; then it is cut too.
     """
 
     properties: Mapping[Iri, tuple[Value, ...]]
     cut: bool = False
     iri: Iri = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from gateway import messages
-from gateway.answers.blank_nodes import BlankContents
+from gateway.answers.blank_nodes import BlankContents, have_failed
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
 from gateway.answers.list_order import orders_of
@@ -268,7 +268,7 @@ class EntityDescriber:
                 shown[0],
                 complete=is_complete,
                 warnings=needed(warnings, spared, shown),
-                degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+                degraded={**degraded, **_left_out(shown), **labels.degraded(mentioned)},
                 labels=labels.of(mentioned),
                 coined=self._prefixes.coined_in_answer,
             )
@@ -309,7 +309,7 @@ class EntityDescriber:
                 failed=IdList(list(failed)),
                 remaining=IdList([entity.id for entity in others]),
                 warnings=needed(warnings, spared, shown),
-                degraded={**degraded, **_ids_left_out(shown), **labels.degraded(mentioned)},
+                degraded={**degraded, **_left_out(shown), **labels.degraded(mentioned)},
                 labels=labels.of(mentioned),
                 coined=self._prefixes.coined_in_answer,
             )
@@ -320,8 +320,8 @@ class EntityDescriber:
         """Return whether the graph asked said all that there is about the entities that were found."""
         in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt or notes.in_doubt_elsewhere
         left_out = notes.beside_blank_nodes or any(entity.ids_left_out for entity in entities)
-        uncounted = any(entity.survey is not None and entity.survey.failed for entity in entities)
-        return not (in_doubt or left_out or uncounted) and self._profile.endpoint.trusted
+        failed = any(entity.failed or (entity.survey is not None and entity.survey.failed) for entity in entities)
+        return not (in_doubt or left_out or failed) and self._profile.endpoint.trusted
 
     async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
         """Return the names of what entities mention; those in the surveys are put beside their IDs."""
@@ -433,6 +433,8 @@ class EntityDescriber:
 
         said = sum(described[iri].value_count + len(facts[iri].types) for iri in there)
         await in_thread(call, entities, unless=said <= FEW_FOR_A_THREAD)
+        if failed := [iri for iri, entity in found.items() if isinstance(entity, PageNode) and entity.failed]:
+            notes.warnings.append(messages.metadata_failed(self._prefixes.listed(failed)))
         return found, notes
 
     async def _contents(self, surveys: Mapping[Iri, EdgeSurvey], call: Call) -> Mapping[Iri, BlankNode]:
@@ -512,7 +514,7 @@ class EntityDescriber:
             known.chooser.shown(facts),
             metadata=replace(metadata, other_languages=first_languages(metadata.other_languages)),
             ids_left_out=facts.left_out + description.left_out + survey.ids_left_out,
-            failed=not (facts.mark.whole and description.mark.whole),
+            failed=not (facts.mark.whole and description.mark.whole) or have_failed(description.properties),
             survey=survey,
             instances=Instances(known.instances[iri]) if iri in known.instances else None,
         )
@@ -551,7 +553,10 @@ def _is_whole(node: BlankNode) -> bool:
     return not node.cut and all(map(_is_whole, inner))
 
 
-def _ids_left_out(entities: Sequence[PageNode]) -> Degraded:
-    """Return how many types and values are left out because no caller could send their IDs back."""
-    left_out = sum(entity.ids_left_out for entity in entities)
-    return {"ids_left_out": left_out} if left_out else {}
+def _left_out(entities: Sequence[PageNode]) -> Degraded:
+    """Return how many IDs no caller could send back, and of how many entities not all could be read."""
+    steps: Degraded = {
+        "ids_left_out": sum(entity.ids_left_out for entity in entities),
+        "metadata_failed": sum(entity.failed for entity in entities),
+    }
+    return {step: count for step, count in steps.items() if count}

@@ -11,15 +11,16 @@ import rdflib.compare
 
 from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
-from gateway.errors import EndpointFault, InputError
+from gateway.errors import EndpointFault, Fault, GatewayError, InputError, NetworkFault, QueryRefused
 from gateway.expand_compact import expand
 from gateway.export.conversions import to_rdflib
 from gateway.files.loading import load_files
+from gateway.settings.endpoint import EndpointSettings, RequestSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, NodeSettings, ValueSettings
 from tests.answers.same_nodes import assert_same_nodes
-from tests.small import HEADER, ROOM, Watched, ids, metadata, over, triples
+from tests.small import HEADER, ROOM, Watched, WatchedElsewhere, engine, ids, metadata, over, triples
 from tests.tools.conftest import Open
 
 pytestmark = pytest.mark.anyio
@@ -590,3 +591,49 @@ async def test_a_node_within_an_edge_of_an_earlier_page_stands_within_it(tmp_pat
     answer = await ask(turtle, tmp_path, offset=2, limit=2)
     other, folded = answer["edges"]["x:a"]["x:p"]
     assert (listed(answer), other, folded["_"][:2]) == ({"x:b"}, "x:b", "_:")
+
+
+@pytest.mark.parametrize("fault", [NetworkFault("Reset."), QueryRefused("No.")], ids=["reset", "refused"])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("describe_entity", {"id": "x:d"}),
+        ("describe_entities", {"ids": ["x:d", "x:e"]}),
+        ("bfs_query", {"seeds": ["x:d"], "max_hops": 1}),
+    ],
+)
+async def test_an_answer_without_content_of_blank_nodes_that_could_not_be_read_says_so(
+    tool: str, arguments: dict[str, Any], fault: Fault
+) -> None:
+    turtle = "x:d rdfs:label 'd' ; x:note [ x:unit 'g' ; x:of [ x:said 'now' ; x:in x:f ] ] . x:e rdfs:label 'e' ."
+    asked, failing = 0, 0
+
+    async def count(_: str) -> None:
+        nonlocal asked
+        asked += 1
+        if asked == failing:
+            raise fault
+
+    requests = RequestSettings(retries=0)
+    profile = Profile(size=ROOM, endpoint=EndpointSettings(requests=requests))
+
+    async def answer(number: int) -> dict[str, Any]:
+        nonlocal asked, failing
+        async with over(WatchedElsewhere(engine(turtle), count, requests), profile) as gateway:
+            failing = 0
+            # What there is to learn of the engine is learnt.
+            await gateway.call(tool, arguments)
+            gateway.forget()
+            await gateway.describe_schema()
+            asked, failing = 0, number
+            return (await gateway.call(tool, arguments)).as_json()
+
+    whole, queries = await answer(0), asked
+    assert whole["complete"]
+    assert "now" in str(whole)
+    for number in range(1, queries + 1):
+        try:
+            found = await answer(number)
+        except GatewayError:
+            continue
+        assert found == whole or not found["complete"] or "degraded" in found
