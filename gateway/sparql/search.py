@@ -16,10 +16,10 @@ from itertools import chain
 from typing import cast
 
 from gateway.errors import DeadlinePassed, Fault, QueryRefused, QueryTooLong
-from gateway.graph.call import Call, together
+from gateway.graph.call import Call
 from gateway.graph.reading import compare_names
 from gateway.graph.values import Hit, Hits, Iri, SearchTerms
-from gateway.settings.profile import Profile, asks_ahead
+from gateway.settings.profile import Profile
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.learned import LetterClassProbe
 from gateway.sparql.local_names import LocalNameScan
@@ -78,7 +78,6 @@ class SearchReader:
         self._local = LocalNameScan(client, rule, name_predicates, profile.search.scan_triples, clock)
         self._count = NameCount(client, name_predicates, self._local)
         self._letter_classes = LetterClassProbe(client)
-        self._asks_ahead = client.is_remote and asks_ahead(profile)
         self._too_slow = 0
 
     async def find(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
@@ -86,12 +85,10 @@ class SearchReader:
         if not terms.words:
             return await self.named(terms.text, types, call)
         index_first = self._settings.index not in {"auto", "none"}
-        if not index_first and await self._are_few(call):
+        if not index_first and await self._may_compare(min(_FEW_NAMES, self._settings.scan_triples), call):
             return await self._compared(terms, types, call, local=True)
-        async with together() as tasks:
-            looking_up = tasks.create_task(self.named(terms.text, types, call))
-            indexed = await self._indexed(terms, types, call, every=True)
-        exact = looking_up.result()
+        indexed = await self._indexed(terms, types, call, every=True)
+        exact = await self.named(terms.text, types, call)
         steps = [exact] if indexed is None else [indexed, exact]
         if indexed is not None and (indexed.hits or exact.hits):
             return _together(steps)
@@ -106,13 +103,6 @@ class SearchReader:
             return _together(steps, warning)
         some = await self._indexed(terms, types, call, every=False) if len(terms.words) > 1 else None
         return _together([*steps, some], "") if some is not None and some.hits else _together(steps, _NOTHING_INDEXED)
-
-    async def _are_few(self, call: Call) -> bool:
-        """Return whether names are few enough to compare all; what comparing them takes is found out meanwhile."""
-        async with together() as tasks:
-            if self._asks_ahead:
-                tasks.create_task(self._letter_classes.is_supported(call))
-            return await self._may_compare(min(_FEW_NAMES, self._settings.scan_triples), call)
 
     async def _may_compare(self, most: int, call: Call) -> bool:
         with call.reserving(requests=0.5, time=0.5):

@@ -148,6 +148,30 @@ async def test_an_index_that_finds_a_name_by_its_word_is_used_and_named() -> Non
     assert [hit.match for hit in again.result] == ["all words", "all words"]
 
 
+async def test_exact_names_may_take_the_time_that_the_text_index_has_left() -> None:
+    class Late(Elsewhere):
+        async def select(self, query: str, deadline: Deadline, spend: Spend = unpaid, /) -> bytes:
+            if '"Glucose"@' in query:
+                looked_up.append(deadline.at)
+            elif "bif:contains" in query:
+                indexed.append(deadline.at)
+            return await super().select(query, deadline, spend)
+
+    indexed: list[float] = []
+    looked_up: list[float] = []
+    async with over(Late(indexed=True), SearchSettings(scan_triples=2), "virtuoso") as gateway:
+        await gateway.search_entities("glucose")
+    assert looked_up
+    assert min(looked_up) > max(indexed)
+
+
+async def test_a_search_of_many_names_sends_no_probe_for_comparing_them() -> None:
+    endpoint = Elsewhere()
+    async with over(endpoint, SearchSettings(scan_triples=2)) as gateway:
+        await gateway.search_entities("insulin")
+    assert endpoint.count("㏍") == 0
+
+
 async def test_what_an_index_does_not_cover_is_found_by_its_exact_name() -> None:
     async with over(Elsewhere(indexed=True), SearchSettings(scan_triples=2), "virtuoso") as gateway:
         assert [hit.id for hit in (await gateway.search_entities("Glucose")).result] == ["x:glucose"]
