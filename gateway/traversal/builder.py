@@ -202,7 +202,7 @@ class TopologyBuilder:
         async with together() as tasks:
             has_names = self._reads_names(common)
             # The page names the seeds too, though they need not be among its nodes.
-            asked = {*common, *seeds} if has_names else common
+            asked = {*common, *seeds} if has_names and common else common
             facts = tasks.create_task(self._facts(asked, call, names=has_names))
             other_way = tasks.create_task(self._other_way(alone, call))
             among = await self._edges_among(common, found, steering, call)

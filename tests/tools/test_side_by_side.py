@@ -175,3 +175,10 @@ def test_nothing_is_asked_ahead_where_queries_are_counted_or_run_one_at_a_time()
     assert asks_ahead(profile(2))
     assert not asks_ahead(profile(1))
     assert not asks_ahead(Profile(endpoint=counted))
+
+
+async def test_of_an_intersection_without_a_node_only_the_names_of_its_seeds_are_read() -> None:
+    gateway, held = await opened()
+    answer = await gateway.intersect_subgraphs(["x:linked", "x:d"], 1, topology_only=True)
+    assert answer.node_count == 0
+    assert len([query for query in held.queries if "SELECT ?n ?p ?v WHERE" in query]) == 1
