@@ -21,7 +21,7 @@ from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
 from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.arguments import DescribeEntities, DescribeEntity
-from gateway.errors import EdgesCapped, EndpointFault, Fault, InputError, Resting, quoted
+from gateway.errors import BudgetSpent, EdgesCapped, EndpointFault, Fault, InputError, Resting, quoted
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.counts import EdgeCounts
@@ -193,8 +193,11 @@ _EXISTS = Existence(exists=True)
 
 _Found = Mapping[Iri, PageNode | Fault | None]
 
-_ReadOfNodes = tuple[Mapping[Iri, NodeFacts], Mapping[Iri, Description], EdgesRead | None]
-"""Types, properties, and edges where these were read too."""
+_AHEAD = 4
+"""Edges that are asked for with types and properties may spend one part in so many of what a call may."""
+
+_ReadOfNodes = tuple[Mapping[Iri, NodeFacts], Mapping[Iri, Description], Mapping[Iri, Existence], EdgesRead | None]
+"""Types, properties, whether the nodes without either exist, and edges where these were read too."""
 
 
 @dataclass(slots=True)
@@ -350,44 +353,64 @@ class EntityDescriber:
         """Return what could be followed from entities."""
         orders = {iri: orders_of(described[iri].properties) for iri in iris}
         with call.reserving(requests=_REQUESTS_FOR_NAMES, time=TIME_FOR_PRESENTATION), call.tally.stage("expansion"):
+            # What was asked ahead could spend only a part.
+            read = None if isinstance(read, BudgetSpent) else read
+            if isinstance(read, Mapping):
+                spent = [iri for iri in iris if isinstance(read[iri].mark.fault, BudgetSpent)]
+                again = await self._surveyor.edges(spent, call) if spent else {}
+                read = read if isinstance(again, Fault) else {**read, **again}
             surveys = await self._surveyor.survey(iris, call, orders, read)
         if uncounted := [iri for iri in iris if surveys[iri].failed]:
             notes.warnings.append(messages.edges_uncounted(self._prefixes.listed(uncounted)))
         return surveys
 
     async def _read(self, iris: Sequence[Iri], call: Call) -> _ReadOfNodes:
-        """Return the types and properties of nodes; where several queries run at once, their edges come with them."""
+        """Return what nodes are; where several queries run at once, their edges come with that."""
         if not asks_ahead(self._profile):
             with call.tally.stage("facts"):
                 facts = await self._store.nodes(iris, call, names=False)
-            return facts, await self._described(iris, call), None
-        async with together() as tasks:
-            read = tasks.create_task(self._surveyor.edges(iris, call))
-            described = tasks.create_task(self._described(iris, call))
-            with call.tally.stage("facts"):
-                facts = await self._store.nodes(iris, call, names=False)
-        return facts, described.result(), read.result()
+            described = await self._described(iris, call)
+            return facts, described, await self._existing(iris, facts, described, None, call), None
+        with call.part(requests=call.requests // _AHEAD, rows=call.rows // _AHEAD) as part:
+            async with together() as tasks:
+                reading = tasks.create_task(self._surveyor.edges(iris, part))
+                describing = tasks.create_task(self._described(iris, call))
+                with call.tally.stage("facts"):
+                    facts = await self._store.nodes(iris, call, names=False)
+                described = await describing
+                read = reading.result() if reading.done() else None
+                existing = await self._existing(iris, facts, described, read, call)
+                if not any(existing.get(iri, _EXISTS).exists for iri in iris):
+                    reading.cancel()
+        return facts, described, existing, None if reading.cancelled() else reading.result()
 
     async def _described(self, iris: Sequence[Iri], call: Call) -> Mapping[Iri, Description]:
         with call.tally.stage("metadata"):
             return await self._store.node_metadata(iris, call, blank_nodes=True)
 
-    async def _existing(self, silent: Sequence[Iri], read: EdgesRead | None, call: Call) -> Mapping[Iri, Existence]:
-        """Return whether nodes exist of which neither a type nor a property is known; one with an edge does."""
+    async def _existing(
+        self,
+        iris: Sequence[Iri],
+        facts: Mapping[Iri, NodeFacts],
+        described: Mapping[Iri, Description],
+        read: EdgesRead | None,
+        call: Call,
+    ) -> Mapping[Iri, Existence]:
+        """Return whether those nodes exist of which neither a type nor a property is known; one with an edge does."""
+        silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
         around = read if isinstance(read, Mapping) else {}
         linked = [iri for iri in silent if iri in around and (around[iri].edges or around[iri].blank_edges)]
         others = [iri for iri in silent if iri not in linked]
-        found = await self._store.existing(others, call) if others else {}
+        with call.tally.stage("facts"):
+            found = await self._store.existing(others, call) if others else {}
         return {**found, **dict.fromkeys(linked, _EXISTS)}
 
     async def _look_up(self, iris: Sequence[Iri], call: Call) -> tuple[_Found, _Notes]:
         """Return for each IRI its entity, None where it does not exist, or the fault; and what to note."""
         with call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
             known = await self._schema_cache.view(call)
-            facts, described, read = await self._read(iris, call)
-            silent = [iri for iri in iris if not facts[iri].types and not described[iri].properties]
+            facts, described, existing, read = await self._read(iris, call)
             with call.tally.stage("facts"):
-                existing = await self._existing(silent, read, call)
                 notes = await self._notes(existing, described, call)
         if names_in_doubt(known, self._profile):
             notes.names_in_doubt = True

@@ -11,6 +11,7 @@ from gateway.errors import Fault, InputError, NetworkFault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Deadline, Spend, unpaid
 from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSettings
+from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile, asks_ahead
 from gateway.settings.vocabulary import EdgeSettings, NameSettings
 from gateway.sparql.store import SparqlStore
@@ -45,12 +46,15 @@ TYPES, PROPERTIES, EDGES, CONTENTS = "#type>", "isLiteral(?v)", "SELECT ?n ?s ?p
 
 @dataclass
 class Held:
-    """A transport that holds some queries until all of them have come, and notes all that pass."""
+    """A transport that holds some queries until all of them have come, or one has been answered, and notes all."""
 
     inner: Transport
     together: Sequence[str] = ()
     queries: list[str] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
+    first: str = ""
+    second: str = ""
+    _first_came: asyncio.Event = field(default_factory=asyncio.Event)
     at_once: int = 0
     most_at_once: int = 0
     _came: set[str] = field(default_factory=set)
@@ -71,7 +75,12 @@ class Held:
                     self._all_came.set()
                 async with asyncio.timeout(30):
                     await self._all_came.wait()
-            return await self.inner.select(query, deadline, spend)
+            if self.second and self.second in query:
+                await self._first_came.wait()
+            answer = await self.inner.select(query, deadline, spend)
+            if self.first and self.first in query:
+                self._first_came.set()
+            return answer
         finally:
             self.at_once -= 1
 
@@ -149,8 +158,9 @@ async def test_the_content_of_blank_nodes_is_asked_only_of_nodes_that_lead_to_so
     assert "x:unit" in str(answer.as_json())
 
 
-async def test_an_entity_that_has_only_edges_is_not_asked_for_once_more() -> None:
+async def test_an_entity_whose_edges_have_come_is_not_asked_for_once_more() -> None:
     gateway, held = await opened()
+    held.first, held.second = EDGES, PROPERTIES
     answer = await gateway.describe_entity("x:linked")
     assert answer.complete
     assert not [query for query in held.queries if "SELECT DISTINCT ?n WHERE" in query]
@@ -182,3 +192,28 @@ async def test_of_an_intersection_without_a_node_only_the_names_of_its_seeds_are
     answer = await gateway.intersect_subgraphs(["x:linked", "x:d"], 1, topology_only=True)
     assert answer.node_count == 0
     assert len([query for query in held.queries if "SELECT ?n ?p ?v WHERE" in query]) == 1
+
+
+async def test_an_entity_that_is_not_there_does_not_wait_for_its_edges() -> None:
+    gateway, held = await opened()
+    held.first, held.second = "no query has this", EDGES
+    async with asyncio.timeout(30):
+        with pytest.raises(InputError, match="x:nothing"):
+            await gateway.describe_entity("x:nothing")
+    assert held.at_once == 0
+
+
+async def test_edges_asked_ahead_leave_types_and_properties_what_a_call_may_spend() -> None:
+    many = "".join(f"x:h{hub} a x:T ; rdfs:label 'h{hub}' . " for hub in range(8))
+    linked = "".join(f"x:n{number} x:q x:h{number % 8} . " for number in range(800))
+    limits = LimitSettings(rows=700, query_rows=1_000)
+    answers = []
+    for concurrency in (1, 3):
+        settings = profile(concurrency).model_copy(update={"limits": limits})
+        held = Held(InProcess(engine(many + linked), max_bytes=1 << 20))
+        # Edges come first, and would leave the rest nothing.
+        held.first, held.second = (EDGES, PROPERTIES) if concurrency > 1 else ("", "")
+        store = SparqlStore(held, settings, FlowControl(settings.endpoint.requests))
+        gateway = Gateway(store, settings, PrefixMap(PREFIXES))
+        answers.append(await gateway.describe_entities([f"x:h{hub}" for hub in range(8)]))
+    assert [[node.entity_type for node in answer.result] for answer in answers] == [["x:T"] * 8] * 2
