@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from inspect import iscoroutinefunction
 from typing import Self
 
+from gateway.errors import UsageError
 from gateway.faces.pending_call import said_if_not_awaited
 from gateway.faces.sync_gateway import SyncGateway
 from gateway.tools.gateway import Gateway
@@ -14,13 +15,19 @@ from gateway.tools.gateway import Gateway
 class AsyncGateway(Gateway):
     """A gateway whose calls are awaited. Opened by `with`, or by `synchronous`, it has calls that return answers.
 
-    It has either face, not both: what it keeps belongs to one event loop.
+    It has either face, and once: what it keeps belongs to one event loop, and is closed with that.
     """
 
     _entered: ExitStack | None = None
+    _is_taken = False
 
     def synchronous(self) -> SyncGateway:
-        """Return its synchronous face, for a notebook whose cells share it; close that in the end."""
+        """Return its synchronous face, for a notebook whose cells share it; close that in the end.
+
+        Raises:
+            UsageError: The gateway was opened before, by this, `with` or `async with`.
+        """
+        self._take()
         return SyncGateway(self)
 
     def __enter__(self) -> SyncGateway:
@@ -34,7 +41,17 @@ class AsyncGateway(Gateway):
             self._entered.close()
 
     async def __aenter__(self) -> Self:
+        self._take()
         return self
+
+    def _take(self) -> None:
+        if self._is_taken:
+            raise UsageError(
+                "This gateway was opened before, and what it keeps belongs to the event loop of that.",
+                valid="A gateway is opened once: by `with`, by `async with` or by `synchronous()`.",
+                next_step="Use the gateway that was opened, or call `open_gateway` again for another one.",
+            )
+        self._is_taken = True
 
 
 for _name, _call in vars(Gateway).items():

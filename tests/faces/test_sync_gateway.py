@@ -151,6 +151,34 @@ def test_one_that_nothing_refers_to_any_more_ends_its_thread() -> None:
     assert not thread.is_alive()
 
 
+def test_one_gateway_is_opened_once_and_the_second_time_is_an_error() -> None:
+    async def awaited_first() -> None:
+        opened = open_gateway()
+        async with opened as graph:
+            with pytest.raises(UsageError, match="opened before"):
+                opened.synchronous()
+            with pytest.raises(UsageError, match="opened before"), opened:
+                pass
+            assert (await graph.bfs_query(["drug:warfarin"], 1)).node_count == 16
+
+    async def awaited_second(opened: AsyncGateway) -> None:
+        async with opened:
+            pass
+
+    before = set(threading.enumerate())
+    asyncio.run(awaited_first())
+    opened = open_gateway()
+    with opened as graph:
+        with pytest.raises(UsageError, match="call `open_gateway` again"):
+            opened.synchronous()
+        with pytest.raises(UsageError, match="opened before"):
+            asyncio.run(awaited_second(opened))
+        assert graph.bfs_query(["drug:warfarin"], 1).node_count == 16
+    with pytest.raises(UsageError, match="opened before"), opened:
+        pass
+    assert left_behind(before) == []
+
+
 def test_an_exception_in_the_block_closes_it() -> None:
     before = set(threading.enumerate())
 
