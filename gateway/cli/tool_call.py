@@ -39,13 +39,14 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.render import print_explained
 from gateway.cli.screen import ProgressBar, Screen, is_terminal, paged
 from gateway.cli.streams import line, print_line
-from gateway.errors import EndpointFault, GatewayError, counted
+from gateway.errors import GatewayError, counted
 from gateway.escaping import json_text
 from gateway.graph.call import Progress, no_progress
 from gateway.settings.profile import Profile, ShapeName
 from gateway.telemetry.record import Record
 from gateway.tools.answering import drop_record
 from gateway.tools.gateway import Gateway
+from gateway.tools.row_pages import RowPage, pages_of_rows
 from gateway.tools.whole_subgraph import NODES_A_PAGE, VALUES_INCOMPLETE, Traversed, notes_of
 
 _MAX_TOKENS = 4_000_000
@@ -279,44 +280,6 @@ def _print_columns(page: Traversed, offset: int, show: TraversalShow, *, guard_f
         print_line("\n".join(lines))
 
 
-RowPage = SearchResult | BfsResult | IntersectionResult
-AskRows = Callable[[Mapping[str, Any]], Awaitable[RowPage]]
-"""Answers in rows, with these further arguments."""
-
-
-async def pages_of_rows(ask: AskRows, most: int, limit: int | None) -> AsyncIterator[RowPage]:
-    """Yield the pages of an answer in rows; with a limit, those of the first so many.
-
-    Args:
-        ask: Answers with these further arguments.
-        most: Rows of a page at most.
-        limit: Rows of all pages at most.
-
-    Raises:
-        InputError: An argument is wrong.
-        Fault: The graph could not be queried, or changed meanwhile.
-    """
-    found: int | None = None
-    place: dict[str, Any] = {}
-    while True:
-        page = await ask({**place, "limit": most if limit is None else min(most, limit)})
-        snapshot = None if isinstance(page, SearchResult) else page.snapshot
-        has_changed = not isinstance(page, SearchResult) and page.result_changed
-        # How many an incomplete page found says nothing of the graph.
-        if has_changed or (page.complete and found not in {None, page.found}):
-            raise EndpointFault(
-                "The graph changed while its rows were read, so the pages do not fit together.", next_step="Ask again."
-            )
-        found = page.found if page.complete else found
-        limit = None if limit is None else limit - len(render.table_of(page) or ())
-        is_last = page.next_offset is None or limit == 0
-        # What the last row of any other page ties with stands on the next one.
-        yield page if is_last else page.model_copy(update={"tied": None})
-        if is_last:
-            return
-        place = {"offset": page.next_offset, **({} if snapshot is None else {"snapshot": snapshot})}
-
-
 async def row_pages(
     source: GraphSource, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress
 ) -> AsyncIterator[RowPage]:
@@ -332,7 +295,9 @@ async def row_pages(
         await source.wait(gateway, tool, arguments, progress)
         most = MAX_HITS if tool == SearchEntities.tool else NODES_A_PAGE
         with gateway.prefixes.one_answer():
-            async for page in pages_of_rows(ask, most, arguments.get("limit")):
+            async for page in pages_of_rows(
+                ask, most, arguments.get("limit"), gateway.prefixes.expand, arguments.get("offset") or 0
+            ):
                 yield page
 
 

@@ -50,6 +50,7 @@ from gateway.tools.imports import ImportReader
 from gateway.tools.member_names import MemberNames
 from gateway.tools.progress import AnyProgress, as_progress
 from gateway.tools.readers import IdReader
+from gateway.tools.row_pages import pages_of_rows
 from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
 from gateway.tools.shapes import ShapeReader
@@ -382,16 +383,20 @@ class Gateway:
             query: The name; empty for all entities of `node_types`.
             node_types: Only entities of these types.
             **options: As in `search_entities`; `limit` is that of a page, by default the highest.
+
+        Raises:
+            InputError: An argument is wrong.
+            Fault: A page could not be read, or the graph changed meanwhile.
         """
-        given: SearchOptions = {**options}
-        if given.get("limit") is None and not (query or given.get("queries")):
-            given["limit"] = MAX_HITS
-        while True:
-            page = await self.search_entities(query, node_types, **given)
+        given = {"query": query, "node_types": node_types, **options}
+        is_list = not (query or options.get("queries"))
+
+        async def ask(place: Mapping[str, Any]) -> SearchResult:
+            return await self._answerer.answer(self._search_entities, {**given, **place})
+
+        most = options.get("limit") or (MAX_HITS if is_list else None)
+        async for page in pages_of_rows(ask, most, None, self._prefixes.expand, options.get("offset") or 0):
             yield page
-            if page.next_offset is None:
-                return
-            given["offset"] = page.next_offset
 
     async def bfs_query(
         self,

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 
 from gateway.answers.models import BfsResult, SearchResult
 from gateway.cli import render, subgraph, tsv
-from gateway.cli.tool_call import pages_of_rows
-from gateway.errors import EndpointFault
 from gateway.escaping import without_formula
 from tests.cli.conftest import Run
 from tests.cli.test_screen import shown, shown_within
@@ -261,20 +258,6 @@ def test_values_are_texts_in_columns() -> None:
         {**SEARCH, "rows": [["e:a a b", [1, 2.5, "x"]], ["e:b", None], ["_:b1", True]], "complete": True}
     )
     assert [*render.row_texts(search, "both")] == [["e:a", "a b", "1, 2.5, x"], ["e:b", "", ""], ["_:b1", "", "true"]]
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize(("second", "fails"), [({"found": 2}, True), ({"found": 2, "complete": False}, False)])
-async def test_pages_that_do_not_fit_together_are_an_error(second: dict[str, Any], fails: bool) -> None:
-    async def ask(place: Mapping[str, Any]) -> SearchResult:
-        page = {**SEARCH, "complete": True}
-        return SearchResult.model_validate({**page, "next_offset": None, **second} if "offset" in place else page)
-
-    if fails:
-        with pytest.raises(EndpointFault, match="changed while its rows were read"):
-            [page async for page in pages_of_rows(ask, 1, None)]
-    else:
-        assert len([page async for page in pages_of_rows(ask, 1, None)]) == 2
 
 
 def test_walks_of_several_predicates_are_columns_of_csv_and_no_triples(run: Run, tmp_path: Path) -> None:

@@ -1,0 +1,145 @@
+"""All pages of an answer in rows, or of a list, of which the next one shows that the graph did not change meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, TypeVar, cast
+
+from gateway.answers.models import BfsResult, IntersectionResult, SearchHit, SearchResult
+from gateway.arguments import MAX_HITS
+from gateway.errors import EndpointFault, InputError
+
+RowPage = SearchResult | BfsResult | IntersectionResult
+AnyPage = TypeVar("AnyPage", bound=RowPage)
+AskRows = Callable[[Mapping[str, Any]], Awaitable[AnyPage]]
+"""Answers in rows, with these further arguments."""
+
+_COMPARED = 30
+"""Characters of a text that are compared; how much of a long one is shown, its page decides."""
+
+
+async def pages_of_rows(
+    ask: AskRows[AnyPage],
+    most: int | None,
+    limit: int | None,
+    expand: Callable[[str], str] = str,
+    offset: int = 0,
+) -> AsyncIterator[AnyPage]:
+    """Yield the pages of an answer in rows, or of a list; with a limit, those of the first so many.
+
+    A page of a traversal tells whether it is of the same answer as the one before. Any other is asked for from the last
+    row of the one before on, which is compared and left out. An entity is missed only if it moved, from behind that row
+    to before it, while another one left from there.
+
+    Args:
+        ask: Answers with these further arguments.
+        most: Rows of a page at most; None for as many as it has by default.
+        limit: Rows of all pages at most.
+        expand: Returns the IRI of an ID.
+        offset: Where the first page begins.
+
+    Raises:
+        InputError: An argument is wrong.
+        Fault: The graph could not be queried, or changed meanwhile.
+    """
+    found: int | None = None
+    last: str | None = None
+    place: dict[str, Any] = {"offset": offset} if offset else {}
+    is_unproven = False
+    while True:
+        size = most if limit is None else min(most or limit, limit)
+        page = await ask(_asked(place, size, overlaps=last is not None))
+        count = page.found if page.groups is None else page.group_count
+        has_changed = not isinstance(page, SearchResult) and page.result_changed
+        # How many an incomplete page found says nothing of the graph.
+        if has_changed or (page.complete and found not in {None, count}):
+            raise _changed()
+        if last is not None:
+            if _first(page, expand) == last:
+                page = _without_first(page)
+                if not _length(page) and page.next_offset is not None:
+                    # The size of an answer has room for one row.
+                    last, is_unproven = None, True
+                    continue
+            elif page.complete:
+                raise _changed()
+        if is_unproven:
+            page = _as_unproven(page)
+        found = count if page.complete else found
+        limit = None if limit is None else limit - _length(page)
+        is_last = page.next_offset is None or limit == 0
+        # What the last row of any other page ties with stands on the next one.
+        yield page if is_last else _copy(page, {"tied": None})
+        if page.next_offset is None or limit == 0:
+            return
+        is_unproven = False
+        place = {"offset": page.next_offset}
+        if isinstance(page, SearchResult):
+            last = _last(page, expand)
+        else:
+            place["snapshot"] = page.snapshot
+
+
+def _copy(page: AnyPage, fields: Mapping[str, Any]) -> AnyPage:
+    return cast("AnyPage", page.model_copy(update=dict(fields)))
+
+
+def _changed() -> EndpointFault:
+    return EndpointFault(
+        "The graph changed while its rows were read, so the pages do not fit together.", next_step="Ask again."
+    )
+
+
+def _asked(place: Mapping[str, Any], size: int | None, *, overlaps: bool) -> dict[str, Any]:
+    """Return the arguments of a page of so many rows, before which stands the last one of the page before."""
+    given = {**place, "offset": place["offset"] - 1} if overlaps else dict(place)
+    if size is not None:
+        given["limit"] = min(size + 1, MAX_HITS) if overlaps else size
+    return given
+
+
+def _listed(page: RowPage) -> tuple[str, list[Any]]:
+    """Return the field that has the rows or entities of a page, and these."""
+    if page.groups is not None:
+        return "groups", page.groups
+    if page.rows is not None:
+        return "rows", page.rows
+    return "result", page.result if isinstance(page, SearchResult) else []
+
+
+def _length(page: RowPage) -> int:
+    return 1 if page.computed is not None else len(_listed(page)[1])
+
+
+def _without_first(page: AnyPage) -> AnyPage:
+    name, rows = _listed(page)
+    return _copy(page, {name: rows[1:]})
+
+
+def _first(page: RowPage, expand: Callable[[str], str]) -> str | None:
+    return next((_written(row, expand) for row in _listed(page)[1][:1]), None)
+
+
+def _last(page: RowPage, expand: Callable[[str], str]) -> str | None:
+    return next((_written(row, expand) for row in _listed(page)[1][-1:]), None)
+
+
+def _written(row: Any, expand: Callable[[str], str]) -> str:
+    """Return what a row is of: the IRI of its entity, whichever prefix was known for it, or else how it begins."""
+    text = row.id if isinstance(row, SearchHit) else str(row[0])
+    try:
+        return expand(text.partition(" ")[0])
+    except InputError:
+        return text[:_COMPARED]
+
+
+def _as_unproven(page: AnyPage) -> AnyPage:
+    warnings = page.warnings or []
+    return _copy(page, {"complete": False, "warnings": [*warnings, NOT_PROVEN]})
+
+
+# --- sentences that a model reads ---
+
+NOT_PROVEN = (
+    "Nothing shows that the graph did not change since the page before, because a page has room for one row only."
+)

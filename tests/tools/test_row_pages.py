@@ -1,0 +1,135 @@
+"""Pages of rows and lists that are read one after the other, while a graph changes: none is missed unsaid."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pyoxigraph
+import pytest
+from aiohttp import web
+
+from gateway.answers.models import SearchResult
+from gateway.api import open_gateway
+from gateway.errors import EndpointFault
+from gateway.tools.gateway import Gateway
+from gateway.tools.row_pages import NOT_PROVEN, pages_of_rows
+from tests.transport.fake_endpoint import JSON, fake_endpoint
+
+pytestmark = pytest.mark.anyio
+
+X = "http://e.org/"
+COUNT = 350
+HEAD = f"PREFIX e: <{X}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
+
+
+def triples(first: int, end: int) -> str:
+    return " ".join(f'e:n{place:03} a e:Thing ; rdfs:label "thing {place:03}" .' for place in range(first, end))
+
+
+@asynccontextmanager
+async def changing() -> AsyncIterator[tuple[Gateway, Callable[[str], None]]]:
+    """Give a gateway to an endpoint, and what updates the graph there."""
+    store = pyoxigraph.Store()
+    store.update(f"{HEAD} INSERT DATA {{ {triples(100, 100 + COUNT)} }}")
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        if "query" not in form:
+            return web.Response(status=404)
+        found = cast("pyoxigraph.QuerySolutions", store.query(str(form["query"])))
+        body = found.serialize(format=pyoxigraph.QueryResultsFormat.JSON) or b""
+        return web.Response(body=body, content_type=JSON)
+
+    async with fake_endpoint(handle) as endpoint, open_gateway(endpoint=endpoint.url, prefixes={"e": X}) as gateway:
+
+        def update(text: str) -> None:
+            store.update(HEAD + text)
+            gateway.forget()
+
+        yield gateway, update
+
+
+def ids(page: SearchResult) -> list[str]:
+    return [str(row[0]).partition(" ")[0] for row in page.rows] if page.rows else [hit.id for hit in page.result]
+
+
+DELETE_THREE = "DELETE WHERE { e:n110 ?p ?o }; DELETE WHERE { e:n111 ?p ?o }; DELETE WHERE { e:n112 ?p ?o };"
+AS_MANY = f"{DELETE_THREE} INSERT DATA {{ {triples(800, 803)} }}"
+IN_THE_PLACES = f"{DELETE_THREE} INSERT DATA {{ {triples(1, 4)} }}"
+ASKED: list[dict[str, Any]] = [{}, {"sort_by": "name"}, {"values": ["name"]}, {"where": ["name != zz"]}]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("change", [DELETE_THREE, AS_MANY])
+async def test_a_list_whose_graph_changes_between_its_pages_is_an_error(asked: dict[str, Any], change: str) -> None:
+    async with changing() as (gateway, update):
+        pages = gateway.search_pages(node_types=["e:Thing"], **asked)
+        assert (await anext(pages)).complete
+        assert (await anext(pages)).complete
+        update(change)
+        with pytest.raises(EndpointFault, match="changed while its rows were read"):
+            await anext(pages)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+async def test_as_many_that_come_and_go_before_a_page_hide_none_behind_it(asked: dict[str, Any]) -> None:
+    async with changing() as (gateway, update):
+        listed: list[str] = []
+        async for page in gateway.search_pages(node_types=["e:Thing"], **asked):
+            listed += ids(page)
+            if len(listed) < 200:
+                update(IN_THE_PLACES)
+    assert listed == [f"e:n{place}" for place in range(100, 100 + COUNT)]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("limit", [None, 1, 7, 99, 100])
+async def test_pages_of_a_graph_that_stays_have_each_row_once(asked: dict[str, Any], limit: int | None) -> None:
+    async with changing() as (gateway, update):
+        update(f"DELETE {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o FILTER(STR(?s) > '{X}n219') }}")
+        pages = [page async for page in gateway.search_pages(node_types=["e:Thing"], limit=limit, **asked)]
+        later = [page async for page in gateway.search_pages(node_types=["e:Thing"], offset=15, limit=50, **asked)]
+    expected = [f"e:n{place}" for place in range(100, 220)]
+    assert [name_id for page in pages for name_id in ids(page)] == expected
+    assert [name_id for page in later for name_id in ids(page)] == expected[15:]
+    assert all(page.complete for page in pages)
+    assert len(pages[0].rows or pages[0].result) == (limit or 100)
+
+
+SEARCH = {"complete": True, "result": [], "columns": ["e:v"], "found": 3}
+
+
+def answering(rows: list[list[Any]], room: int = 9, **later: Any) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what answers with some of the rows, at most `room` of them, and with other fields on later pages."""
+
+    async def ask(place: Mapping[str, Any]) -> SearchResult:
+        start = place.get("offset", 0)
+        end = start + min(room, place["limit"])
+        following = end if end < len(rows) else None
+        page = {**SEARCH, "rows": rows[start:end], "next_offset": following, **(later if start or end > 1 else {})}
+        return SearchResult.model_validate(page)
+
+    return ask
+
+
+ROWS: list[list[Any]] = [["e:a a", 1], ["e:b b", 2], ["e:c c", 3]]
+
+
+async def test_pages_with_another_count_do_not_fit_together_but_incomplete_ones_tell_of_themselves() -> None:
+    with pytest.raises(EndpointFault, match="changed while its rows were read"):
+        [page async for page in pages_of_rows(answering(ROWS, found=2), 1, None)]
+    pages = [page async for page in pages_of_rows(answering(ROWS, found=2, complete=False), 1, None)]
+    assert [page.rows for page in pages] == [[row] for row in ROWS]
+    assert [page.complete for page in pages] == [True, False, False]
+
+
+async def test_pages_with_room_for_one_row_are_not_called_complete() -> None:
+    pages = [page async for page in pages_of_rows(answering(ROWS, room=1), 2, None)]
+    assert [page.rows for page in pages] == [[row] for row in ROWS]
+    assert [page.complete for page in pages] == [True, False, False]
+    assert [page.warnings for page in pages] == [None, [NOT_PROVEN], [NOT_PROVEN]]
+
+
+async def test_a_limit_of_all_pages_is_that_of_new_rows() -> None:
+    pages = [page async for page in pages_of_rows(answering(ROWS), 1, 2)]
+    assert [page.rows for page in pages] == [[row] for row in ROWS[:2]]
