@@ -1,6 +1,7 @@
 """What a call raises: each error has `wrong`, `valid` and `next_step` (docs/errors.md)."""
 
 from gateway.errors import (
+    AllWrongError,
     BudgetSpent,
     ConfigurationError,
     DeadlinePassed,
@@ -13,10 +14,12 @@ from gateway.errors import (
     QueryRefused,
     QuotaSpent,
     UnknownTermError,
+    UnresolvedNameError,
     UsageError,
 )
 
 __all__ = [
+    "AllWrongError",
     "BudgetSpent",
     "ConfigurationError",
     "DeadlinePassed",
@@ -29,5 +32,6 @@ __all__ = [
     "QueryRefused",
     "QuotaSpent",
     "UnknownTermError",
+    "UnresolvedNameError",
     "UsageError",
 ]

@@ -28,6 +28,7 @@ header, an address inside the operator's network or a traceback: a language mode
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from gateway.escaping import printable
@@ -87,6 +88,24 @@ class InputError(GatewayError):
 
 class UnknownTermError(InputError):
     """One item of an argument means nothing that the graph has, or nothing that can be meant there."""
+
+
+class UnresolvedNameError(InputError):
+    """A text may be the name of several entities, or of one that could not be compared."""
+
+
+class AllWrongError(InputError):
+    """None of several texts means an entity.
+
+    Attributes:
+        errors: What is wrong with each text.
+    """
+
+    def __init__(
+        self, wrong: str, *, valid: str = "", next_step: str = "", errors: Mapping[str, InputError] | None = None
+    ) -> None:
+        super().__init__(wrong, valid=valid, next_step=next_step)
+        self.errors: Mapping[str, InputError] = errors or {}
 
 
 class ConfigurationError(GatewayError):

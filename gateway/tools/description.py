@@ -21,7 +21,16 @@ from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
 from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
 from gateway.arguments import DescribeEntities, DescribeEntity
-from gateway.errors import BudgetSpent, EdgesCapped, EndpointFault, Fault, InputError, Resting, quoted
+from gateway.errors import (
+    BudgetSpent,
+    EdgesCapped,
+    EndpointFault,
+    Fault,
+    InputError,
+    Resting,
+    UnresolvedNameError,
+    quoted,
+)
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.counts import EdgeCounts
@@ -222,7 +231,16 @@ class _Notes:
 
 
 class EntityDescriber:
-    """Answers `describe_entity` and `describe_entities` for one graph."""
+    """Answers `describe_entity` and `describe_entities` for one graph.
+
+    Args:
+        store: The graph.
+        profile: The settings of the endpoint and its graph.
+        prefixes: The prefixes of IDs.
+        schema_cache: The schema of the graph.
+        id_reader: Reads IDs and names.
+        lists_wrong: Whether texts that mean no entity are listed, and not only told in a warning.
+    """
 
     def __init__(
         self,
@@ -231,9 +249,12 @@ class EntityDescriber:
         prefixes: PrefixMap,
         schema_cache: SchemaCache,
         id_reader: IdReader,
+        *,
+        lists_wrong: bool = False,
     ) -> None:
         self._store = store
         self._id_reader = id_reader
+        self._lists_wrong = lists_wrong
         self._profile = profile
         self._prefixes = prefixes
         self._schema_cache = schema_cache
@@ -295,6 +316,9 @@ class EntityDescriber:
         absent = [iri for iri, entity in found.items() if entity is None]
         not_found = [shorten(iri) for iri in absent]
         failed = [shorten(iri) for iri, entity in found.items() if isinstance(entity, Fault)]
+        if self._lists_wrong:
+            for text, error in read.wrong:
+                (failed if isinstance(error, UnresolvedNameError) else not_found).append(text)
         entities = [entity for entity in found.values() if isinstance(entity, PageNode)]
         limit = max_bytes(self._profile.size, arguments.max_tokens, explain=arguments.explain)
         hint = self._prefixes.undeclared(absent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self, Unpack, overload
 
@@ -55,7 +55,7 @@ from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
 from gateway.tools.shapes import ShapeReader
 from gateway.tools.traversal import Traverser
-from gateway.tools.whole_entities import whole_entities
+from gateway.tools.whole_entities import listed_texts, whole_entities
 from gateway.tools.whole_subgraph import Traversed, WholeSubgraphs
 
 _SHAPES: Mapping[ShapeName, Shape] = {shape.name: shape for shape in (REFERENCE, COMPACT)}
@@ -134,7 +134,7 @@ class Gateway:
             BfsQuery.tool: Tool(WholeBfsQuery, whole.page, bfs_result),
             IntersectSubgraphs.tool: Tool(WholeIntersectSubgraphs, whole.page, intersection_result),
         }
-        whole_describer = EntityDescriber(store, roomy, prefixes, self._schema_cache, id_reader)
+        whole_describer = EntityDescriber(store, roomy, prefixes, self._schema_cache, id_reader, lists_wrong=True)
         self._whole_entities = Tool(DescribeEntities, whole_describer.several, EntitiesResult.model_validate)
 
     @property
@@ -438,7 +438,7 @@ class Gateway:
 
     async def describe_entities(
         self,
-        ids: Sequence[str],
+        ids: Iterable[str],
         *,
         max_tokens: int | None = None,
         language: str | None = None,
@@ -448,7 +448,7 @@ class Gateway:
         """Return everything known about any number of entities except their edges.
 
         Args:
-            ids: IDs or IRIs; with `max_tokens`, 1 to 200.
+            ids: IDs, IRIs or names; with `max_tokens`, 1 to 200.
             max_tokens: Size of the answer, as for a model; a token is 4 bytes. By default all are described, whatever
                 the size, by a call for every 200.
             language: The tag of the language in which names and texts come first.
@@ -456,10 +456,11 @@ class Gateway:
             progress: Called after each of several calls.
         """
         others = {"max_tokens": max_tokens, "language": language, "explain": explain}
+        texts = listed_texts(ids)
         if max_tokens is not None:
-            return await self._answerer.answer(self._describe_entities, {"ids": ids, **others})
+            return await self._answerer.answer(self._describe_entities, {"ids": texts, **others})
         with self._prefixes.one_answer():
-            return await whole_entities(self._described, ids, others, as_progress(progress), self._is_id)
+            return await whole_entities(self._described, texts, others, as_progress(progress), self._is_id)
 
     def _is_id(self, text: str) -> bool:
         try:

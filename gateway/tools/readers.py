@@ -19,7 +19,7 @@ from gateway.arguments import (
     SearchEntities,
     expanded,
 )
-from gateway.errors import Fault, InputError, counted, quoted
+from gateway.errors import AllWrongError, Fault, InputError, UnresolvedNameError, counted, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Iri
@@ -86,13 +86,13 @@ class ReadIds:
         argument: The argument.
         iris: The entity of each text, in the order of the argument.
         names: The entity that each text means which is a name.
-        wrong: What is wrong with the texts that are left out.
+        wrong: The texts that are left out, and what is wrong with each.
     """
 
     argument: str
     iris: list[Iri] = field(default_factory=list)
     names: dict[str, NamedEntity] = field(default_factory=dict)
-    wrong: list[InputError] = field(default_factory=list)
+    wrong: list[tuple[str, InputError]] = field(default_factory=list)
 
     @property
     def distinct(self) -> list[Iri]:
@@ -102,7 +102,7 @@ class ReadIds:
     def warnings(self, prefixes: PrefixMap) -> list[str]:
         """Return a sentence for each name, and for what is left out."""
         named = [_taken(text, one, prefixes) for text, one in self.names.items()]
-        return [*named, *first_warnings(self.argument, [messages.left_out(error) for error in self.wrong])]
+        return [*named, *first_warnings(self.argument, [messages.left_out(error) for _, error in self.wrong])]
 
     def spared(self, prefixes: PrefixMap) -> Mapping[str, tuple[Iri, str]]:
         """Return the sentences that are needless beside an entity with the very name, with that entity and name."""
@@ -172,14 +172,18 @@ class IdReader:
             try:
                 found.iris.append(await self._meant(place, text, there, found, call))
             except InputError as error:
-                found.wrong.append(error)
+                found.wrong.append((text, error))
             if len(found.wrong) == MOST_WRONG:
                 if not texts[position + 1 :]:
                     break
                 # Each is a search of its own. An answer about some of them would not be about all that mean something.
-                raise messages.all_wrong([not_read(argument, len(texts) - position - 1), *found.wrong])
+                others = [error for _, error in found.wrong]
+                raise messages.all_wrong([not_read(argument, len(texts) - position - 1), *others])
         if found.wrong and not (leaves_out and found.iris):
-            raise messages.all_wrong(found.wrong)
+            told = messages.all_wrong([error for _, error in found.wrong])
+            if len(found.wrong) == 1:
+                raise told
+            raise AllWrongError(told.wrong, valid=told.valid, next_step=told.next_step, errors=dict(found.wrong))
         return found
 
     async def _meant(self, place: str, text: str, there: Mapping[Iri, Iri], found: ReadIds, call: Call) -> Iri:
@@ -430,7 +434,8 @@ def no_entity_of_this_name(no_id: InputError, near: str, doubt: str) -> InputErr
     """Return the error of a text that is no ID, and the name of no entity, or of none that was found."""
     none = f"no entity of this name was found. {doubt}" if doubt else "no entity has this name."
     wrong = f"{no_id.wrong.removesuffix('.')}, and {none}"
-    return InputError(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
+    kind = UnresolvedNameError if doubt else InputError
+    return kind(wrong, valid=f"Nearest: {near}." if near else no_id.valid, next_step=no_id.next_step)
 
 
 def several_of_this_name(
@@ -439,12 +444,12 @@ def several_of_this_name(
     """Return the error of a name that several entities have, or that others than the one found may have."""
     wrong = no_id.wrong.removesuffix(".")
     if is_one:
-        return InputError(
+        return UnresolvedNameError(
             f"{wrong}, and not every name could be compared or listed, so others may have this one.",
             valid=" ".join(filter(None, [f"Found: {listed}.", doubt])),
             next_step="Send the ID of what you mean.",
         )
-    return InputError(
+    return UnresolvedNameError(
         f"{wrong}, and {count} entities have this name.",
         valid=f"They are: {listed}." if are_all else f"The first are: {listed}.",
         next_step="Send the ID of the one you mean.",

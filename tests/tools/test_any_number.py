@@ -1,12 +1,15 @@
 """Calls for programs about any number of entities: all of them, or an answer that says which not, and why."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bfsql_gateway import open_gateway
-from bfsql_gateway.errors import EndpointFault, InputError
-from gateway.answers.models import EntitiesResult
+from bfsql_gateway.errors import EndpointFault, InputError, QueryRefused
+from gateway.answers.models import EntitiesResult, FullNode
 from gateway.arguments import MAX_WHOLE_SEEDS
 from gateway.tools.whole_entities import whole_entities
 
@@ -88,8 +91,72 @@ async def test_many_names_that_nobody_has_hide_no_entity_after_them(ring: str) -
     names = [f"no such name {number}" for number in range(45)]
     async with open_gateway(ring) as graph:
         answer = await graph.describe_entities(["x:n0", *names, "x:n1"])
+        every = await graph.describe_entities(["x:n0", *names, "x:n1", "x:n0", "", "x" * 9_000, "node 7", "x:n9"])
     assert [entity.id for entity in answer.result] == ["x:n0", "x:n1"]
-    assert (answer.complete, answer.failed) == (False, names[19:38])
+    assert (answer.complete, answer.not_found, answer.failed) == (True, names, None)
+    assert [entity.id for entity in every.result] == ["x:n0", "x:n1", "x:n7", "x:n9"]
+    assert (every.complete, every.not_found, every.failed) == (True, [*names, "", "x" * 9_000], None)
+    places = [int(place) for text in every.warnings or () for place in re.findall(r"^\D*ids\[([0-9]+)\]", text)]
+    assert {1, 20, 39, 48, 49} <= set(places)
+    told = [text for text in every.warnings or () if "no such name" in text and text.startswith("ids[")]
+    assert told
+    assert all(repr(names[int(text[4 : text.index("]")]) - 1]) in text for text in told)
+
+
+async def test_a_name_of_several_is_not_said_to_be_absent(tmp_path: Path) -> None:
+    path = tmp_path / "two.ttl"
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    path.write_text(
+        f"@prefix x: <http://x.example/> . x:a {label} 'one' . x:b {label} 'one' . x:c {label} 'two' .",
+        encoding="utf-8",
+    )
+    async with open_gateway(path) as graph:
+        for ids in (["two", "one", "three"], [*(f"x:absent{place}" for place in range(250)), "two", "one", "three"]):
+            answer = await graph.describe_entities(ids)
+            assert [entity.id for entity in answer.result] == ["x:c"]
+            assert (answer.complete, answer.failed, answer.not_found[-1]) == (False, ["one"], "three")
+            assert any(text.startswith(f"ids[{ids.index('one')}]: ") for text in answer.warnings or ())
+        with pytest.raises(InputError, match=r"one.*three"):
+            await graph.describe_entities(["one", "three"])
+
+
+async def test_ids_come_from_anything_that_gives_texts_each_counted_once(ring: str) -> None:
+    async with open_gateway(ring) as graph:
+        for ids in (iter(nodes(201)), (name for name in nodes(201)), map(str, nodes(201)), dict.fromkeys(nodes(201))):
+            assert len((await graph.describe_entities(ids)).result) == 201
+        assert len((await graph.describe_entities(["x:n1"] * 300)).result) == 1
+        assert len((await graph.describe_entities(iter(nodes(3)), max_tokens=2_000)).result) == 3
+        wrong: Any
+        for wrong in (None, 5, [*nodes(200), 5], [*nodes(2), None]):
+            with pytest.raises(InputError, match=r"^ids.* is no (text|list of texts)\."):
+                await graph.describe_entities(wrong)
+
+
+async def test_an_id_whose_query_is_refused_stands_alone_in_what_failed() -> None:
+    asked: list[int] = []
+
+    async def ask(given: Mapping[str, Any]) -> EntitiesResult:
+        ids: Sequence[str] = given["ids"]
+        asked.append(len(ids))
+        if "x:n250" in ids or any("x:all" in text for text in ids):
+            raise QueryRefused("The endpoint refuses this query.")
+        return EntitiesResult(
+            result=[FullNode(id=text, entity_type="T", metadata={}) for text in ids], complete=True, not_found=[]
+        )
+
+    async def no_report(*_: object) -> None:
+        pass
+
+    answer = await whole_entities(ask, nodes(600), {}, no_report, bool)
+    assert (answer.complete, answer.failed) == (False, ["x:n250"])
+    assert answer.warnings == ["The endpoint refuses this query."]
+    assert [entity.id for entity in answer.result] == [name for name in nodes(600) if name != "x:n250"]
+    assert len(asked) < 3 + 2 * 8 + 1
+    asked.clear()
+    everything = [f"x:all{place}" for place in range(1_000)]
+    answer = await whole_entities(ask, ["x:n1", *everything], {}, no_report, bool)
+    assert answer.failed == everything
+    assert len(asked) <= 6 + 2 * 100
 
 
 async def test_one_text_is_one_entity_as_in_every_call(ring: str) -> None:
