@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from functools import wraps
 from types import TracebackType
@@ -91,4 +93,6 @@ def said_if_not_awaited(call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P
     def begun(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
         return PendingCall(call(*args, **kwargs), call.__name__)
 
+    if sys.version_info >= (3, 12):
+        inspect.markcoroutinefunction(begun)
     return begun

@@ -1,6 +1,8 @@
 """A call of the face that is awaited: an answer where it is awaited, and an error that says so where it is not."""
 
 import asyncio
+import inspect
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -55,6 +57,13 @@ async def test_a_call_is_a_coroutine_for_all_that_awaits_coroutines() -> None:
             await asyncio.wait_for(next(call), 60),
         ]
     assert {answer.node_count for answer in answers} == {16}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no mark for it before 3.12")
+async def test_a_call_counts_as_a_coroutine_function() -> None:
+    async with open_gateway() as graph:
+        assert inspect.iscoroutinefunction(graph.bfs_query)
+        assert inspect.iscoroutinefunction(graph.call)
 
 
 async def test_a_call_that_is_cancelled_ends_and_one_that_fails_raises_its_own_error() -> None:
