@@ -85,7 +85,9 @@ def test_all_of_it_is_a_document_on_a_line_for_each_page(run: Run, tmp_path: Pat
     assert sum(len(page["edges"]) for page in pages) == 1_200
     assert "1,201 nodes, 1,200 edges, complete" in ran.err
     rows = documents(run("list", "untyped", "-g", graph, "--all", "--json").out)
-    assert [len(page["rows"]) for page in rows] == [*[100] * 12, 1]
+    # Each page but the first was asked for with the last row of the one before, of 100 in all.
+    assert [len(page["rows"]) for page in rows] == [100, *[99] * 11, 12]
+    assert len({row[0] for page in rows for row in page["rows"]}) == 1_201
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
