@@ -2,8 +2,8 @@
 
 An engine's parser says whether the text is a query at all, and shows nothing of what is in it. So the words that matter
 are looked for here, among the tokens of the grammar (SPARQL 1.1 Query, 19.8). Where `<` may begin an IRI or be an
-operator, which only a whole parser knows, the text is read in both ways: a word that is there in either of them is
-taken to be there.
+operator, which only a whole parser knows, the text is read in both ways, and so is a prefix that contains such a word: a
+word that is there in either of them is taken to be there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _VARIABLE = r"[?$][\w\u00b7\u203f\u2040]+"
 _PREFIX = r"(?:[^\W\d_](?:[\w.\u00b7\u203f\u2040-]{0,200}[\w\u00b7\u203f\u2040-])?)?"
 _LOCAL = r"(?:(?:[\w:%.\u00b7\u203f\u2040-]|\\.)*(?:[\w:%\u00b7\u203f\u2040-]|\\.))?"
 _NAME = f"{_PREFIX}:{_LOCAL}"
-_TERM = f"(?:{_VARIABLE}|{_IRI}|{_NAME})"
+# Engines take more characters into a name than `\w` has.
+_LETTERS = r"[\w.\u0080-\U0010ffff-]"
+_ANY_NAME = rf"{_LETTERS}*+:(?:[:%]|{_LETTERS}|\\.)*+(?<![^\\]\.)"
+_TERM = rf"(?:[?$]{_LETTERS}++|{_IRI}|{_ANY_NAME})"
 
 _DECLARATION = re.compile(
     rf"{_GAP}(?:BASE{_GAP}{_IRI}|PREFIX{_GAP}(?P<prefix>{_PREFIX}):{_GAP}{_IRI}"
@@ -49,10 +52,17 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# An engine may read a word that follows another one without a blank, as in `trueSERVICE`.
-_SERVICE, _GRAPH, _FROM = (re.compile(rf"\w*{word}\Z", re.IGNORECASE) for word in ("SERVICE", "GRAPH", "FROM"))
-_GROUP_OF = re.compile(rf"{_GAP}(?:SILENT{_GAP})?{_TERM}{_GAP}\{{", re.IGNORECASE)
-_SOURCE = re.compile(rf"{_GAP}(?:NAMED{_GAP})?(?:{_IRI}|{_NAME})", re.IGNORECASE)
+# An engine may read a word that follows another one without a blank, as in `trueSERVICE`, and one that a name follows,
+# as in `SERVICEa:b`. Before FROM stands no word that ends nothing else, and what follows tells it from such a name.
+_SERVICE, _GRAPH, _FROM = (re.compile(word, re.IGNORECASE) for word in ("SERVICE", "GRAPH", "FROM"))
+_FROM_OF_NAME = re.compile(r"(?<!\w)FROM", re.IGNORECASE)
+_GROUP_OF = re.compile(rf"(?>{_GAP})(?:SILENT(?>{_GAP}))?{_TERM}{_GAP}\{{", re.IGNORECASE)
+_SOURCE = re.compile(rf"(?>{_GAP})(?:NAMED(?>{_GAP}))?(?:{_IRI}|{_ANY_NAME})", re.IGNORECASE)
+_LAST_SOURCE = re.compile(
+    rf"{_SOURCE.pattern}{_GAP}(?:\{{|\Z|(?:WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|VALUES))", re.IGNORECASE
+)
+_OF_WORD = ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM, _SOURCE))
+_OF_NAME = ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM_OF_NAME, _LAST_SOURCE))
 _NO_STEP = re.compile(rf"{_GAP}(?:\*|\?(?!\w))")
 _NAMESPACE = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 _ESCAPED_ASCII = re.compile(r"\\(?:u00|U000000)([0-7][0-9A-Fa-f])")
@@ -110,28 +120,37 @@ def read_query(text: str) -> QueryText:
     word = _FIRST_WORD.match(text, start)
     used: set[str] = set()
     has_empty_path = False
-    reaches = dict.fromkeys((_SERVICE, _GRAPH, _FROM), False)
+    reaches: set[int] = set()
     for token in _tokens(text, start):
         ends_step = token["iri"] or token["name"] or token["word"] == "a" or token["other"] == ")"
         has_empty_path = has_empty_path or bool(ends_step and _NO_STEP.match(text, token.end()))
         if token["prefix"] is not None:
             used.add(token["prefix"])
+            reaches.update(_reached(text, token.span("prefix"), _OF_NAME))
         elif token["word"] is not None:
-            for sought, follows in ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM, _SOURCE)):
-                if sought.match(token["word"]) and follows.match(text, token.end()):
-                    reaches[sought] = True
+            reaches.update(_reached(text, token.span(), _OF_WORD))
+    has_service, has_graph, has_dataset = (place in reaches for place in range(3))
     return QueryText(
         text,
         "" if word is None else word[1].lower(),
         text[:start],
         text[start:],
         frozenset(used - declared),
-        has_service=reaches[_SERVICE],
-        has_dataset=reaches[_FROM],
-        has_graph=reaches[_GRAPH],
+        has_service=has_service,
+        has_dataset=has_dataset,
+        has_graph=has_graph,
         has_empty_path=has_empty_path,
         has_hidden_syntax=any(_is_syntax(found[1]) for found in _ESCAPED_ASCII.finditer(text)),
     )
+
+
+def _reached(
+    text: str, span: tuple[int, int], sought: Sequence[tuple[re.Pattern[str], re.Pattern[str]]]
+) -> Iterator[int]:
+    """Yield the places of those words that are in a part of a text, if what must follow them does."""
+    for place, (word, follows) in enumerate(sought):
+        if any(follows.match(text, found.end()) for found in word.finditer(text, *span)):
+            yield place
 
 
 def _is_syntax(code_point: str) -> bool:

@@ -82,6 +82,61 @@ ELSEWHERE = [
     "SELECT * { GRAPH <file:///etc/passwd> { ?s ?p ?o } }",
     'define get:soft "replace" SELECT * FROM <http://127.0.0.1:9/> { ?s ?p ?o }',
 ]
+_PREFIXES = "PREFIX : <http://127.0.0.1:9/> PREFIX a: <http://127.0.0.1:9/> "
+GLUED = [
+    *(
+        f"{_PREFIXES}SELECT * {{ {before}{word}{{ ?s ?p ?o }} }}"
+        for before, word in [
+            ("", "SERVICE:sparql "),
+            ("", "service:sparql"),
+            ("", "SERVICEa:sparql "),
+            ("", "SERVICESILENT:sparql "),
+            ("", "SERVICE SILENTa:sparql "),
+            ("", f"SERVICESILENT{AWAY}"),
+            ("", "SERVICE#\n:sparql#\n"),
+            ("", "SERVICE:sparql\u3001"),
+            ("", r"SERVICE:sparql\-"),
+            ("VALUES ?x { :sparql } ", "SERVICE?x"),
+            ("VALUES ?x { :sparql } ", "SERVICE$x"),
+            ("VALUES ?x\u3001 { :sparql } ", "SERVICE ?x\u3001"),
+            ("?s ?p 1", "SERVICE:sparql "),
+            ("?s ?p 1e5", f"SERVICE{AWAY}"),
+            ("?s ?p true", "SERVICEa:sparql "),
+            ("?s ?p true.", "SERVICE:sparql "),
+            ("?s ?p 'a'", "SERVICE:sparql "),
+            ("?s ?p 'a'", "SERVICESILENT:sparql "),
+            ("{}", "SERVICE:sparql "),
+            ("FILTER(true)", "SERVICEa:sparql "),
+            ("{}#\n", "SERVICE:sparql "),
+            ("", "GRAPH:foo "),
+            ("", "GRAPHa:foo "),
+            ("", "GRAPH?g"),
+            ("", f"GRAPH{AWAY}"),
+            ("?s ?p true.", "graph:foo"),
+        ]
+    ),
+    *(
+        f"{_PREFIXES}{head}{word}{tail}"
+        for head, word, tail in [
+            ("SELECT*", "FROM:foo", "{ ?s ?p ?o }"),
+            ("SELECT ?s ", "from:foo", " WHERE { ?s ?p ?o }"),
+            ("SELECT (1 AS ?s)", "FROMa:foo", "#\n{ ?s ?p ?o }"),
+            ("SELECT*", f"FROM{AWAY}", "{ ?s ?p ?o }"),
+            ("SELECT*", "FROM NAMED:foo", "{ ?s ?p ?o }"),
+            ("SELECT*", "FROMNAMED:foo", "{ ?s ?p ?o }"),
+            ("SELECT*", f"FROMNAMED{AWAY}", "{ ?s ?p ?o }"),
+            ("SELECT*", f"FROM:foo FROM{AWAY}", "{ ?s ?p ?o }"),
+            ("SELECT*", "FROM:foo FROM:bar", "{ ?s ?p ?o }"),
+            ("ASK ", "FROM:foo", "{ ?s ?p ?o }"),
+            ("ASK", "FROM:foo", "{ ?s ?p ?o }"),
+            ("CONSTRUCT { ?s ?p ?o }", "FROM:foo", " WHERE { ?s ?p ?o }"),
+            ("DESCRIBE :a ", "FROM:foo", ""),
+            ("DESCRIBE ?s ", "FROM:foo", "{ ?s ?p ?o } LIMIT 5"),
+        ]
+    ),
+]
+"""Words without a blank before the name that follows them, as an engine reads them."""
+
 DEPTH = 40_000
 DEEP = {
     "groups": f"SELECT * {{ {'{' * DEPTH}{'}' * DEPTH} }}",
@@ -193,7 +248,7 @@ def test_nothing_beside_the_graph_is_read(run: Run, cycles: Path, part: int) -> 
         reasons = ("asks another endpoint (SERVICE)", "are not kept", "This is no SPARQL query")
         assert any(reason in said for reason in reasons)
 
-    check_each(ELSEWHERE[part::3], is_refused)
+    check_each([*ELSEWHERE, *GLUED][part::3], is_refused)
 
 
 @pytest.mark.parametrize("name", DEEP)

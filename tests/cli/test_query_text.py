@@ -54,6 +54,22 @@ def test_what_looks_like_another_endpoint_in_a_text_or_a_name_is_none(decoys: li
     assert (read.has_service, read.has_dataset, read.has_graph) == (False, False, False)
 
 
+def test_a_prefix_that_contains_a_word_that_reaches_elsewhere_is_a_prefix() -> None:
+    def reaches_nothing(text: str) -> None:
+        read = read_query(text)
+        assert (read.has_service, read.has_dataset, read.has_graph) == (False, False, False)
+
+    check_each(
+        [
+            "SELECT * { ?s service:of ?o ; a graph:Node , from:a . derivedfrom:b graph:c from:d }",
+            "SELECT * { ?s from:p from:q . { ?s service:p graph:q . { ?s ?p ?o } } }",
+            "SELECT * { ?s a:service ?o . { ?s a:graph :from } FILTER(?o = derivedfrom:a) }",
+            "SELECT * { ?s ?p derivedfrom:a { ?s ?p ?o } }",
+        ],
+        reaches_nothing,
+    )
+
+
 @given(st.text(max_size=200))
 @settings(max_examples=examples(300))
 def test_any_text_is_read(text: str) -> None:
