@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,9 @@ VARIABLE = f"_{PROGRAM.upper().replace('-', '_')}_COMPLETE"
 
 _SECONDS = 5
 """How long a shell waits, at most, for the words of a graph."""
+
+_WORD = re.compile(r"\^?[A-Za-z0-9_:][A-Za-z0-9_.:-]*")
+"""What any shell takes as it is, and no option: a completed word is not quoted, and one of a graph may be a command."""
 
 Completed = Callable[[str], list[str]]
 CompletedOfGraph = Callable[[typer.Context, str], list[str]]
@@ -81,7 +85,8 @@ def of_graph(kind: Kind) -> CompletedOfGraph:
         with contextlib.suppress(GatewayError, OSError, KeyboardInterrupt), _at_most(_SECONDS):
             schema = _schema_of(context.params)
             names = _words(schema, kind) if schema is not None else []
-            return [f"{mark}{name}" for name in names if name.startswith(incomplete.removeprefix("^"))]
+            found = [f"{mark}{name}" for name in names if name.startswith(incomplete.removeprefix("^"))]
+            return [word for word in found if _WORD.fullmatch(word)]
         return []
 
     return offered

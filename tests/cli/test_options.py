@@ -218,6 +218,25 @@ def test_each_word_that_is_offered_is_taken(
         assert (ran.status, ran.err) == (0, "")
 
 
+def test_no_word_is_offered_that_a_shell_would_not_take_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [
+        r"x;touch$IFS.pwn", "x$(touch_pwn)", "x&reboot", "it's", r"r\u202Eevil", "(x)", "a=b",
+        "-rf", "--version", "~root", "x!y", "x*", "Ж", "Good-1.a_b", "Fine",
+    ]  # fmt: skip
+    graph = tmp_path / "hostile.ttl"
+    written = (f"<http://example.org/{name}>" for name in names)
+    graph.write_text(
+        "\n".join(f"<http://example.org/a> a {name} ; {name} <http://example.org/b> ." for name in written)
+    )
+    words = ["-g", str(graph), ""]
+    assert sorted(completions(["list", *words], monkeypatch, capsys)) == ["Fine", "Good-1.a_b"]
+    walks = completions(["bfs", "x", "-g", str(graph), "--only-predicate", "^"], monkeypatch, capsys)
+    assert {"^Fine", "^Good-1.a_b"} >= set(walks)
+    assert walks
+
+
 def test_an_endpoint_is_completed_from_what_is_stored_and_asked_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
