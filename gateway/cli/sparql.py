@@ -22,9 +22,8 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.render import sections
 from gateway.cli.screen import ID, IdTable, ProgressBar, Screen, Unwrapped, is_terminal, paged
 from gateway.cli.sparql_options import SparqlOptions
-from gateway.cli.streams import clean, line, write
+from gateway.cli.streams import clean, for_terminal, line, write
 from gateway.errors import ConfigurationError, counted
-from gateway.escaping import printable
 from gateway.files.loading import LoadedGraph, is_stdin
 from gateway.graph.call import Deadline
 from gateway.own_query.endpoint import Answer, ask
@@ -287,7 +286,8 @@ class _Printer:
         pieces: list[str] = []
         size = 0
         for piece in written(head, rows, wanted, self._prefixes.declared, **how):
-            pieces.append(piece)
+            # The other formats have nothing to escape.
+            pieces.append(for_terminal(piece) if wanted == "turtle" and how["is_terminal"] else piece)
             size += len(piece)
             if size >= _PIECE:
                 write(sys.stdout, "".join(pieces))
@@ -298,8 +298,8 @@ class _Printer:
         if head.kind == "ask":
             return Text("true" if head.is_true else "false")
         if head.kind != "select":
-            texts = "".join(written(head, rows, "turtle", self._prefixes.declared)).split("\n")
-            return Unwrapped(Text("\n".join("\t".join(map(printable, text.split("\t"))) for text in texts).rstrip()))
+            text = "".join(written(head, rows, "turtle", self._prefixes.declared))
+            return Unwrapped(Text(for_terminal(text).rstrip()))
         found = [row for some in rows for row in some]
         if not found:
             return Text("No rows.")

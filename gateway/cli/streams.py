@@ -98,8 +98,15 @@ def write(stream: TextIO | None, text: str) -> None:
         stream.flush()
 
 
+def for_terminal(text: str) -> str:
+    """Return text of several lines with all but line breaks and tabs that a terminal would obey escaped."""
+    return _OF_LINE.sub(lambda found: printable(found[0]), text.replace("\r\n", "\n"))
+
+
 def write_bytes(content: bytes) -> None:
-    """Write bytes to standard output."""
+    """Write bytes to standard output; a terminal gets them as text in UTF-8 with control characters escaped."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        content = for_terminal(content.decode()).encode()
     if sys.stdout is not None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
@@ -116,6 +123,9 @@ def discard_stdout() -> None:
 
 _BREAKS = re.compile(r"\s*[\t\n\v\f\r\x85\u2028\u2029]\s*")
 """Line breaks and tabs, with the blanks around them."""
+
+
+_OF_LINE = re.compile(r"[^\n\t]+")
 
 
 def clean(value: str) -> str:

@@ -2,8 +2,8 @@
 
 An engine's parser says whether the text is a query at all, and shows nothing of what is in it. So the words that matter
 are looked for here, among the tokens of the grammar (SPARQL 1.1 Query, 19.8). Where `<` may begin an IRI or be an
-operator, which only a whole parser knows, the text is read in both ways, and so is a prefix that contains such a word: a
-word that is there in either of them is taken to be there.
+operator, which only a whole parser knows, the text is read in both ways, and so is a prefix that contains such a word:
+what is there in either of them is taken to be there.
 """
 
 from __future__ import annotations

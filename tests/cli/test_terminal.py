@@ -117,6 +117,34 @@ def test_a_hostile_id_is_quoted_for_the_shell(at_terminal: Run, tmp_path: Path) 
     assert at_terminal(*words[1:]).status == 0
 
 
+HOSTILE = "red \\u001b[31m and \\u202ereversed"
+EXPORTS = [
+    *(["bfs", "<http://example.org/a>", "--format", name] for name, each in FORMATS.items() if each.is_text),
+    ["bfs", "<http://example.org/a>", "--value", "<http://example.org/p>", "--format", "csv"],
+    ["list", "<http://example.org/T>", "--value", "<http://example.org/p>", "--format", "csv"],
+    *(["sparql", "CONSTRUCT WHERE { ?s ?p ?o }", "--format", name] for name in ("turtle", "ntriples")),
+    *(["sparql", "SELECT * { ?s ?p ?o }", "--format", name] for name in ("csv", "tsv", "json")),
+]
+
+
+@pytest.mark.parametrize("argv", EXPORTS, ids=lambda argv: f"{argv[0]} {argv[-1]}{'' if len(argv) < 5 else ' values'}")
+def test_no_format_shows_what_a_terminal_obeys_and_a_pipe_gets_the_bytes_as_they_are(
+    at_terminal: Run, run: Run, tmp_path: Path, argv: list[str]
+) -> None:
+    graph = tmp_path / "hostile.ttl"
+    graph.write_text(
+        f'<http://example.org/a> a <http://example.org/T> ; <http://www.w3.org/2000/01/rdf-schema#label> "{HOSTILE}" ; '
+        f'<http://example.org/p> "{HOSTILE}" ; <http://example.org/q> <http://example.org/b> .'
+        f'<http://example.org/b> <http://example.org/p> "{HOSTILE}" .'
+    )
+    ran = at_terminal(*argv, "--graph", graph)
+    assert ran.status == 0
+    assert "reversed" in ran.out
+    assert not {"\x1b", "\u202e", "\r"} & {*ran.out.replace("\r\n", "\n")}
+    if {"csv", "turtle"} & {*argv}:
+        assert "\u202e" in {*run(*argv, "--graph", graph).out}
+
+
 @pytest.mark.parametrize("columns", [40, 60, 100])
 def test_trees_edges_and_paths_are_wrapped_between_words(
     at_terminal: Run, monkeypatch: pytest.MonkeyPatch, columns: int
