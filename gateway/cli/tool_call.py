@@ -39,7 +39,7 @@ from gateway.cli.options import CommonOptions
 from gateway.cli.render import print_explained
 from gateway.cli.screen import ProgressBar, Screen, is_terminal, paged
 from gateway.cli.streams import line, print_line
-from gateway.errors import GatewayError, counted
+from gateway.errors import Fault, GatewayError, InputError, counted
 from gateway.escaping import json_text
 from gateway.graph.call import Progress, no_progress
 from gateway.settings.profile import Profile, ShapeName
@@ -55,6 +55,9 @@ _MAX_TOKENS = 4_000_000
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {tool: {"limit": 500} for tool in (BfsQuery.tool, IntersectSubgraphs.tool)}
 """Arguments for people and programs that do not give them: nodes on a page."""
 
+_FEW = 3
+"""Calls, and reasons, that the error of several calls tells."""
+
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer | CompactAnswer)
 
 
@@ -63,6 +66,9 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
     More IDs or names than one call takes are several calls, whose answers are printed as they come. If `whole`,
     `describe_schema` waits until the schema is read in full.
+
+    Raises:
+        GatewayError: The graph cannot be opened or asked, or an argument is wrong; of several calls, after all of them.
     """
     records: list[Record] = []
     source = GraphSource(options)
@@ -73,19 +79,23 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     as_text = _is_text(options)
 
     last: list[tuple[Answer | CompactAnswer, Mapping[str, Any]]] = []
+    failed: dict[int, Fault | InputError] = {}
 
     async def print_answers(gateway: Gateway, bar: ProgressBar, stack: contextlib.ExitStack) -> None:
         screen: Screen | None = None
         async with gateway:
             await source.wait(gateway, tool, arguments, bar.show_call)
             calls = _calls(arguments)
-            for place, asked in enumerate(calls):
-                answer = await answer_of(gateway, asked, no_progress if place else bar.show_call)
+
+            async def answer_to(asked: Mapping[str, Any], place: int) -> ToolAnswer | CompactAnswer:
+                return await answer_of(gateway, asked, no_progress if place else bar.show_call)
+
+            async for place, asked, answer in _each_answer(calls, answer_to, failed):
                 bar.stop_for_output()
                 await bar.show_call(place + 1, len(calls), f"{place + 1} of {counted(len(calls), 'call')}")
                 if as_text and screen is None:
                     screen = stack.enter_context(paged(wanted=options.pager and not options.explain))
-                _print_answer(answer, asked, options, screen, has_titles=place == 0)
+                _print_answer(answer, asked, options, screen, has_titles=not last)
                 last[:] = [(answer, asked)]
 
     async def answer_of(gateway: Gateway, asked: Mapping[str, Any], progress: Progress) -> ToolAnswer | CompactAnswer:
@@ -105,6 +115,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
     finally:
         for record in records if options.explain and not options.as_json else ():
             print_explained(Screen(on_stderr=not as_text), record)
+    _raise_of_calls(failed, _calls(arguments))
     for answer, asked in last if as_text else ():
         print_after(answer, shown(asked), options)
 
@@ -123,6 +134,49 @@ def _calls(arguments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if len(given) > most:
             return [{**arguments, name: given[start : start + most]} for start in range(0, len(given), most)]
     return [arguments]
+
+
+async def _each_answer(
+    calls: Sequence[Mapping[str, Any]],
+    ask: Callable[[Mapping[str, Any], int], Awaitable[AnyAnswer]],
+    failed: dict[int, Fault | InputError],
+) -> AsyncIterator[tuple[int, Mapping[str, Any], AnyAnswer]]:
+    """Yield the place, the arguments and the answer of each call; what fails of several calls is put in `failed`."""
+    for place, asked in enumerate(calls):
+        try:
+            answer = await ask(asked, place)
+        except (Fault, InputError) as error:
+            if len(calls) == 1:
+                raise
+            failed[place] = error
+        else:
+            yield place, asked, answer
+
+
+def _raise_of_calls(failed: Mapping[int, Fault | InputError], calls: Sequence[Mapping[str, Any]]) -> None:
+    """Raise the error of several calls of which some failed: which, and why; each reason once.
+
+    Raises:
+        GatewayError: Some failed.
+    """
+    if not failed:
+        return
+    name = "ids" if calls[0].get("ids") else "queries"
+    noun, most = ("IDs", MAX_IDS) if name == "ids" else ("Names", MAX_QUERIES)
+    reasons: dict[str, list[str]] = {}
+    for place, error in failed.items():
+        first = place * most + 1
+        reasons.setdefault(str(error), []).append(f"{first:,} to {first + len(calls[place][name]) - 1:,}")
+    told = [f"{noun} {', '.join(places[:_FEW])}{_more(places)}: {text}" for text, places in reasons.items()]
+    others = "nothing was answered" if len(failed) == len(calls) else "the answers printed are about the others"
+    raise GatewayError(
+        f"{counted(len(failed), 'call')} of {len(calls):,} failed, and {others}.",
+        valid=" ".join(told[:_FEW]) + _more(told),
+    )
+
+
+def _more(listed: Sequence[object]) -> str:
+    return f" and {len(listed) - _FEW:,} more" if len(listed) > _FEW else ""
 
 
 def _print_answer(

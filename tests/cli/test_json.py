@@ -15,7 +15,7 @@ from gateway.arguments import BY_TOOL, MAX_ID
 from gateway.cli import standard_input
 from gateway.server.tools import stored_schemas
 from tests.check.pretender import Pretender
-from tests.cli.conftest import FIXTURES, Run
+from tests.cli.conftest import FIXTURES, Ran, Run
 from tests.cli.json_schemas import faults_of
 from tests.cli.test_check import serving
 from tests.cli.test_subgraph import star
@@ -130,6 +130,30 @@ def test_more_ids_than_a_call_takes_are_a_document_for_each_call(
     lines = run("describe", "-", "-g", graph, "--tsv").out.splitlines()
     assert [line for line in lines if line.startswith("id\t")] == ["id\tkey\tvalue"]
     assert {line.split("\t")[0] for line in lines[1:]} == set(ids)
+
+
+def test_a_call_that_fails_does_not_end_the_others_and_is_told_after_all(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = star(tmp_path, 450)
+    good, wrong = [f"x:n{number}" for number in range(250)], [f"no such thing {number}" for number in range(200)]
+
+    def described(ids: list[str], *options: str) -> Ran:
+        typed(monkeypatch, "\n".join(ids).encode())
+        return run("describe", "-", "-g", graph, *options)
+
+    for ids, failed in ((wrong + good, "1 to 200"), (good[:200] + wrong + good[200:], "201 to 400")):
+        ran = described(ids, "--json")
+        assert ran.status == 2
+        assert [entity["id"] for page in documents(ran.out) for entity in page["result"]] == good
+        assert f"1 call of 3 failed, and the answers printed are about the others. IDs {failed}: " in ran.err
+        assert "no such thing 0" in ran.err
+    ran = described(wrong + good, "--tsv")
+    assert (ran.status, ran.out.splitlines()[0]) == (2, "id\tkey\tvalue")
+    assert "IDs 1 to 200: " in described(wrong + good).err
+    ran = described(wrong + [f"{text} either" for text in wrong], "--json")
+    assert (ran.status, ran.out) == (2, "")
+    assert "2 calls of 2 failed, and nothing was answered. IDs 1 to 200: " in ran.err
 
 
 @pytest.mark.parametrize(
