@@ -27,6 +27,11 @@ _PIECE = 1 << 16
 
 _LONGEST_ERROR = 300
 _FEW_NAMES = 3
+_FEW_WORDS = 8
+_EXPECTED = re.compile(r": expected (?:one of (.*)|\[.*\])\Z")
+_CLASS = re.compile(r"\[[^\]]*\]")
+_QUOTED = re.compile(r'"[^"\s]{1,20}"')
+_ANY_NAMESPACE = "urn:x-any:"
 _PLACE = re.compile(r"\Aerror at ([0-9]+):([0-9]+)")
 _STRINGS = "http://www.w3.org/2001/XMLSchema#string"
 _FORMATS = {"ntriples": pyoxigraph.RdfFormat.N_TRIPLES, "turtle": pyoxigraph.RdfFormat.TURTLE}
@@ -143,28 +148,53 @@ def _parse(query: QueryText, request: Request, known: dict[str, str]) -> None:
     Raises:
         RefusedError: It is none.
     """
+    error = _syntax_error(query, request, known)
+    if not error:
+        if query.kind not in KINDS:
+            raise RefusedError("This is no SPARQL query.", valid=f"It begins with {', '.join(KINDS).upper()}.")
+        return
+    missing = sorted(name for name in query.undeclared - request.prefixes.keys() if f"{name}://" not in query.text)
+    if not missing:
+        raise RefusedError(f"This is no SPARQL query: {error}.")
+    # The parser takes an undeclared prefix for any other mistake, so what else is wrong is asked for without it.
+    error = _syntax_error(query, request, {**known, **dict.fromkeys(missing, _ANY_NAMESPACE)})
+    names = ", ".join(f"{name}:" for name in missing[:_FEW_NAMES])
+    names += f" and {len(missing) - _FEW_NAMES:,} more" if len(missing) > _FEW_NAMES else ""
+    noun, means, them = ("prefix", "is", "it") if len(missing) == 1 else ("prefixes", "are", "them")
+    undeclared = f"The {noun} {names} {means} not declared"
+    option = f", or --prefix {missing[-1]}=IRI" if missing[-1] else ""
+    raise RefusedError(
+        f"This is no SPARQL query: {error}. {undeclared}." if error else f"{undeclared}.",
+        next_step=f"Declare {them} in the query, with PREFIX {missing[-1]}: <IRI>{option}.",
+    )
+
+
+def _syntax_error(query: QueryText, request: Request, prefixes: dict[str, str]) -> str:
+    """Return what the engine's parser finds wrong with a query; empty if nothing.
+
+    Raises:
+        RefusedError: The engine did more than parse it.
+    """
     try:
         # The engine parses before it looks at the graphs that are given, and this is none.
         pyoxigraph.Store().query(
-            query.text, base_iri=request.base or None, prefixes=known, default_graph=cast("Any", object())
+            query.text, base_iri=request.base or None, prefixes=prefixes, default_graph=cast("Any", object())
         )
     except SyntaxError as error:
-        missing = sorted(name for name in query.undeclared - request.prefixes.keys() if f"{name}://" not in query.text)
-        next_step = ""
-        if missing:
-            names = ", ".join(f"{name}:" for name in missing[:_FEW_NAMES])
-            next_step = f"Of the prefixes, {names} mean nothing here: declare them with PREFIX, or --prefix NAME=IRI."
-        raise RefusedError(f"This is no SPARQL query: {_short(error)}.", next_step=next_step) from error
+        return _short(_EXPECTED.sub(_few_expected, " ".join(str(error).split())))
     except ValueError:
-        if query.kind not in KINDS:
-            raise RefusedError(
-                "This is no SPARQL query.", valid=f"It begins with {', '.join(KINDS).upper()}."
-            ) from None
-        return
+        return ""
     raise RefusedError("The engine did not parse the query before it ran it.")
 
 
-def _short(error: Exception) -> str:
+def _few_expected(found: re.Match[str]) -> str:
+    """Return the words that a parser expects, without its classes of characters; nothing if there are none."""
+    words = _QUOTED.findall(_CLASS.sub("", found[1] or ""))
+    listed = ", ".join(words[:_FEW_WORDS])
+    return f": expected {listed}{', …' if len(words) > _FEW_WORDS else ''}" if words else ""
+
+
+def _short(error: Exception | str) -> str:
     text = _PLACE.sub(r"line \1, column \2", " ".join(str(error).split())).rstrip(".")
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}…"
 

@@ -144,7 +144,18 @@ def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_
         ((long,), "longer than 1 MB"),
         ((no_text,), "no text in UTF-8"),
         (("SELECT * {",), "This is no SPARQL query: line 1, column 11: expected"),
-        (("SELECT * { ?s unknown:p ?o }",), "unknown: mean nothing here: declare them with PREFIX"),
+        (
+            ("SELECT * { ?s unknown:p ?o }",),
+            "error: The prefix unknown: is not declared. Declare it in the query, with PREFIX unknown: <IRI>, or",
+        ),
+        (("SELECT * { ?s ?p 'a'^^a1:t ; (a2:p/a3:p)+ a4:o }",), "error: The prefixes a1:, a2:, a3: and 1 more are not"),
+        (
+            ("SELECT * { ?s :p ?o }",),
+            "error: The prefix : is not declared. Declare it in the query, with PREFIX : <IRI>.\n",
+        ),
+        (("SELECT * { ?s a1:p ?o ",), "column 23: expected"),
+        (("SELECT * { ?s a1:p ?o ",), ". The prefix a1: is not declared. Declare it"),
+        (("SELEC",), "This is no SPARQL query: line 1, column 6.\n"),
         (("SELECT * { ?s ?p <relative> }",), "This is no SPARQL query"),
         (("warfarin",), "This is no SPARQL query"),
         ((VALUES, "-f", "turtle"), "The answer to SELECT is not written as turtle. Formats are csv, tsv, json."),
@@ -158,6 +169,8 @@ def test_what_is_no_query_is_refused_with_what_to_do(run: Run, graph: Path, tmp_
         ran = run("sparql", *given, "-g", graph)
         assert (ran.status, ran.out) == (2, "")
         assert said in ran.err
+        assert "Prefix not found" not in ran.err
+        assert "u{" not in ran.err
 
     check_each(cases, lambda case: is_refused(*case))
 
