@@ -195,8 +195,9 @@ def _alone(one: QueryResult) -> SearchResult:
 def _about_rows(answer: SearchResult, offset: int) -> list[RenderableType]:
     """Return how many entities there are, and what is said of those in rows."""
     found, nodes = table_count(answer), answer.found or 0
-    what = f"{counted(nodes, 'entity')} found." if nodes else "Nothing was found."
-    what = what if answer.groups is None else f"{counted(found, 'group')} of {counted(nodes, 'entity')}."
+    what = f"{counted(nodes, 'entity')} found" if nodes else "Nothing was found"
+    what = what if answer.groups is None else f"{counted(found, 'group')} of {counted(nodes, 'entity')}"
+    what = f"{what}, {'' if answer.complete else 'not '}complete."
     left = found - offset - len(table_of(answer) or ())
     more = [Text(f"… {left:,} more: --offset {answer.next_offset}")] if answer.next_offset is not None else []
     parts = [what, place_of_rows(answer, offset, found), *said_of_rows(answer)]

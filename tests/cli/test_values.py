@@ -47,10 +47,18 @@ def test_a_list_is_a_table_in_the_order_asked_for_that_says_how_to_go_on(run: Ru
         "drug:warfarin    warfarin                 39\n"
         "\n"
         "… 13 more: --offset 3\n"
-        "16 entities found.\n"
+        "16 entities found, complete.\n"
         "Rows 1 to 3 of 16.\n"
     )
     assert "drug:aspirin" in run("list", "Drug", *BY_MENTIONS, "--limit", "3", "--offset", "3").out.splitlines()[2]
+
+
+def test_a_list_that_may_lack_entities_says_that_it_is_not_complete(run: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "broken.nt"
+    graph.write_text("<http://example.org/a> <http://example.org/p> <http://example.org/b> .\nbroken\n")
+    out = run("list", "untyped", "-g", graph, "--lenient").out
+    assert " found, not complete.\n" in out
+    assert "Not complete: what is missing here may still be in the graph." in out
 
 
 def test_a_list_without_values_has_all_names(run: Run, parts: Path) -> None:
@@ -70,7 +78,7 @@ def test_a_list_of_a_terminal_is_what_a_model_gets(run: Run) -> None:
 def test_conditions_are_told_as_they_were_taken_even_where_nothing_fulfils_them(run: Run) -> None:
     conditions = ("--where", "totalMentions > 900", "--where", "type = Drug")
     out = run("list", "Drug", *conditions).out
-    assert out.startswith("Nothing was found.\nConditions: totalMentions > 900 (number); type = m:Drug.\n")
+    assert out.startswith("Nothing was found, complete.\nConditions: totalMentions > 900 (number); type = m:Drug.\n")
     for ran in (run("list", "Drug", *conditions, "--tsv"), run("list", "Drug", *conditions, "--format", "csv")):
         assert ran.out.split() == ["id", "name"] or ran.out == "id,name\r\n"
         assert "totalMentions > 900 (number)" in ran.err
@@ -173,7 +181,7 @@ def test_columns_of_a_traversal_are_its_rows_and_standard_error_says_that_edges_
 def test_a_search_with_values_is_a_table_too(run: Run) -> None:
     out = run("search", "insulin", "--value", "type").out
     assert out.splitlines()[2].split() == ["drug:insulin", "insulin", "m:Drug"]
-    assert out.endswith("4 entities found.\n")
+    assert out.endswith("4 entities found, complete.\n")
 
 
 def test_where_a_table_does_not_fit_each_value_has_its_title() -> None:
