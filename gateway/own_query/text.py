@@ -61,7 +61,10 @@ _SOURCE = re.compile(rf"(?>{_GAP})(?:NAMED(?>{_GAP}))?(?:{_IRI}|{_ANY_NAME})", r
 _LAST_SOURCE = re.compile(
     rf"{_SOURCE.pattern}{_GAP}(?:\{{|\Z|(?:WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|VALUES))", re.IGNORECASE
 )
-_OF_WORD = ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM, _SOURCE))
+_OF_WORD = tuple(
+    (re.compile(rf"{word.pattern}(?:SILENT|NAMED)?\Z", re.IGNORECASE), follows)
+    for word, follows in ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM, _SOURCE))
+)
 _OF_NAME = ((_SERVICE, _GROUP_OF), (_GRAPH, _GROUP_OF), (_FROM_OF_NAME, _LAST_SOURCE))
 _NO_STEP = re.compile(rf"{_GAP}(?:\*|\?(?!\w))")
 _NAMESPACE = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")

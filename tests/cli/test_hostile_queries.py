@@ -155,6 +155,7 @@ DEEP = {
     "an open string": 'SELECT * { ?s ?p "' + "a" * 900_000,
     "open comments": "SELECT * { #" + '<a#>"""' * 100_000,
     "a name without end": f"SELECT * {{ ?s {'a.' * 400_000} ?o }}",
+    "a word without end": "SELECT * { " + "SERVICE" * 140_000,
     "quotation marks": "SELECT * { ?s ?p " + '"""' * 300_000,
 }
 LETTERS = "abcdefghijklm"
