@@ -60,18 +60,19 @@ def _size_of_value(value: Any) -> int:
 
 
 def check_whole(rows: Sequence[Row], total: int | None) -> None:
-    """Check that as many rows came as the database says.
+    """Check that as many rows came as the database says, each as wide as the others.
 
     Args:
         rows: Those that came.
         total: What it says; None if that did not come either.
 
     Raises:
-        AnswerCut: It is another number.
+        AnswerCut: It is another number, or a row is shorter than another one.
     """
-    if len(rows) != total:
+    if len(rows) != total or len({*map(len, rows)}) > 1:
         raise AnswerCut(
-            "The rows of an answer that came are not as many as the database says, or it did not say how many.",
+            "The rows of an answer that came are not as many as the database says, or not all alike, or it did not say "
+            "how many.",
             next_step="The operator of this gateway should look at what stands between it and the database.",
         )
 
