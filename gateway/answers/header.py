@@ -111,7 +111,7 @@ class HeaderBuilder:
         text = asked.partition(" ")[0]
         mark = "^" * text.startswith("^")
         iri = text.removeprefix("^").removeprefix("<").removesuffix(">")
-        return f"{mark}{self._prefixes.shorten(iri)}"
+        return text if self._prefixes.is_plain_curie(iri) else f"{mark}{self._prefixes.shorten(iri)}"
 
     async def _gap(self, gap: Gap, call: Call) -> PageGap:
         # A gap may concern as many nodes as there are, and is looked at for each page.
