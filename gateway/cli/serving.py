@@ -236,7 +236,11 @@ class _Stop:
         self._loop = asyncio.get_running_loop()
         if self.signal is not None:
             self.event.set()
-        await server
+        try:
+            await server
+        finally:
+            # What ends after it has no loop that a signal could wake.
+            self._loop = None
 
     def _hang_up(self, _number: int, _frame: FrameType | None) -> None:
         if self._loop is not None and self.on_hangup is not None:
