@@ -21,7 +21,6 @@ from gateway.graph.counts import (
     by_frequency,
     entity_types,
     schema_of,
-    superclasses_of,
     types_of_hubs,
     without_counts,
 )
@@ -148,8 +147,7 @@ class SchemaReader:
             is_whole = is_whole and are_all
             return above
 
-        above = await superclasses_of(list(found.types), broader, call)
-        schema = await schema_of(found, basis, reason, self._nodes.labels, call, superclasses=above)
+        schema = await schema_of(found, basis, reason, self._nodes.labels, call, broader=broader)
         names, blank = self._profile.roles.name[:1], await self._blank(call)
         # Lists without all labels are read again soon; those with a part of the hierarchy should be, too.
         return replace(schema, names=names, labelled=schema.labelled and is_whole, blank=blank)

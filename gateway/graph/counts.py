@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway.errors import Fault
-from gateway.graph.call import Call, Deadline
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import WHOLE, Basis, Iri, Mark, Neighbourhood, NodeFacts, Schema, Term
 from gateway.terms.iri import GENERIC_TYPES, MAX_IRI, SCHEMA_TERM_CLASSES, is_entity_type, is_sendable
@@ -191,6 +191,7 @@ async def schema_of(
     *,
     left_out: int = 0,
     superclasses: Mapping[Iri, tuple[Iri, ...]] | None = None,
+    broader: ReadBroader | None = None,
 ) -> Schema:
     """Return the schema of some terms, with the labels that the graph has.
 
@@ -202,6 +203,7 @@ async def schema_of(
         call: Pays for the labels.
         left_out: Terms that were left out before.
         superclasses: The superclasses of the types, as far as they were read.
+        broader: Reads these beside the labels, if they were not read.
     """
     are_few = len(found.types) + len(found.predicates) <= FEW_FOR_A_THREAD
     types, predicates = await in_thread(
@@ -210,13 +212,16 @@ async def schema_of(
     left_out += len(found.types) - len(types) + len(found.predicates) - len(predicates)
     if left_out:
         reason = "; ".join(filter(None, [reason, _NOT_SENDABLE.format(left_out)]))
-    labels, labelled = await read_labels(list(types), list(predicates), call)
+    async with together() as tasks:
+        rising = None if broader is None else tasks.create_task(superclasses_of(list(found.types), broader, call))
+        labels, labelled = await read_labels(list(types), list(predicates), call)
+    above = superclasses or {} if rising is None else rising.result()
 
     def with_labels(_: Deadline) -> Schema:
         content = (
             sorted(types.items()),
             sorted(predicates.items()),
-            *([sorted(superclasses.items())] if superclasses else ()),
+            *([sorted(above.items())] if above else ()),
         )
         return Schema(
             types=_terms(types, labels),
@@ -228,7 +233,7 @@ async def schema_of(
             basis=basis,
             left_out=left_out,
             is_cut=bool(left_out) or found.is_cut,
-            superclasses=superclasses or {},
+            superclasses=above,
         )
 
     return await in_thread(call, with_labels, unless=are_few)

@@ -344,16 +344,8 @@ class SchemaReader:
         )
         found = TermCounts(types, predicates, counts.is_cut or totals.has_cut_terms)
         basis = _basis(totals, began, is_part=counts.is_part)
-        above: dict[Iri, tuple[Iri, ...]] = {}
-
-        async def labels(types: Sequence[Iri], predicates: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, str], bool]:
-            async with together() as tasks:
-                rising = tasks.create_task(superclasses_of(list(found.types), self._nodes.broader, call))
-                named = await self._nodes.labels(types, predicates, call)
-            above.update(rising.result())
-            return named
-
-        schema = await schema_of(found, basis, reason, labels, call, left_out=counts.left_out, superclasses=above)
+        read = self._nodes.labels, call
+        schema = await schema_of(found, basis, reason, *read, left_out=counts.left_out, broader=self._nodes.broader)
         found_names = naming.result()
         names = None if found_names is None else found_names.names
         blank = await self._blank(counts, names, call, are_all=not (counts.reason or totals.reason))

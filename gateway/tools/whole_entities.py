@@ -23,6 +23,7 @@ Ask = Callable[[Mapping[str, Any]], Awaitable[EntitiesResult]]
 _MOST_HALVED = 100
 """Batches of one call that are asked again in halves because the engine refuses their queries."""
 
+_ABOUT_IDS = re.compile(r"(?:describe_entities: )?ids\b")
 _PLACE = re.compile(r"(?<=\Aids\[)[0-9]+|(?<=\Adescribe_entities: ids\[)[0-9]+")
 
 
@@ -99,10 +100,17 @@ class _Asked:
         self._is_answered = False
 
     async def add(self, batch: Sequence[str]) -> None:
-        """Ask for a batch."""
+        """Ask for a batch.
+
+        Raises:
+            InputError: An argument beside the IDs is wrong.
+        """
         try:
             answer = await self._ask({"ids": list(batch), **self._others})
         except InputError as error:
+            if not _ABOUT_IDS.match(error.wrong):
+                # Another argument is wrong, for each batch alike.
+                raise
             self._problems.append(error)
             errors = error.errors if isinstance(error, AllWrongError) else {batch[0]: error}
             if len(errors) == len(batch):

@@ -159,6 +159,14 @@ async def test_an_id_whose_query_is_refused_stands_alone_in_what_failed() -> Non
     assert len(asked) <= 6 + 2 * 100
 
 
+async def test_another_argument_that_is_wrong_is_told_by_the_first_call(ring: str) -> None:
+    calls: list[object] = []
+    async with open_gateway(ring, on_record=calls.append) as graph:
+        with pytest.raises(InputError, match="language is 'no tag!'"):
+            await graph.describe_entities(nodes(1_000), language="no tag!")
+    assert len(calls) == 1
+
+
 async def test_one_text_is_one_entity_as_in_every_call(ring: str) -> None:
     async with open_gateway(ring) as graph:
         assert [entity.id for entity in (await graph.describe_entities("x:n7")).result] == ["x:n7"]
