@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
 from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from gateway.errors import Fault
 from gateway.graph.call import Call, Requester
 from gateway.settings.limits import CacheSettings
 from gateway.telemetry.tally import Clock
@@ -31,6 +33,29 @@ class Remembered:
         self._clock = clock
         self._known: dict[Hashable, tuple[float, bool]] = {}
         self._of_calls: WeakKeyDictionary[Requester, dict[Hashable, bool]] = WeakKeyDictionary()
+        self._asking: WeakKeyDictionary[Requester, dict[Hashable, asyncio.Lock]] = WeakKeyDictionary()
+
+    async def ask(self, question: Hashable, call: Call, is_there: Callable[[], Awaitable[bool]]) -> bool:
+        """Return the answer to a question, which the parts of a call that wait for it ask once.
+
+        Args:
+            question: What is asked.
+            call: The call that asks.
+            is_there: Asks the endpoint.
+
+        Returns:
+            The answer; True where the endpoint could not be asked.
+        """
+        # Other calls do not wait: their deadline may be nearer.
+        async with self._asking.setdefault(call.requester, {}).setdefault(question, asyncio.Lock()):
+            known = self.answer(question, call)
+            if known is None:
+                try:
+                    known = await is_there()
+                except Fault:
+                    return True
+                self.add(question, call, answer=known)
+            return known
 
     def answer(self, question: Hashable, call: Call) -> bool | None:
         """Return the answer to a question; None where it is not known, or not any more."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.template import Parameter
@@ -39,12 +38,8 @@ class ExpressionProbe:
         return await self._has("blank_nodes/intersections_as_types", given, "types of expressions", call)
 
     async def _has(self, template: str, given: dict[str, Parameter], question: str, call: Call) -> bool:
-        known = self._client.remembered.answer(question, call)
-        if known is not None:
-            return known
-        try:
+        async def is_there() -> bool:
             rows, _ = (await self._client.rows(template, call, given, at_most=1)).part()
-        except Fault:
-            return True
-        self._client.remembered.add(question, call, answer=bool(len(rows)))
-        return bool(len(rows))
+            return bool(len(rows))
+
+        return await self._client.remembered.ask(question, call, is_there)

@@ -78,14 +78,10 @@ class ListProbe:
 
     async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool:
         """Return whether the graph may have a triple with some predicate or object."""
-        question = (*predicates, *ends)
-        known = self._client.remembered.answer(question, call)
-        if known is not None:
-            return known
         given = {"predicates": predicates, "ends": [ends] if ends else []}
-        try:
+
+        async def is_there() -> bool:
             rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
-        except Fault:
-            return True
-        self._client.remembered.add(question, call, answer=bool(len(rows)))
-        return bool(len(rows))
+            return bool(len(rows))
+
+        return await self._client.remembered.ask((*predicates, *ends), call, is_there)
