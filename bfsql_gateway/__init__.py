@@ -28,8 +28,8 @@ from gateway.answers.models import (
 )
 from gateway.api import Profile, Record, link_graphs, load_profile, open_gateway, open_graphs
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
-from gateway.faces.async_gateway import AsyncGateway
-from gateway.faces.sync_gateway import SyncGateway
+from gateway.python.async_gateway import AsyncGateway
+from gateway.python.sync_gateway import SyncGateway
 
 __all__ = [
     "AsyncGateway",

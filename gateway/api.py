@@ -21,9 +21,9 @@ from pathlib import Path
 
 from gateway.cache.stored_prefixes import StoredPrefixes
 from gateway.errors import ConfigurationError
-from gateway.faces.async_gateway import AsyncGateway
 from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress
+from gateway.python.async_gateway import AsyncGateway
 from gateway.settings.graphs_file import profile_of, read_graphs
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.paths import local_path

@@ -29,7 +29,7 @@ from gateway.cli.commands import app
 from gateway.cli.main import main
 from gateway.errors import Fault, GatewayError, InputError
 from gateway.export.subgraph import Subgraph
-from gateway.faces.async_gateway import AsyncGateway
+from gateway.python.async_gateway import AsyncGateway
 from gateway.server.prompts import PROMPTS
 from gateway.server.resources import RESOURCES, TEMPLATES
 from gateway.settings.load import built_in, load_profile

@@ -1,4 +1,4 @@
-"""A call of the face that is awaited: an answer where it is awaited, and an error that says so where it is not."""
+"""A call of `async with`: an answer where it is awaited, and an error that says so where it is not."""
 
 import asyncio
 import inspect

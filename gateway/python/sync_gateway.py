@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, overload
 
 from gateway.answers.models import CompactAnswer, ToolAnswer
-from gateway.faces.loop_thread import LoopThread
 from gateway.graph.call import no_progress
+from gateway.python.loop_thread import LoopThread
 from gateway.settings.profile import Profile, ShapeName
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway

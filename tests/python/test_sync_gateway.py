@@ -1,4 +1,4 @@
-"""The synchronous face: the answers of the other one, in threads, beside a loop, after a fork, and interrupted."""
+"""A gateway without `await`: the answers of an awaited one, in threads, in a loop, after a fork, and interrupted."""
 
 import asyncio
 import gc

@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.report import Line, Report
 from benchmarks.sites import Sites
 from gateway.api import open_gateway
-from gateway.faces.sync_gateway import SyncGateway
+from gateway.python.sync_gateway import SyncGateway
 
 _CALLS: Final = 5_000
 _TARGET: Final = 1.0

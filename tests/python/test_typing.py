@@ -1,4 +1,4 @@
-"""What type checkers know of both faces: of this file mypy, of the examples mypy and pyright."""
+"""What type checkers know of calls with and without `await`: of this file mypy, of the examples mypy and pyright."""
 
 import json
 import re

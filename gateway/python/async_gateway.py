@@ -7,22 +7,22 @@ from inspect import iscoroutinefunction
 from typing import Self
 
 from gateway.errors import UsageError
-from gateway.faces.pending_call import said_if_not_awaited
-from gateway.faces.sync_gateway import SyncGateway
+from gateway.python.pending_call import said_if_not_awaited
+from gateway.python.sync_gateway import SyncGateway
 from gateway.tools.gateway import Gateway
 
 
 class AsyncGateway(Gateway):
     """A gateway whose calls are awaited. Opened by `with`, or by `synchronous`, it has calls that return answers.
 
-    It has either face, and once: what it keeps belongs to one event loop, and is closed with that.
+    It is opened once: what it keeps belongs to one event loop, and is closed with that.
     """
 
     _entered: ExitStack | None = None
     _is_taken = False
 
     def synchronous(self) -> SyncGateway:
-        """Return its synchronous face, for a notebook whose cells share it; close that in the end.
+        """Return one whose calls are not awaited, for a notebook whose cells share it; close that in the end.
 
         Raises:
             UsageError: The gateway was opened before, by this, `with` or `async with`.
@@ -32,9 +32,9 @@ class AsyncGateway(Gateway):
 
     def __enter__(self) -> SyncGateway:
         with ExitStack() as stack:
-            face = stack.enter_context(self.synchronous())
+            gateway = stack.enter_context(self.synchronous())
             self._entered = stack.pop_all()
-        return face
+        return gateway
 
     def __exit__(self, *_: object) -> None:
         if self._entered is not None:

@@ -1,1 +1,0 @@
-"""The two faces of a gateway in Python: calls that are awaited, and calls that return when they are answered."""
