@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
-from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from gateway.answers.models import CompactAnswer, ToolAnswer
-from gateway.graph.call import no_progress
 from gateway.python.loop_thread import LoopThread
-from gateway.settings.profile import Profile, ShapeName
+from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
-from gateway.tools.progress import AnyProgress
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,6 +87,7 @@ class SyncGateway:
     describe_entity = _waiting(Gateway.describe_entity)
     describe_entities = _waiting(Gateway.describe_entities)
     intersect_subgraphs = _waiting(Gateway.intersect_subgraphs)
+    call = _waiting(Gateway.call)
     bfs_subgraph = _waiting(Gateway.bfs_subgraph)
     intersection_subgraph = _waiting(Gateway.intersection_subgraph)
     subgraph = _waiting(Gateway.subgraph)
@@ -106,40 +104,6 @@ class SyncGateway:
     asks_by_name = _in_loop(Gateway.asks_by_name)
     forget = _in_loop(Gateway.forget)
     forget_snapshots = _in_loop(Gateway.forget_snapshots)
-
-    @overload
-    def call(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        progress: AnyProgress = no_progress,
-        *,
-        explain: bool | None = None,
-        shape: Literal["reference"] = "reference",
-    ) -> ToolAnswer: ...
-
-    @overload
-    def call(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        progress: AnyProgress = no_progress,
-        *,
-        explain: bool | None = None,
-        shape: ShapeName,
-    ) -> ToolAnswer | CompactAnswer: ...
-
-    def call(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        progress: AnyProgress = no_progress,
-        *,
-        explain: bool | None = None,
-        shape: ShapeName = "reference",
-    ) -> ToolAnswer | CompactAnswer:
-        """Call a tool by name, with arguments that are not checked yet; see `Gateway.call`."""
-        return self.run(self.gateway.call(tool, arguments, progress, explain=explain, shape=shape))
 
     @property
     def profile(self) -> Profile:
