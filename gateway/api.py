@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gateway.cache.stored_prefixes import StoredPrefixes
@@ -24,6 +23,7 @@ from gateway.errors import ConfigurationError
 from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress
 from gateway.python.async_gateway import AsyncGateway
+from gateway.python.open_graphs import OpenGraphs, link_graphs
 from gateway.settings.graphs_file import profile_of, read_graphs
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
 from gateway.settings.paths import local_path
@@ -123,46 +123,35 @@ def open_gateway(
     )
 
 
-def link_graphs(graphs: Mapping[str, Gateway]) -> None:
-    """Let descriptions of each graph say where else its entities are (`also_in`), by the identity of its profile.
+def open_graphs(graphs: str | Path | Mapping[str, AsyncGateway], *, contact: str | None = None) -> OpenGraphs:
+    """Open several graphs, linked, by `with` or `async with`; and close them after the block.
 
     Args:
-        graphs: Open gateways by name.
+        graphs: A `graphs.toml` or a folder of profiles (docs/graphs.md), or what `open_gateway` returned, by name.
+        contact: Your e-mail address or URL, for the endpoints of a file or a folder.
+
+    Returns:
+        A context manager of either kind, which gives the gateways by name. Where it is entered, it raises
+        ConfigurationError if the file is wrong, or one of its graphs cannot be opened.
     """
-    for name, gateway in graphs.items():
-        gateway.set_others({other: graph for other, graph in graphs.items() if other != name})
+    if isinstance(graphs, Mapping):
+        return OpenGraphs(lambda: iter(graphs.items()))
+    return OpenGraphs(lambda: _listed_graphs(local_path(graphs), contact))
 
 
-@asynccontextmanager
-async def open_graphs(path: str | Path, *, contact: str | None = None) -> AsyncIterator[Mapping[str, Gateway]]:
-    """Open the graphs of a `graphs.toml`, or of a folder of profiles, linked; and close them after the block.
-
-    Args:
-        path: The file or the folder (docs/graphs.md).
-        contact: Your e-mail address or URL, for the endpoints.
-
-    Yields:
-        The gateways by name.
-
-    Raises:
-        ConfigurationError: The file is wrong, or one of the graphs cannot be opened.
-    """
-    async with AsyncExitStack() as stack:
-        graphs: dict[str, Gateway] = {}
-        for entry in read_graphs(local_path(path)):
-            profile = profile_of(entry)
-            limits = profile.limits.model_copy(update=dict(entry.limits))
-            gateway = open_gateway(
-                entry.graph or None,
-                endpoint=entry.endpoint or None,
-                profile=with_hidden(profile.model_copy(update={"limits": limits}), entry.hidden),
-                prefixes=dict(entry.prefixes),
-                store=entry.store or None,
-                contact=contact,
-            )
-            graphs[entry.name] = await stack.enter_async_context(gateway)
-        link_graphs(graphs)
-        yield graphs
+def _listed_graphs(path: Path, contact: str | None) -> Iterator[tuple[str, AsyncGateway]]:
+    for entry in read_graphs(path):
+        profile = profile_of(entry)
+        limits = profile.limits.model_copy(update=dict(entry.limits))
+        gateway = open_gateway(
+            entry.graph or None,
+            endpoint=entry.endpoint or None,
+            profile=with_hidden(profile.model_copy(update={"limits": limits}), entry.hidden),
+            prefixes=dict(entry.prefixes),
+            store=entry.store or None,
+            contact=contact,
+        )
+        yield entry.name, gateway
 
 
 def _prefix_map(sources: Sequence[tuple[str, Mapping[str, str]]], folder: Path | None, *, coins: bool) -> PrefixMap:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from contextlib import ExitStack
 from inspect import iscoroutinefunction
 from typing import Self
 
 from gateway.errors import UsageError
+from gateway.python.loop_thread import LoopThread
 from gateway.python.pending_call import said_if_not_awaited
 from gateway.python.sync_gateway import SyncGateway
 from gateway.tools.gateway import Gateway
@@ -21,14 +23,22 @@ class AsyncGateway(Gateway):
     _entered: ExitStack | None = None
     _is_taken = False
 
-    def synchronous(self) -> SyncGateway:
+    def synchronous(self, thread: LoopThread | None = None) -> SyncGateway:
         """Return one whose calls are not awaited, for a notebook whose cells share it; close that in the end.
+
+        Args:
+            thread: Where its calls run, and what closes this gateway; by default a thread of its own.
 
         Raises:
             UsageError: The gateway was opened before, by this, `with` or `async with`.
         """
         self._take()
-        return SyncGateway(self)
+        if thread is not None:
+            return SyncGateway(self, thread)
+        gateway = SyncGateway(self, thread := LoopThread(self.close))
+        # A cell of a notebook that is run again opens another one, and closes none.
+        weakref.finalize(gateway, thread.stop).atexit = False
+        return gateway
 
     def __enter__(self) -> SyncGateway:
         with ExitStack() as stack:

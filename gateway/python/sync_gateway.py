@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
@@ -69,17 +68,16 @@ class SyncGateway:
     call. In a process that was forked afterwards, each call is a `UsageError`.
 
     Args:
-        gateway: The gateway, of which nothing was asked yet; it is closed with this one.
+        gateway: The gateway, of which nothing was asked yet.
+        thread: Where its calls run; it closes the gateway when it ends.
 
     Attributes:
         gateway: See above.
     """
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, thread: LoopThread) -> None:
         self.gateway = gateway
-        self._thread = LoopThread(gateway.close)
-        # A cell of a notebook that is run again opens another one, and closes none.
-        weakref.finalize(self, self._thread.stop).atexit = False
+        self._thread = thread
 
     describe_schema = _waiting(Gateway.describe_schema)
     search_entities = _waiting(Gateway.search_entities)
@@ -125,7 +123,10 @@ class SyncGateway:
         return self._thread.run(call)
 
     def close(self) -> None:
-        """End all calls, stop background work, close connections, and wait until the thread has ended."""
+        """End all calls, stop background work, close connections, and wait until the thread has ended.
+
+        Graphs that `open_graphs` opened are closed together.
+        """
         self._thread.close()
 
     def __enter__(self) -> Self:
