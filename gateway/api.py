@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gateway.cache.stored_prefixes import StoredPrefixes
+from gateway.cache.on_disk import StoredPrefixes
 from gateway.errors import ConfigurationError
 from gateway.files.cached_graph import FileCache
 from gateway.files.parser_process import Progress

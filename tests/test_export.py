@@ -26,11 +26,11 @@ from rdflib import RDF, RDFS
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError, EndpointFault, InputError
 from gateway.escaping import visible, without_formula
-from gateway.export.arrow_tables import ArrowTable
 from gateway.export.conversions import (
     EDGE_COLUMNS,
     MOST_COLUMNS,
     NODE_COLUMNS,
+    ArrowTable,
     edges_csv,
     graphml,
     nodes_csv,

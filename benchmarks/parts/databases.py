@@ -23,7 +23,7 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
 from gateway.neo4j.store import Neo4jStore
 from gateway.postgres.store import PostgresStore
-from gateway.server.interpreter import collected_between_calls
+from gateway.server.run import collected_between_calls
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import cached, connect, store_over

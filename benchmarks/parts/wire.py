@@ -17,7 +17,7 @@ from benchmarks.questions import TWO_HOPS
 from benchmarks.race import OURS, Race, opened
 from benchmarks.report import Line, Report
 from benchmarks.sites import ENGINES, EngineName, Site, Sites
-from gateway.server.interpreter import collected_between_calls
+from gateway.server.run import collected_between_calls
 
 ROUNDS: Final = 5
 WIRE_ENGINES: Final[tuple[EngineName, ...]] = (*ENGINES, "virtuoso")

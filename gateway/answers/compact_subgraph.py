@@ -14,8 +14,15 @@ from operator import itemgetter
 from typing import Any
 
 from gateway.answers.blank_nodes import folded_nodes
-from gateway.answers.compact_rows import MOST_COLUMNS, cells, evidence, evidence_columns, node_columns, node_row
-from gateway.answers.compact_survey import survey_rows
+from gateway.answers.compact_rows import (
+    MOST_COLUMNS,
+    cells,
+    evidence,
+    evidence_columns,
+    node_columns,
+    node_row,
+    survey_rows,
+)
 from gateway.answers.list_order import POSITION_KEY, position_key
 from gateway.answers.page import NO_TERMS, Header, PageEdge, PageNode, SubgraphPage, TermSummary
 from gateway.answers.reference import (

@@ -16,7 +16,6 @@ from typing import Any, cast
 from gateway.cache.memory import MemoryCache, memory_size
 from gateway.cache.single_flight import Answer, Key, Lookup, SingleFlight
 from gateway.errors import EdgesCapped, Fault
-from gateway.graph.aggregates import Aggregated
 from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers, PortMethod
@@ -39,7 +38,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
-from gateway.graph.walks import Ends
+from gateway.graph.walks import Aggregated, Ends
 from gateway.telemetry.tally import Clock
 
 _ALL_EDGES = ("edges", None)

@@ -15,8 +15,18 @@ from gateway.errors import Fault, quoted
 from gateway.graph.call import Deadline
 from gateway.neo4j.connection import Address, DriverPool
 from gateway.neo4j.cypher import filled, identifier, identifiers
-from gateway.neo4j.names import SAMPLED_NODES, SAMPLED_TEXTS, are_found, found_among, not_names
-from gateway.neo4j.store import MOST_INDEXES, MOST_LABELS, FullTextIndex, GraphModel, best_index
+from gateway.neo4j.store import (
+    MOST_INDEXES,
+    MOST_LABELS,
+    SAMPLED_NODES,
+    SAMPLED_TEXTS,
+    FullTextIndex,
+    GraphModel,
+    are_found,
+    best_index,
+    found_among,
+    not_names,
+)
 from gateway.settings.databases import Neo4jSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK
 

@@ -16,7 +16,7 @@ import pyoxigraph
 from rich.console import RenderableType
 from rich.text import Text
 
-from gateway.cache.stored_prefixes import StoredPrefixes
+from gateway.cache.on_disk import StoredPrefixes
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
 from gateway.cli.render import sections

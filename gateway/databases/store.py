@@ -14,10 +14,9 @@ from gateway.databases.search import ColumnNameReader, NameIndex, SearchReader, 
 from gateway.databases.selection import SelectionReader
 from gateway.databases.terms import IriMapping
 from gateway.databases.walks import WalkReader
-from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated
 from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
-from gateway.graph.walks import Walk
+from gateway.graph.walks import UNPROVEN, Aggregate, Aggregated, Walk
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import rdflib
 
-    from gateway.export.arrow_tables import ArrowTable
+    from gateway.export.conversions import ArrowTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Subgraph:
 
         They ask for nanoarrow when they are taken.
         """
-        from gateway.export.arrow_tables import to_arrow  # noqa: PLC0415 - it needs this module
+        from gateway.export.conversions import to_arrow  # noqa: PLC0415 - it needs this module
 
         return to_arrow(self)
 

@@ -22,8 +22,8 @@ import pyoxigraph
 
 from gateway.files import encodings, other_formats, prologue, recognition
 from gateway.files.parser_streams import MEGABYTE, ContentReader, ParseRequest, RefusedError, TripleWriter
+from gateway.files.prologue import Mistake, find_mistake
 from gateway.files.skips import Lines, Skips, ValidLines, problem_of
-from gateway.files.xml_places import Mistake, find_mistake
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     "Turtle": pyoxigraph.RdfFormat.TURTLE,
@@ -176,7 +176,7 @@ class Document:
             RefusedError: It is not valid.
         """
         if self.format == "TriX":
-            from gateway.files.trix import read_trix  # noqa: PLC0415 - it imports rdflib
+            from gateway.files.rdflib_terms import read_trix  # noqa: PLC0415 - it imports rdflib
 
             yield from read_trix(content)
             return

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 from gateway.errors import QueryRefused
-from gateway.graph.aggregates import Aggregate, Aggregated
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCounts
 from gateway.graph.shapes import ValuePredicates
@@ -31,7 +30,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
-from gateway.graph.walks import Ends, Selected, Selection, Walk
+from gateway.graph.walks import Aggregate, Aggregated, Ends, Selected, Selection, Walk
 
 OnAnswers = Callable[[Mapping[Iri, Neighbourhood]], None]
 """Receives a part of an answer."""

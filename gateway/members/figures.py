@@ -15,9 +15,8 @@ from typing import Final
 from typing import Literal as Literal_
 
 from gateway.errors import EndpointFault, counted, quoted
-from gateway.graph.aggregates import Aggregated, Totals
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import NAMES, End, Ends, Walk
+from gateway.graph.walks import NAMES, Aggregated, End, Ends, Totals, Walk
 from gateway.members.ordering import Key, extreme, in_kinds, number_key, placed, value_of, were
 from gateway.terms.comparable import Number, Period, Text, comparable, number_in
 from gateway.terms.iri import XSD

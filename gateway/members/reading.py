@@ -9,12 +9,24 @@ from itertools import chain
 from typing import Literal as Literal_
 
 from gateway.errors import counted, quoted
-from gateway.graph.aggregates import NOTHING_AGGREGATED, Aggregate, Aggregated
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import NAMES, TYPES, Alternatives, Condition, Ends, Nodes, Order, OtherWalk, Walk
+from gateway.graph.walks import (
+    NAMES,
+    NOTHING_AGGREGATED,
+    TYPES,
+    Aggregate,
+    Aggregated,
+    Alternatives,
+    Condition,
+    Ends,
+    Nodes,
+    Order,
+    OtherWalk,
+    Walk,
+)
 from gateway.members.deciding import Decider
 from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
 from gateway.members.list_places import Places, list_places, with_list_members

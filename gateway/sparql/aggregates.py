@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from gateway.errors import Fault
-from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated, Totals
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Iri, Mark
-from gateway.graph.walks import End, Step
+from gateway.graph.walks import UNPROVEN, Aggregate, Aggregated, End, Step, Totals
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
 from gateway.sparql.rule import EdgeRule

@@ -18,7 +18,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.template import Parameter
 from gateway.telemetry.tally import Clock
 from gateway.terms.local_names import local_patterns
-from gateway.terms.name_walks import plain
+from gateway.terms.name_predicates import plain
 
 _log = logging.getLogger(__name__)
 

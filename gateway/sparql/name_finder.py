@@ -24,9 +24,20 @@ from gateway.sparql.table import binding, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import is_sendable, local_name
 from gateway.terms.literals import Literal
-from gateway.terms.name_choice import Text, likely_name_predicate, named_predicates
-from gateway.terms.name_predicates import has_numbered_name, is_code, parts_among, role_of
-from gateway.terms.name_walks import DESCRIPTION_WALKS, NAME_WALKS, SYNONYM_WALKS, last_predicates, possible
+from gateway.terms.name_predicates import (
+    DESCRIPTION_WALKS,
+    NAME_WALKS,
+    SYNONYM_WALKS,
+    Text,
+    has_numbered_name,
+    is_code,
+    last_predicates,
+    likely_name_predicate,
+    named_predicates,
+    parts_among,
+    possible,
+    role_of,
+)
 
 _NEIGHBOURING_TRIPLES = 2_000
 """Neighbouring triples whose subjects are taken."""

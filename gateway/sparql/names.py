@@ -26,8 +26,7 @@ from gateway.sparql.table import Table, binding, integer, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, OWN, is_sendable
 from gateway.terms.local_names import local_part, readable
-from gateway.terms.name_predicates import joined_names, pairs_among
-from gateway.terms.name_walks import plain, rows_of
+from gateway.terms.name_predicates import joined_names, pairs_among, plain, rows_of
 from gateway.terms.names import folded_words, one_line
 from gateway.transport.base import TextRow, TextRows
 

@@ -44,8 +44,7 @@ from gateway.sparql.template import Parameter
 from gateway.sparql.value_nodes import Refinement, ValueNodeReader
 from gateway.terms.iri import DEPRECATED, OWN, REIFICATION, is_sendable, is_skolem
 from gateway.terms.literals import Literal, best_text, language_order
-from gateway.terms.name_predicates import joined_name, pairs_among
-from gateway.terms.name_walks import plain, rows_of
+from gateway.terms.name_predicates import joined_name, pairs_among, plain, rows_of
 from gateway.terms.names import compact, one_line
 
 

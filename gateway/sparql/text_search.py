@@ -31,7 +31,7 @@ from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.table import Table, binding, iri, literal, read
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import LOCAL_NAME, is_walk, local_name
-from gateway.terms.name_walks import plain
+from gateway.terms.name_predicates import plain
 from gateway.terms.names import Sought, is_word, listed_words, one_line, words_of
 from gateway.terms.prefixes import in_prose
 

@@ -10,21 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import pyoxigraph
 from typing_extensions import TypeIs
 
 from gateway import resources
-from gateway.cache.on_disk import FixedContentStore
+from gateway.cache.on_disk import FixedContentStore, StoredPrefixes
 from gateway.cache.store import CachedStore
-from gateway.cache.stored_prefixes import StoredPrefixes
-from gateway.errors import ConfigurationError, counted
-from gateway.files.bases import GraphFiles
+from gateway.errors import ConfigurationError, DeadlinePassed, counted
+from gateway.files.bases import FileChanges, GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
-from gateway.files.changes import FileChanges
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
-from gateway.files.namespaces import namespaces_in
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import GRAPH
 from gateway.files.stored_graph import folder_of, open_stored
+from gateway.graph.call import Deadline
 from gateway.graph.store import GraphStore
 from gateway.search_index.index import IndexedStore
 from gateway.search_index.partial_index import allowance_of
@@ -35,11 +34,14 @@ from gateway.settings.storage import check_private, default_store, names_digest,
 from gateway.sparql.store import SparqlStore
 from gateway.stores.endpoints import OpenedGraph
 from gateway.telemetry.tally import Clock
+from gateway.terms.coined_prefixes import MOST_KNOWN, namespace_of
+from gateway.terms.iri import OWN
 from gateway.transport.inprocess import InProcess
 
-# A graph in files needs no rdflib, which takes long to import.
 if TYPE_CHECKING:
     import rdflib
+
+# A graph in files needs no rdflib, which takes long to import.
 
 
 _log = logging.getLogger(__name__)
@@ -233,3 +235,24 @@ def _is_rdflib(source: Source | None) -> TypeIs[rdflib.Graph]:
     """Return whether a source is an rdflib graph; who has one has imported rdflib."""
     library = sys.modules.get("rdflib")
     return library is not None and isinstance(source, library.Graph)
+
+
+def namespaces_in(engine: pyoxigraph.Store, deadline: Deadline) -> tuple[list[str], bool]:
+    """Return namespaces of the IRIs of a graph, no more than are remembered, and whether these are all."""
+    found: set[str] = set()
+    try:
+        for quads in deadline.slices(engine):
+            for quad in quads:
+                for term in (quad.subject, quad.predicate, quad.object):
+                    if isinstance(term, pyoxigraph.NamedNode):
+                        found.add(namespace_of(term.value))
+            if len(found) > MOST_KNOWN:
+                return _graph_namespaces(found)[:MOST_KNOWN], False
+    except DeadlinePassed:
+        # Raised further, it would take the engine's iterator along, which only its own thread may drop.
+        return _graph_namespaces(found), False
+    return _graph_namespaces(found), True
+
+
+def _graph_namespaces(found: set[str]) -> list[str]:
+    return sorted(namespace for namespace in found if namespace and not namespace.startswith(OWN))

@@ -6,11 +6,14 @@ Rules: docs/profiles.md, "Names that a graph gives by predicates of its own".
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import median_low
 from typing import Literal as OneOf
 
-from gateway.terms.iri import FOAF, SCHEMA, VCARD, local_name
+from gateway.terms.iri import FOAF, RDF, RDFS, SCHEMA, SKOS, VCARD, is_walk, local_name, walk_iri, walk_steps
 from gateway.terms.literals import Literal, best_text, is_date, is_number
 from gateway.terms.names import one_line
 
@@ -189,3 +192,207 @@ def _by_language(texts: Iterable[tuple[str, str]]) -> list[str]:
 def _compact(called: str) -> str:
     letters = "".join(filter(str.isalnum, called)).lower()
     return _SUFFIX.sub("", letters)
+
+
+_NAMED = 0.2
+"""Share of the nodes that must have a name; below it, values alone decide."""
+
+_DISTINCT = 0.5
+"""Share of the values that must differ for values alone to decide; a status is the same for many nodes."""
+
+_FEW = 5
+"""Nodes from which on a predicate with one and the same value for all of them names none."""
+
+_LIKELY = 0.5
+"""Share of the values that must read as names."""
+
+_HINT = 2.0
+"""How much more a predicate counts that is called as those of names are, where values alone decide."""
+
+Text = tuple[str, str, Literal]
+"""A node, a predicate and a literal."""
+
+
+def named_predicates(
+    values: Mapping[str, Sequence[Literal]], labels: Mapping[str, str], excepted: Collection[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the predicates that are called as those of names are and have such values, and those of synonyms.
+
+    Args:
+        values: Some values by predicate.
+        labels: The own labels of predicates whose local names say nothing.
+        excepted: Predicates that mean something else, or are names by themselves.
+    """
+    names: list[tuple[tuple[bool, int, bool], str]] = []
+    synonyms: list[str] = []
+    for predicate, literals in values.items():
+        called = labels.get(predicate) or local_name(predicate)
+        role = role_of(called)
+        if role is None or predicate in excepted or predicate in FORMS_OF_ADDRESS or not _are_names(literals):
+            continue
+        if role == "name":
+            names.append((name_rank(called), predicate))
+        else:
+            synonyms.append(predicate)
+    return tuple(predicate for _, predicate in sorted(names)), tuple(sorted(synonyms))
+
+
+def _are_names(literals: Sequence[Literal]) -> bool:
+    """Return whether values read as names: short texts, not the same one for every node."""
+    texts = [literal.value for literal in literals]
+    likely = sum(map(may_be_name, literals))
+    differ = len(texts) < _FEW or len(set(texts)) > 1
+    return likely >= _LIKELY * len(texts) and differ and is_short(median_low(map(len, texts)))
+
+
+def likely_name_predicate(texts: Sequence[Text], usual: Iterable[str], excepted: Iterable[str]) -> tuple[str, ...]:
+    """Return the predicate that names the nodes of a graph whose usual ones name hardly any; else nothing.
+
+    Args:
+        texts: Literals of some nodes, all that each of them has.
+        usual: Predicates that carry names in most graphs.
+        excepted: Predicates that mean something else, such as descriptions.
+    """
+    said: dict[str, set[str]] = defaultdict(set)
+    for node, predicate, _ in texts:
+        said[node].add(predicate)
+    usual = set(usual)
+    named = {node for node, predicates in said.items() if predicates & usual}
+    # A given and a family name are a name that says nothing of how nodes of other kinds are named.
+    joined = {node for node in said.keys() - named if pairs_among(said[node])}
+    nodes = len(said) - len(joined)
+    if not nodes or len(named) >= _NAMED * nodes:
+        return ()
+    counts, counts_joined = (Counter(chain.from_iterable(said[node] for node in some)) for some in (said, joined))
+    of_joined = {predicate for predicate, count in counts_joined.items() if 2 * count >= counts[predicate]}
+    left_out = usual | set(excepted) | FORMS_OF_ADDRESS | of_joined
+    values: dict[str, dict[str, Literal]] = defaultdict(dict)
+    # Of several values the same one counts in whatever order the engine sends them.
+    for node, predicate, name in sorted(texts, key=lambda text: (text[0], text[1], text[2].value, text[2].language)):
+        if node not in joined and predicate not in left_out and not is_never_a_name(local_name(predicate)):
+            values[predicate].setdefault(node, name)
+    scores = {predicate: _score(predicate, by_node, nodes) for predicate, by_node in values.items()}
+    best = sorted((-score, predicate) for predicate, score in scores.items() if score)
+    return (best[0][1],) if best else ()
+
+
+def _score(predicate: str, by_node: Mapping[str, Literal], nodes: int) -> float:
+    """Return how well the values of a predicate name nodes; 0 if they do not."""
+    named = len(by_node) / nodes
+    likely = [
+        literal for literal in by_node.values() if may_be_name(literal) and not reads_as_key(one_line(literal.value))
+    ]
+    distinct = len({literal.value for literal in likely})
+    is_called_so = role_of(local_name(predicate)) is not None
+    is_long = not is_short(median_low(len(literal.value) for literal in by_node.values()))
+    few = 1 if is_called_so else 3
+    if named < _NAMED or distinct < _DISTINCT * len(by_node) or len(by_node) < few or is_long:
+        return 0.0
+    return named * distinct / len(by_node) * (_HINT if is_called_so else 1.0)
+
+
+_SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
+_ONTOLEX = "http://www.w3.org/ns/lemon/ontolex#"
+_BIBFRAME = "http://id.loc.gov/ontologies/bibframe/"
+_CIDOC_CRM = ("http://www.cidoc-crm.org/cidoc-crm/", "http://erlangen-crm.org/current/")
+
+_EXPRESS, _EXPRESS_BEFORE = "https://w3id.org/express#", "http://purl.org/voc/express#"
+_IFC = (
+    ("https://standards.buildingsmart.org/IFC/DEV/IFC4/ADD2/OWL#", _EXPRESS),
+    ("https://standards.buildingsmart.org/IFC/DEV/IFC2x3/TC1/OWL#", _EXPRESS),
+    ("http://www.buildingsmart-tech.org/ifcOWL/IFC4_ADD1#", _EXPRESS_BEFORE),
+    ("http://www.buildingsmart-tech.org/ifcOWL/IFC2X3_TC1#", _EXPRESS_BEFORE),
+)
+"""The versions of ifcOWL, each with the namespace of its texts."""
+
+NO_CLASS = "urn:bfs-ql:none"
+"""A class that no node has."""
+
+Row = tuple[str, str, str, str, str]
+"""A walk as queries are given it: its IRI, both predicates, and the classes that the node between must and must not
+have."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameWalk:
+    """A walk of two predicates to names.
+
+    Attributes:
+        first: The predicate to the node between.
+        last: The predicate from there to the name.
+        only: A class that the node between must have; empty for any.
+        but: A class that it must not have; empty for none.
+        is_further: Whether another walk has the same predicates, to names that are shown before these.
+    """
+
+    first: str
+    last: str
+    only: str = ""
+    but: str = ""
+    is_further: bool = False
+
+    @property
+    def iri(self) -> str:
+        """The IRI that stands for the walk, which of two with the same predicates one alone has."""
+        steps = [(self.first, False), (self.last, False)]
+        return walk_iri([*steps, (self.but, True)] if self.is_further else steps)
+
+    @property
+    def row(self) -> Row:
+        """The walk as queries are given it."""
+        return (self.iri, self.first, self.last, self.only or NO_CLASS, self.but or NO_CLASS)
+
+
+NAME_WALKS = (
+    NameWalk(f"{_SKOSXL}prefLabel", f"{_SKOSXL}literalForm"),
+    NameWalk(f"{_ONTOLEX}canonicalForm", f"{_ONTOLEX}writtenRep"),
+    NameWalk(f"{_BIBFRAME}title", f"{_BIBFRAME}mainTitle", only=f"{_BIBFRAME}Title"),
+    *(
+        NameWalk(f"{crm}{first}", last, but=f"{crm}E42_Identifier")
+        for crm in _CIDOC_CRM
+        for first in ("P102_has_title", "P1_is_identified_by")
+        for last in (f"{crm}P190_has_symbolic_content", f"{RDFS}label", f"{crm}P3_has_note")
+    ),
+    *(NameWalk(f"{ifc}name_IfcRoot", f"{express}hasString") for ifc, express in _IFC),
+)
+"""The walks to display names, the strongest first."""
+
+SYNONYM_WALKS = (
+    NameWalk(f"{_SKOSXL}altLabel", f"{_SKOSXL}literalForm"),
+    NameWalk(f"{_SKOSXL}hiddenLabel", f"{_SKOSXL}literalForm"),
+    NameWalk(f"{_ONTOLEX}otherForm", f"{_ONTOLEX}writtenRep"),
+    NameWalk(f"{_BIBFRAME}title", f"{_BIBFRAME}mainTitle", but=f"{_BIBFRAME}Title", is_further=True),
+)
+"""The walks to further names."""
+
+DESCRIPTION_WALKS = (NameWalk(f"{SKOS}definition", f"{RDF}value"),)
+"""The walks to descriptions."""
+
+_BY_IRI: Mapping[str, NameWalk] = {walk.iri: walk for walk in (*SYNONYM_WALKS, *NAME_WALKS, *DESCRIPTION_WALKS)}
+
+
+def plain(predicates: Iterable[str]) -> list[str]:
+    """Return those of some predicates of names that are no walks."""
+    return [predicate for predicate in predicates if not is_walk(predicate)]
+
+
+def rows_of(predicates: Iterable[str]) -> list[Row]:
+    """Return those of some predicates of names that are walks, as queries are given them."""
+    return [_walk_of(predicate).row for predicate in predicates if is_walk(predicate)]
+
+
+def _walk_of(iri: str) -> NameWalk:
+    if iri in _BY_IRI:
+        return _BY_IRI[iri]
+    (first, _), (last, _) = walk_steps(iri)
+    return NameWalk(first, last)
+
+
+def last_predicates(predicates: Iterable[str]) -> frozenset[str]:
+    """Return the predicates from the nodes between to the names, of those that are walks."""
+    return frozenset(_walk_of(predicate).last for predicate in predicates if is_walk(predicate))
+
+
+def possible(walks: Sequence[NameWalk], known: frozenset[str]) -> list[str]:
+    """Return the IRIs of the walks both of whose predicates are known; of all where none is known."""
+    return [walk.iri for walk in walks if not known or {walk.first, walk.last} <= known]

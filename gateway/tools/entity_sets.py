@@ -11,11 +11,10 @@ from gateway.answers.shape import Shape
 from gateway.answers.size import limit_page, max_bytes
 from gateway.arguments import SearchEntities
 from gateway.errors import AnswerCut, BudgetSpent
-from gateway.graph.aggregates import FigureUnproven
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.graph.walks import Condition, Order, Selected, Selection
+from gateway.graph.walks import Condition, FigureUnproven, Order, Selected, Selection
 from gateway.members.figures import Grouped
 from gateway.members.ordering import Ordered, place_of
 from gateway.members.reading import (

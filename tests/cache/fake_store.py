@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.errors import EdgesCapped, Fault
-from gateway.graph.aggregates import Aggregate, Aggregated, Totals
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCount, EdgeCounts
 from gateway.graph.shapes import NO_VALUES, ValuePredicates
@@ -33,7 +32,7 @@ from gateway.graph.values import (
     Schema,
     SearchTerms,
 )
-from gateway.graph.walks import Ends, Selected, Selection, Walk
+from gateway.graph.walks import Aggregate, Aggregated, Ends, Selected, Selection, Totals, Walk
 from gateway.terms.literals import Literal
 
 WHOLE = Mark()

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cache.on_disk import StoredSchema
-from gateway.cache.stored_prefixes import StoredPrefixes
+from gateway.cache.on_disk import StoredPrefixes, StoredSchema
 from gateway.graph.values import Basis, Schema, Term
 from gateway.terms.coined_prefixes import MOST_KNOWN
 

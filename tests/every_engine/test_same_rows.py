@@ -46,7 +46,7 @@ from gateway.terms.iri import (
     is_plain_iri,
 )
 from gateway.terms.local_names import local_patterns
-from gateway.terms.name_walks import NameWalk
+from gateway.terms.name_predicates import NameWalk
 from gateway.terms.names import patterns
 from gateway.transport.base import Transport
 from gateway.transport.http import Http

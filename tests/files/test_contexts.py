@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from gateway.cli.graph_source import with_reading
 from gateway.cli.options import CommonOptions
 from gateway.errors import ConfigurationError
-from gateway.files.carried_contexts import CARRIED, carried_contexts
+from gateway.files.contexts import CARRIED, carried_contexts
 from gateway.files.loading import load_files
 from gateway.files.stored_graph import open_stored
 from gateway.settings.files import FileSettings

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gateway.server.calls import Calls
-from gateway.server.interpreter import (
+from gateway.server.run import (
     DUE,
     OVERDUE,
     SECONDS,

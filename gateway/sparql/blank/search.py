@@ -10,12 +10,11 @@ from weakref import WeakSet
 
 from gateway.errors import EndpointFault, Fault
 from gateway.files.lists import is_list_part
-from gateway.graph.aggregates import UNPROVEN, Aggregate, Aggregated
 from gateway.graph.call import Call, Requester
 from gateway.graph.counts import by_frequency
 from gateway.graph.reading import compare_names
 from gateway.graph.values import BlankShare, Hit, Hits, Iri, Mark, SearchTerms
-from gateway.graph.walks import Alternatives, Nodes, Operand, Selected, Selection
+from gateway.graph.walks import UNPROVEN, Aggregate, Aggregated, Alternatives, Nodes, Operand, Selected, Selection
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank.anchor_search import AnchorSearch
@@ -42,7 +41,7 @@ from gateway.terms.iri import (
     is_blank_node,
     is_reached_by,
 )
-from gateway.terms.name_walks import plain
+from gateway.terms.name_predicates import plain
 from gateway.terms.names import Sought, fold, one_line
 
 _log = logging.getLogger(__name__)
