@@ -13,13 +13,12 @@ from functools import partial
 from itertools import chain
 
 from gateway.answers.filters import FilteredTopology
-from gateway.answers.list_order import orders_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels
 from gateway.answers.page import PageNode, SubgraphPage
 from gateway.answers.reference import also_in, node_metadata
 from gateway.answers.shape import size_of
-from gateway.answers.values import NodeMetadata
+from gateway.answers.values import NodeMetadata, orders_of
 from gateway.arguments import BfsQuery, TraversalArguments
 from gateway.errors import EdgesCapped, Fault
 from gateway.expand_compact import BEYOND, is_among

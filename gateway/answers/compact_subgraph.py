@@ -23,7 +23,6 @@ from gateway.answers.compact_rows import (
     node_row,
     survey_rows,
 )
-from gateway.answers.list_order import POSITION_KEY, position_key
 from gateway.answers.page import NO_TERMS, Header, PageEdge, PageNode, SubgraphPage, TermSummary
 from gateway.answers.reference import (
     beside_metadata,
@@ -38,7 +37,7 @@ from gateway.answers.reference import (
     term_summary,
 )
 from gateway.answers.shape import Json, size_of, with_prefixes
-from gateway.answers.values import NodeMetadata
+from gateway.answers.values import POSITION_KEY, NodeMetadata, position_key
 from gateway.expand_compact import (
     BLANK_EVIDENCE,
     BLANK_ID,

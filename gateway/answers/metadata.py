@@ -11,17 +11,9 @@ from itertools import chain
 
 from typing_extensions import TypeIs
 
-from gateway.answers.list_order import (
-    DEEPEST,
-    expression_of,
-    is_array,
-    list_of,
-    members_in_order,
-    position_key,
-    without_orders,
-)
 from gateway.answers.reference import notation
 from gateway.answers.values import (
+    DEEPEST,
     Amount,
     Array,
     EdgeMetadata,
@@ -30,8 +22,14 @@ from gateway.answers.values import (
     NodeMetadata,
     PageAssertion,
     PageValue,
+    expression_of,
+    is_array,
+    list_of,
+    members_in_order,
+    position_key,
     uncoined,
     with_name,
+    without_orders,
 )
 from gateway.expand_compact import INCOMING
 from gateway.graph.call import Call

@@ -12,7 +12,6 @@ from gateway.answers.blank_nodes import BeyondReader
 from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
 from gateway.answers.header import HeaderBuilder, are_types_asked
-from gateway.answers.list_order import positions_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, needed, shown_name
 from gateway.answers.page import (
@@ -25,6 +24,7 @@ from gateway.answers.page import (
 from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups
 from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_subgraph_page
+from gateway.answers.values import positions_of
 from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call, together

@@ -29,9 +29,8 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, End, Ends
 from gateway.members.figures import Grouped
-from gateway.members.list_places import Places
 from gateway.members.ordering import in_one_language, value_key
-from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Show
+from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Places, Show
 from gateway.schema.view import LONGEST_LABEL, TypeChooser
 from gateway.terms.literals import JsonScalar, Literal
 from gateway.terms.names import cut

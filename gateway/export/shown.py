@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway.errors import counted
 from gateway.escaping import json_text, visible
-from gateway.export.drawing import MOST_NODES, Arrow, drawing
+from gateway.export.picture import MOST_DRAWN, Arrow, drawing
 from gateway.terms.names import cut
 
 Json = Mapping[str, Any]
@@ -130,8 +130,8 @@ def _picture(answer: Json) -> str:
         nodes |= {end: (end, "") for arrow in arrows for end in (arrow.subject, arrow.object) if end not in nodes}
     else:
         return ""
-    if len(nodes) > MOST_NODES:
-        return f"<p>{_text(f'No picture: {len(nodes):,} nodes; it has up to {MOST_NODES}.')}</p>"
+    if len(nodes) > MOST_DRAWN:
+        return f"<p>{_text(f'No picture: {len(nodes):,} nodes; it has up to {MOST_DRAWN}.')}</p>"
     return drawing(nodes, arrows, first)
 
 

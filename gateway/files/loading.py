@@ -27,10 +27,10 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError, counted, quoted
 from gateway.files import recognition
-from gateway.files.bases import GraphFiles, without_paths
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankNodes, BlankTypes, load_lines
 from gateway.files.contexts import carried_contexts
 from gateway.files.expression_edges import Expressions
+from gateway.files.graph_files import GraphFiles, without_paths
 from gateway.files.hiding import copy_visible
 from gateway.files.other_formats import refuse_other_text
 from gateway.files.parser_process import FileToParse, Parsed, ParserProcess, Progress

@@ -35,8 +35,8 @@ import pyoxigraph
 
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json
-from gateway.files.bases import GraphFiles
 from gateway.files.blank_nodes import BY_RDF_TYPE, BlankTypes
+from gateway.files.graph_files import GraphFiles
 from gateway.files.loading import LoadedGraph, check_files, contexts_of, fill, log_skips
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -21,18 +21,35 @@ from gateway.graph.walks import (
     Aggregated,
     Alternatives,
     Condition,
+    End,
     Ends,
     Nodes,
     Order,
     OtherWalk,
     Walk,
+    expressions_in,
+    in_lists,
+    list_members,
 )
 from gateway.members.deciding import Decider
 from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
-from gateway.members.list_places import Places, list_places, with_list_members
 from gateway.members.ordering import Ordered, in_one_language, in_order, were
-from gateway.terms.iri import is_reached_by
+from gateway.terms.iri import ARRAY, ORDER, is_reached_by
 from gateway.terms.literals import Literal
+
+_LISTS = frozenset({ARRAY, ORDER})
+
+Places = Mapping[End, int]
+"""The places of ends in one list; of a list of nodes those of its first members are known."""
+
+
+def _lists_in(ends: Ends) -> list[Literal]:
+    return [end for end in ends.ends if isinstance(end, Literal) and end.datatype in _LISTS]
+
+
+def _places_in(literal: Literal) -> Places:
+    return {end: place for place, end in enumerate(dict.fromkeys(list_members(literal)))}
+
 
 Show = Literal_["both", "id", "name"]
 """What stands for a node in rows: its ID and its name, or one of them."""
@@ -85,7 +102,7 @@ class MemberQuestion:
     @property
     def reads_names(self) -> bool:
         """Whether the answer rests on the names of nodes."""
-        walks = {one.walk for one in self.columns or ()}.union(*map(_walks_of_one, self.conditions))
+        walks = {one.walk for one in self.columns or ()}.union(*map(_walks_of, self.conditions))
         walks |= set() if self.order is None else {self.order.walk}
         walks |= set() if self.grouping is None else set(self.grouping.walks)
         return any(walk[-1].predicates == "name" for walk in walks)
@@ -172,7 +189,7 @@ class MemberReader:
         places: dict[Walk, Mapping[Iri, Places]] = {}
         for walk, ends in found.items():
             has_lists = await self._store.may_have_lists(walk, call)
-            places[walk] = await list_places(self._store, walk, ends, call) if has_lists else {}
+            places[walk] = await self._list_places(walk, ends, call) if has_lists else {}
         return _with_list_members(found), places
 
     async def _with_lists(
@@ -182,6 +199,44 @@ class MemberReader:
         async with together() as tasks:
             readings = [tasks.create_task(self._of_walk(nodes, walk, call, ways=walk in of_ways)) for walk in distinct]
         return {walk: reading.result() for walk, reading in zip(distinct, readings, strict=True)}
+
+    async def _list_places(self, walk: Walk, ends: Mapping[Iri, Ends], call: Call) -> Mapping[Iri, Places]:
+        """Return the places of the ends of a walk from each node that leads to one list, or through one."""
+        found: dict[Iri, Places] = {}
+        others = []
+        for node, one in ends.items():
+            lists = _lists_in(one)
+            if len(lists) == 1:
+                found[node] = _places_in(lists[0])
+            elif not lists and len(one.ends) > 1:
+                others.append(node)
+        if others and len(walk) > 1:
+            found |= await self._places_through(others, walk, call)
+        return found
+
+    async def _places_through(self, nodes: Sequence[Iri], walk: Walk, call: Call) -> Mapping[Iri, Places]:
+        """Return the places of members of the list by which a walk leads to each of its ends, if it is the only one."""
+        lengths = range(1, len(walk))
+        async with together() as tasks:
+            readings = [tasks.create_task(self._store.ends(nodes, walk[:length], call)) for length in lengths]
+        beginnings = {length: reading.result() for length, reading in zip(lengths, readings, strict=True)}
+        of_nodes: defaultdict[int, dict[Iri, Places]] = defaultdict(dict)
+        for node in nodes:
+            passed = [(length, one) for length in lengths for one in _lists_in(beginnings[length][node])]
+            if len(passed) == 1:
+                length, literal = passed[0]
+                of_nodes[length][node] = _places_in(literal)
+        found: dict[Iri, Places] = {}
+        for length, by_node in of_nodes.items():
+            members = dict.fromkeys(end for places in by_node.values() for end in places if isinstance(end, str))
+            ends = await self._store.ends([*members], walk[length:], call)
+            for node, places in by_node.items():
+                led: dict[End, int] = {}
+                for member, place in places.items():
+                    if isinstance(member, str):
+                        led = dict.fromkeys(ends[member].ends, place) | led
+                found[node] = led
+        return found
 
     async def names(self, nodes: Iterable[Iri], call: Call) -> NodeNames:
         """Return the names of nodes."""
@@ -197,7 +252,7 @@ class MemberReader:
         if not (nodes and conditions):
             return Chosen(tuple(nodes), alone=tuple(0 for _ in conditions))
         with call.tally.stage("metadata"):
-            ends = await self.ends(nodes, _walks_of(conditions), call)
+            ends = await self.ends(nodes, chain.from_iterable(map(_walks_of, conditions)), call)
         is_little = len(nodes) * len(conditions) <= FEW_FOR_A_THREAD
         return await in_thread(call, lambda _: _decided(nodes, conditions, ends), unless=is_little)
 
@@ -208,8 +263,7 @@ class MemberReader:
                 names = await self.names(nodes, call)
                 return in_order(nodes, order, {}, names.found, names.unread)
             ends = (await self.ends(nodes, [order.walk], call))[order.walk]
-            targets = (end for one in ends.values() for end in one.ends if isinstance(end, str))
-            names = await self.names(targets, call)
+            names = await self.names(chain.from_iterable(map(_nodes_of, ends.values())), call)
         return await in_thread(
             call,
             lambda _: in_order(nodes, order, ends, names.found, names.unread, languages),
@@ -238,15 +292,8 @@ class MemberReader:
                 shown = await self.names(nodes, call)
                 ends[NAMES] = {node: _called(shown, node) for node in nodes}
             named = {one.walk for one in grouping.figures if one.kind in {"min", "max"}} | {grouping.by}
-            targets = [
-                end
-                for walk, by_node in ends.items()
-                if walk in named
-                for one in by_node.values()
-                for end in one.ends
-                if isinstance(end, str)
-            ]
-            names = await self.names(targets, call)
+            read = chain.from_iterable(by_node.values() for walk, by_node in ends.items() if walk in named)
+            names = await self.names(chain.from_iterable(map(_nodes_of, read)), call)
         is_little = len(nodes) * (1 + len(grouping.figures)) <= FEW_FOR_A_THREAD
         found = await in_thread(
             call, lambda _: grouped(nodes, grouping, ends, names.found, names.unread), unless=is_little
@@ -262,7 +309,11 @@ class MemberReader:
         """
         before: Mapping[Iri, Ends] = {}
         last: Mapping[Iri, Ends] = {}
-        tagged = [node for node, one in by_node.items() if _has_languages(one)]
+        tagged = [
+            node
+            for node, one in by_node.items()
+            if len({end.language for end in one.ends if isinstance(end, Literal)}) > 1
+        ]
         if len(walk) > 1 and tagged:
             before = (await self.ends(tagged, [walk[:-1]], call))[walk[:-1]]
             subjects = dict.fromkeys(chain.from_iterable(map(_nodes_of, before.values())))
@@ -342,11 +393,6 @@ def _nodes_of(one: Ends) -> list[Iri]:
     return [end for end in one.ends if isinstance(end, str)]
 
 
-def _has_languages(one: Ends) -> bool:
-    """Return whether texts in several languages are among ends."""
-    return len({end.language for end in one.ends if isinstance(end, Literal)}) > 1
-
-
 def _called(names: NodeNames, node: Iri) -> Ends:
     """Return the name that a node shows as where a walk ends."""
     name = names.found.get(node, "")
@@ -354,14 +400,17 @@ def _called(names: NodeNames, node: Iri) -> Ends:
 
 
 def _with_list_members(found: WalkEnds) -> WalkEnds:
-    return {walk: {node: with_list_members(one) for node, one in ends.items()} for walk, ends in found.items()}
+    return {walk: {node: _opened(one) for node, one in ends.items()} for walk, ends in found.items()}
 
 
-def _walks_of(conditions: Iterable[Condition]) -> Iterable[Walk]:
-    return chain.from_iterable(map(_walks_of_one, conditions))
+def _opened(one: Ends) -> Ends:
+    """Return ends with the members of lists in the place of the lists."""
+    if not _lists_in(one):
+        return one
+    return replace(one, ends=tuple(in_lists(one.ends)), blank=one.blank + expressions_in(one.ends))
 
 
-def _walks_of_one(condition: Condition) -> Sequence[Walk]:
+def _walks_of(condition: Condition) -> Sequence[Walk]:
     other = condition.operand
     return [condition.walk, other.walk] if isinstance(other, OtherWalk) else [condition.walk]
 

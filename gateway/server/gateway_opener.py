@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from gateway.answers.models import SchemaResult
 from gateway.errors import DeadlinePassed, GatewayError
-from gateway.files.bases import LOOK_SECONDS
+from gateway.files.graph_files import LOOK_SECONDS
 from gateway.settings.profile import Profile
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.cache.store import CachedStore
-from gateway.files.bases import NO_FILES, FileChanges
+from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage

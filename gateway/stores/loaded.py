@@ -17,8 +17,8 @@ from gateway import resources
 from gateway.cache.on_disk import FixedContentStore, StoredPrefixes
 from gateway.cache.store import CachedStore
 from gateway.errors import ConfigurationError, DeadlinePassed, counted
-from gateway.files.bases import FileChanges, GraphFiles
 from gateway.files.cached_graph import FileCache, open_cached
+from gateway.files.graph_files import FileChanges, GraphFiles
 from gateway.files.loading import LoadedGraph, graph_files, load_files, refuse_stdin
 from gateway.files.parser_process import Progress
 from gateway.files.store_files import GRAPH

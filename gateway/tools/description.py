@@ -12,14 +12,13 @@ from gateway import messages
 from gateway.answers.blank_nodes import BlankContents, have_failed
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
-from gateway.answers.list_order import orders_of
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, needed
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, Instances, PageNode, first_languages
 from gateway.answers.presenter import TIME_FOR_PRESENTATION
 from gateway.answers.shape import Shape
 from gateway.answers.size import above_ceiling, max_bytes
-from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow
+from gateway.answers.values import ALL_SHOWN, EdgeSurvey, SurveyRow, orders_of
 from gateway.arguments import DescribeEntities, DescribeEntity
 from gateway.errors import (
     BudgetSpent,

@@ -36,7 +36,7 @@ from gateway.arguments import (
 )
 from gateway.errors import InputError, quoted
 from gateway.export.subgraph import Subgraph
-from gateway.files.bases import NO_FILES, FileChanges
+from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.files.bases import CHANGED, FileChanges
+from gateway.files.graph_files import CHANGED, FileChanges
 from gateway.files.loading import request_for
 from gateway.files.parser import answer
 from gateway.files.parser_streams import PROGRESS, REFUSAL, TRIPLES

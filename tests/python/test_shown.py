@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bfsql_gateway import SyncGateway, ToolAnswer, open_gateway
-from gateway.export.drawing import MOST_ARROWS, MOST_NODES, Arrow, drawing
+from gateway.export.picture import MOST_ARROWS, MOST_DRAWN, Arrow, drawing
 
 ELEMENTS = {
     *("div", "p", "b", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "span"),
@@ -196,7 +196,7 @@ def test_more_than_a_hundred_nodes_are_a_table_of_the_first_and_no_picture(tmp_p
         reader = read(shown(graph.bfs_query(["x:hub"], 1, max_tokens=100_000)))
     text = "".join(reader.texts)
     assert "svg" not in reader.elements
-    assert f"151 nodes; it has up to {MOST_NODES}" in text
+    assert f"151 nodes; it has up to {MOST_DRAWN}" in text
     assert "the first 100 of 151" in text
 
 
@@ -209,10 +209,10 @@ def test_edges_that_are_not_drawn_are_counted() -> None:
 
 
 def test_a_picture_has_each_node_at_a_place_of_its_own_and_is_the_same_each_time() -> None:
-    nodes = {f"n{number}": (f"n{number}", "T") for number in range(MOST_NODES)}
+    nodes = {f"n{number}": (f"n{number}", "T") for number in range(MOST_DRAWN)}
     arrows = [Arrow("n0", "p", f"n{number}") for number in range(40)]
     html = drawing(nodes, arrows, ["n0"])
     places = re.findall(r'<circle cx="([^"]+)" cy="([^"]+)"', html)
     # The edge of the first node to itself is a circle too.
-    assert len(set(places)) == MOST_NODES + 1
+    assert len(set(places)) == MOST_DRAWN + 1
     assert html == drawing(nodes, arrows, ["n0"])

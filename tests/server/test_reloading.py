@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.api import open_gateway
-from gateway.files.bases import FileChanges
+from gateway.files.graph_files import FileChanges
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
 from gateway.settings.files import FileSettings
 from gateway.settings.profile import Profile
