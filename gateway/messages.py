@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.arguments import MAX_HITS
-from gateway.errors import DeadlinePassed, InputError, UnknownTermError, counted
+from gateway.errors import DeadlinePassed, InputError, UnknownTermError, as_beginning, counted
 from gateway.graph.values import Degree, NamelessNodes
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import in_prose
@@ -315,7 +315,7 @@ EVIDENCE_REFUSED = (
 
 def values_may_be_missing(doubt: str) -> str:
     """Return a warning: nothing that is read is all there is."""
-    return f"{_first_capital(doubt)}, so values may be missing, and what is not found may exist."
+    return f"{as_beginning(doubt)}, so values may be missing, and what is not found may exist."
 
 
 NAME_KEYS_UNKNOWN = (
@@ -358,11 +358,7 @@ def not_here(listed: str, elsewhere: str) -> str:
 
 def others_may_match(doubt: str) -> str:
     """Return a warning: nothing that is read is all there is."""
-    return f"{_first_capital(doubt)}, so there may be others."
-
-
-def _first_capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{as_beginning(doubt)}, so there may be others."
 
 
 OTHER_TYPES_MAY_MATCH = (

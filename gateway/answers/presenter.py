@@ -25,7 +25,7 @@ from gateway.answers.rows import MOST_GROUPS, RowWriter, fit_groups
 from gateway.answers.shape import size_of
 from gateway.answers.size import Window, above_ceiling, limit_subgraph_page
 from gateway.answers.values import positions_of
-from gateway.arguments import BfsQuery, IntersectSubgraphs, TraversalArguments
+from gateway.arguments import BfsQuery, IntersectSubgraphs
 from gateway.errors import DeadlinePassed
 from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
@@ -196,7 +196,9 @@ class Presenter:
         # What stands in rows is behind all else, and pages count rows.
         lead = len(order) - len(left.in_rows) if question.members.is_in_rows else 0
         offset, shape, deadline, used = lead + arguments.offset, question.shape, question.call.call_deadline, 0
-        folds, distances = _may_be_folded(arguments), left.whole.nodes
+        distances = left.whole.nodes
+        # Who asks for nodes of some types asks for no neighbourhood.
+        folds = isinstance(arguments, BfsQuery) and not arguments.only_node_types
         types_asked = question.members.is_in_rows or are_types_asked(arguments)
         seeds = frozenset(question.seeds)
         # The edges of the node before the page may go on here.
@@ -399,11 +401,6 @@ def _without_edges(types: Iterable[Iri], topology: Topology, *, is_intersection:
     # Seeds come first.
     places = {seed: place for place, seed in enumerate(topology.seeds)}
     return [type_ for type_ in types if type_ not in places or not topology.edges.has_any_at(places[type_])]
-
-
-def _may_be_folded(arguments: TraversalArguments) -> bool:
-    """Return whether a reader asks for a neighbourhood, and not for nodes of some types."""
-    return isinstance(arguments, BfsQuery) and not arguments.only_node_types
 
 
 def _page(

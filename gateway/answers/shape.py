@@ -74,10 +74,6 @@ class Shape:
             item.size = size_of(self.writers[type(item)](item))
         return item.size
 
-    def size_of_counts(self, header: Header) -> int:
-        """Return the bytes that the header takes without the summary of terms, and what depends on the tool."""
-        return size_of(self.counts(header))
-
     def size_of_entity(self, entity: PageNode) -> int:
         """Return the bytes that an entity takes among several."""
         return size_of(self.entity(entity))

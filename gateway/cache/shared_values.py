@@ -144,10 +144,6 @@ class SharedValues:
             values = await pipeline.execute(raise_on_error=False)
         return [value if isinstance(value, bytes) and value else None for value in values]
 
-    def _with_mac(self, name: str, value: bytes) -> bytes:
-        """Return a value behind its message authentication code, which is that of its name, too."""
-        return self._mac(name, value) + value
-
     def _verified(self, name: str, content: bytes | None) -> bytes | None:
         """Return a value without its code; None for what no process with this secret stored under this name."""
         if content is None or len(content) > _MAC_BYTES + _LARGEST:
@@ -180,7 +176,7 @@ class SharedValues:
                 async with self._client.pipeline(transaction=False) as pipeline:
                     for key, value in small[at : at + _MOST_AT_ONCE]:
                         name = self._name(key, generation)
-                        pipeline.set(name, self._with_mac(name, value), px=max(1, int(seconds * 1_000)))
+                        pipeline.set(name, self._mac(name, value) + value, px=max(1, int(seconds * 1_000)))
                     await pipeline.execute()
             except (RedisError, OSError) as error:
                 self._note(error)

@@ -132,7 +132,7 @@ class ProfileCheck:
 
 def _equal(setting: str, stated: bool | str, claim: Claim) -> SettingCheck:
     holds = None if claim.value is None else claim.value == stated
-    return SettingCheck(setting, _text(stated), holds, claim.why)
+    return SettingCheck(setting, str(stated).lower() if isinstance(stated, bool) else stated, holds, claim.why)
 
 
 def _granted(setting: str, stated: float, claim: Claim, *, least: float) -> SettingCheck:
@@ -140,10 +140,6 @@ def _granted(setting: str, stated: float, claim: Claim, *, least: float) -> Sett
     granted = claim.value if isinstance(claim.value, int) else None
     holds = None if granted is None or (claim.at_least and granted < least) else granted >= least
     return SettingCheck(setting, f"{stated:,.15g}", holds, claim.why)
-
-
-def _text(value: bool | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else value
 
 
 _HERE = "the graph is in this process"

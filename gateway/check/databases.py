@@ -140,21 +140,13 @@ class PostgresCheck:
         address: The database.
         settings: Its tables.
         prefixes: Those under which its texts are read.
-        seconds_each: Time for each query, in seconds.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        settings: PostgresSettings,
-        prefixes: Mapping[str, str],
-        seconds_each: float = SECONDS_EACH,
-    ) -> None:
+    def __init__(self, address: Address, settings: PostgresSettings, prefixes: Mapping[str, str]) -> None:
         self._place = f"{address.host}:{address.port}/{address.database}"
         self._pool = Pool(address, 1)
         self._settings = settings
         self._prefixes = prefixes
-        self._seconds_each = seconds_each
 
     async def report(self) -> DatabaseReport:
         """Return what was found.
@@ -211,7 +203,7 @@ class PostgresCheck:
             try:
                 found[name] = Beginnings(what, await self._rows(query, BEGINNINGS_OF), mapping)
             except Fault as fault:
-                found[name] = not_determined(f"{fault.wrong} They were looked at for {self._seconds_each:g} s at most.")
+                found[name] = not_determined(f"{fault.wrong} They were looked at for {SECONDS_EACH:g} s at most.")
         return found
 
     async def _blank_nodes(self, tables: Tables) -> Claim:
@@ -223,7 +215,7 @@ class PostgresCheck:
             types = await self._rows(tables.query("check/blank_types"), BLANK_NODE, _COUNTED)
             left = await self._rows(tables.query("left_out_terms"), [], None, None) if tables.left_out else []
         except Fault as fault:
-            return not_determined(f"{fault.wrong} They were looked for {self._seconds_each:g} s at most.")
+            return not_determined(f"{fault.wrong} They were looked for {SECONDS_EACH:g} s at most.")
         _, terms = mappings(self._settings, self._prefixes)
         left_out = sum(count for kind, _, _, count in left if kind == "predicate")
         typed = [*types, *((entity_type, count) for kind, _, entity_type, count in left if kind == "type")]
@@ -237,7 +229,7 @@ class PostgresCheck:
         )
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
-        return await self._pool.fetch(query, [*arguments, _ROWS], Deadline.after(self._seconds_each))
+        return await self._pool.fetch(query, [*arguments, _ROWS], Deadline.after(SECONDS_EACH))
 
     async def _columns(self, table: str) -> Columns:
         return {str(name): str(kind) for _, name, kind in await self._rows(load("columns"), [identifier(table)])}
@@ -268,7 +260,7 @@ class PostgresCheck:
         try:
             ((count,),) = await self._rows(filled("check/rows", table=identifier(name)), _COUNTED)
         except Fault as fault:
-            return not_determined(f"{fault.wrong} It was counted for {self._seconds_each:g} s at most.")
+            return not_determined(f"{fault.wrong} It was counted for {SECONDS_EACH:g} s at most.")
         return Claim(int(count), f"counted, up to {_COUNTED:,}", at_least=count == _COUNTED)
 
     async def _index(self, wanted: WantedIndex, kind: str) -> Claim:

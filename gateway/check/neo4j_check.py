@@ -50,21 +50,13 @@ class Neo4jCheck:
         address: The database.
         settings: What the graph is made of.
         prefixes: Those under which its texts are read.
-        seconds_each: Time for each query, in seconds.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        settings: Neo4jSettings,
-        prefixes: Mapping[str, str],
-        seconds_each: float = SECONDS_EACH,
-    ) -> None:
+    def __init__(self, address: Address, settings: Neo4jSettings, prefixes: Mapping[str, str]) -> None:
         self._place = f"{address.url.partition('://')[2]}/{address.database or ''}".rstrip("/")
         self._pool = DriverPool(address, 1)
         self._settings = settings
         self._ids = IriMapping(settings.base, prefixes)
-        self._seconds_each = seconds_each
 
     async def report(self) -> DatabaseReport:
         """Return what was found.
@@ -105,7 +97,7 @@ class Neo4jCheck:
         )
 
     async def _rows(self, query: str, *arguments: object) -> Sequence[Row]:
-        return await self._pool.fetch(query, arguments, Deadline.after(self._seconds_each))
+        return await self._pool.fetch(query, arguments, Deadline.after(SECONDS_EACH))
 
     async def _server(self) -> dict[str, Claim]:
         """Return what is known of the server; the first query, so that it raises what keeps this user out."""
@@ -138,7 +130,7 @@ class Neo4jCheck:
         try:
             rows = await self._rows(model.query("check/nodes"), _COUNTED, 1)
         except Fault as fault:
-            return _Nodes(why=f"{fault.wrong} They were counted for {self._seconds_each:g} s at most.")
+            return _Nodes(why=f"{fault.wrong} They were counted for {SECONDS_EACH:g} s at most.")
         found, with_id, texts, distinct = cast("Sequence[int]", rows[0])
         return _Nodes(found, with_id, texts, distinct)
 
@@ -146,13 +138,13 @@ class Neo4jCheck:
         try:
             return Beginnings("IDs", await self._rows(model.query("check/beginnings"), BEGINNINGS_OF, _ROWS), self._ids)
         except Fault as fault:
-            return not_determined(f"{fault.wrong} They were looked at for {self._seconds_each:g} s at most.")
+            return not_determined(f"{fault.wrong} They were looked at for {SECONDS_EACH:g} s at most.")
 
     async def _edges(self, model: GraphModel) -> Claim:
         try:
             ((count,),) = await self._rows(model.query("check/edges"), _COUNTED, 1)
         except Fault as fault:
-            return not_determined(f"{fault.wrong} They were counted for {self._seconds_each:g} s at most.")
+            return not_determined(f"{fault.wrong} They were counted for {SECONDS_EACH:g} s at most.")
         found = cast("int", count)
         return Claim(found, f"relationships, counted up to {_COUNTED:,}", at_least=found == _COUNTED)
 

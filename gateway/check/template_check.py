@@ -112,8 +112,9 @@ class TemplateChecker:
     async def _sent(self, texts: Iterable[Template], edges: Sequence[Edge], profile: Profile) -> TemplateCheck:
         client = SparqlClient(self.http, profile, self.http.flow, EngineDetector(self.http, profile, self.http.flow))
         answered, refused, not_run = 0, dict[str, str](), dict[str, str]()
+        at_inner_nodes = EdgeRule.of(profile.edges, StatedWays.of(profile.evidence)).evidence_at(["a"])
         for text in texts:
-            parameters = {**_own(text.samples(), edges), **_in(text, _rule(profile) | _at_inner_nodes(profile))}
+            parameters = {**_own(text.samples(), edges), **_in(text, _rule(profile) | at_inner_nodes)}
             # Most graphs have no names one step away, and are never asked for them.
             parameters |= _in(text, {"walks": ()})
             rows = parameters.pop(text.limit)
@@ -175,10 +176,6 @@ class TemplateChecker:
 
 def _rule(profile: Profile) -> dict[str, Parameter]:
     return EdgeRule.of(profile.edges, StatedWays.of(profile.evidence)).parameters
-
-
-def _at_inner_nodes(profile: Profile) -> dict[str, Parameter]:
-    return EdgeRule.of(profile.edges, StatedWays.of(profile.evidence)).evidence_at(["a"])
 
 
 def _in(text: Template, parameters: Mapping[str, Parameter]) -> Mapping[str, Parameter]:

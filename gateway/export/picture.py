@@ -223,17 +223,14 @@ def _embedded(subgraph: Subgraph) -> dict[str, Any]:
 
 
 def _node(node: SubgraphNode) -> dict[str, Any]:
+    values = {column: value for column, value in (node.values or {}).items() if value is not None}
     # Metadata of the graph comes first, so that no key of it replaces one of ours.
     return {
         "id": node.id,
         "entity_type": node.type,
         "types": list(node.types),
-        "metadata": {**node.metadata, **_present(node.values or {}), **({"name": node.name} if node.name else {})},
+        "metadata": {**node.metadata, **values, **({"name": node.name} if node.name else {})},
     }
-
-
-def _present(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {column: value for column, value in values.items() if value is not None}
 
 
 def _edge(edge: SubgraphEdge) -> dict[str, Any]:

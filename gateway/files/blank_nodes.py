@@ -91,7 +91,6 @@ class BlankNodes:
         self._lines: dict[bytes, None] = {}
 
     def __bool__(self) -> bool:
-        """Return whether there are any."""
         return bool(self._lines)
 
     @property

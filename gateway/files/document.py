@@ -24,6 +24,7 @@ from gateway.files import encodings, other_formats, prologue, recognition
 from gateway.files.parser_streams import MEGABYTE, ContentReader, ParseRequest, RefusedError, TripleWriter
 from gateway.files.prologue import Mistake, find_mistake
 from gateway.files.skips import Lines, Skips, ValidLines, problem_of
+from gateway.terms.iri import RDF
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
     "Turtle": pyoxigraph.RdfFormat.TURTLE,
@@ -157,7 +158,7 @@ class Document:
         if root[0] in other_formats.TRIX_NAMESPACES:
             self.format = "TriX"
             return rejoined
-        namespace = other_formats.RDF_NAMESPACE
+        namespace = RDF
         has_rdf = any(prologue.in_namespace(name, namespace) for name in found.attributes)
         if not has_rdf and root[0] != namespace and (again := self._again()) is not None:
             has_rdf = prologue.has_rdf(again, namespace)

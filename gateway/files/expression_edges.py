@@ -5,7 +5,6 @@ docs/contract.md, "Class expressions". What fits no rule stays the blank nodes t
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,7 +34,7 @@ from gateway.files.class_expressions import (
 )
 from gateway.files.expression_keys import ExpressionKeys
 from gateway.files.lists import Array, ArrayValue, ExpressionValue
-from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
+from gateway.files.ntriples import TRIPLE_TERM, Terms, is_blank, is_node, literal, node
 from gateway.files.property_paths import PATH, check_path
 from gateway.terms.iri import (
     ALL_DIFFERENT,
@@ -61,7 +60,6 @@ from gateway.terms.iri import (
 _AXIOMS = frozenset({SUBCLASS, EQUIVALENT, TYPE, DOMAIN, RANGE})
 _STATED = {node(RDF_SUBJECT): 0, node(RDF_PREDICATE): 1, node(RDF_OBJECT): 2}
 _REIFIES = node(RDF_REIFIES)
-_TRIPLE_TERM = re.compile(r"<<\( (\S+) (\S+) (\S+) \)>>")
 _SAYING_NOTHING = frozenset(map(node, (f"{OWL}Axiom", "http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement")))
 _FIRST, _REST, _NIL = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL)
 _TRUE = literal("true", f"{XSD}boolean")
@@ -430,7 +428,7 @@ def _statements(triples: Iterable[Terms]) -> Mapping[str, _Statement]:
     for subject, predicate, value in triples:
         if predicate in _STATED:
             found.setdefault(subject, _Statement(subject)).axiom[_STATED[predicate]] = value
-        elif predicate == _REIFIES and (stated := _TRIPLE_TERM.fullmatch(value)):
+        elif predicate == _REIFIES and (stated := TRIPLE_TERM.fullmatch(value)):
             found.setdefault(subject, _Statement(subject)).axiom = [*stated.groups()]
     for subject, predicate, value in triples if found else ():
         says_more = predicate not in _STATED and predicate != _REIFIES

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
+from gateway.files.ntriples import TRIPLE_TERM, Terms, is_blank, is_node, literal, node
 from gateway.graph.values import Iri
 from gateway.terms.iri import ARRAY, ORDER, RDF, RDF_FIRST, RDF_NIL, RDF_REIFIES, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
 _FIRST, _REST, _NIL, _TYPE = node(RDF_FIRST), node(RDF_REST), node(RDF_NIL), node(RDF_TYPE)
 _MEMBER, _REIFIES = node(RDFS_MEMBER), node(RDF_REIFIES)
-_TRIPLE_TERM = re.compile(r"<<\( (\S+) (\S+) (\S+) \)>>")
 _TYPES = frozenset(node(f"{RDF}{name}") for name in ("List", "Seq", "Bag", "Alt"))
 _NUMBERED = f"<{RDF}_"
 
@@ -236,7 +235,7 @@ class _Folder:
             self._found.arrays.append(ArrayValue(subject, predicate, []))
         elif self._is_value(value):
             self._add_members(subject, predicate, value)
-        elif predicate == _REIFIES and (stated := _TRIPLE_TERM.fullmatch(value)) and self._is_value(stated[3]):
+        elif predicate == _REIFIES and (stated := TRIPLE_TERM.fullmatch(value)) and self._is_value(stated[3]):
             # What is said of a list is said of the edge to each of its members.
             for _, member in _flat(self._array(stated[3]), ""):
                 if member is not None and is_node(member):

@@ -72,6 +72,9 @@ _LABELS = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(_:[^\s)]+)')
 """Texts and IRIs, in which nothing is a label; and labels."""
 
 
+TRIPLE_TERM = re.compile(r"<<\( (\S+) (\S+) (\S+) \)>>")
+
+
 def labels_in(term: str) -> list[str]:
     """Return the labels of the blank nodes in a term, those in a triple term too."""
     if is_blank(term):

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gateway.files.parser_streams import RefusedError
+from gateway.terms.iri import OWL, RDF
 
 _ROBOT = "robot convert --input FILE --output FILE.ttl (ROBOT, robot.obolibrary.org)"
 _RAPPER = "rapper -i {} -o ntriples FILE > FILE.nt (Raptor, package raptor2-utils)"
 
-RDF_NAMESPACE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TRIX_NAMESPACES = ("http://www.w3.org/2004/03/trix/trix-1/", "http://www.w3.org/2004/03/trix/")
-_OWL = "http://www.w3.org/2002/07/owl#"
 _XHTML = "http://www.w3.org/1999/xhtml"
 
 
@@ -108,13 +107,13 @@ def refuse_other_xml(root: tuple[str, str], *, has_rdf: bool) -> None:
         RefusedError: It is none.
     """
     namespace, name = root
-    if namespace == RDF_NAMESPACE:
+    if namespace == RDF:
         return
     if namespace == _XHTML or name.lower() == "html":
         raise html_refused()
     if has_rdf:
         return
-    if namespace == _OWL and name == "Ontology":
+    if namespace == OWL and name == "Ontology":
         raise _refused("OWL/XML", _ROBOT)
     raise RefusedError(
         f"this is XML and no RDF/XML: its first element is <{name[:100]}>",

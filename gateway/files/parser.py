@@ -130,7 +130,9 @@ class FileParser:
             except (*PACKING_FAULTS, OSError) as error:
                 if not is_of_packing(error):
                     raise
-                raise self._bad_packing() from error
+                raise RefusedError(
+                    f"the {self._packing} file is cut or damaged", next_step="Fetch it again."
+                ) from error
         if self._skips.count and not output.written:
             raise RefusedError(f"nothing in it is valid: {self._skips.shown[0]}")
         if sum(len(name) + len(namespace) for name, namespace in prefixes.items()) > _MOST_PREFIXES:
@@ -223,9 +225,6 @@ class FileParser:
     def _hash(self) -> str:
         self._file.seek(0)
         return hashlib.file_digest(self._file, "sha256").hexdigest()
-
-    def _bad_packing(self) -> RefusedError:
-        return RefusedError(f"the {self._packing} file is cut or damaged", next_step="Fetch it again.")
 
 
 @contextmanager

@@ -110,7 +110,6 @@ class TermCounts:
     is_cut: bool = False
 
     def __bool__(self) -> bool:
-        """Return whether there is any term."""
         return bool(self.types or self.predicates)
 
     def followed_by(self, other: TermCounts) -> TermCounts:

@@ -437,7 +437,6 @@ class BlankCounts:
     are_all: bool = False
 
     def __bool__(self) -> bool:
-        """Return whether there is anything."""
         return bool(self.types or self.predicates)
 
     @property

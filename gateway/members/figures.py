@@ -177,11 +177,11 @@ def _of_totals(kind: FigureKind, totals: Totals) -> _Computed:
 
 
 _NO_ENDS: Final = Ends()
-_WalkEnds = Mapping[Walk, Mapping[Iri, Ends]]
+WalkEnds = Mapping[Walk, Mapping[Iri, Ends]]
 
 
 def grouped(
-    nodes: Sequence[Iri], grouping: Grouping, ends: _WalkEnds, names: Mapping[Iri, str], unnamed: Mapping[Iri, Mark]
+    nodes: Sequence[Iri], grouping: Grouping, ends: WalkEnds, names: Mapping[Iri, str], unnamed: Mapping[Iri, Mark]
 ) -> Grouped:
     """Return groups of nodes with their figures.
 
@@ -216,7 +216,7 @@ def _placed_group(
     return of_end, key, Group(end, tuple(one.end for one in figures), rank)
 
 
-def _doubt(nodes: Sequence[Iri], grouping: Grouping, ends: _WalkEnds, unnamed: Mapping[Iri, Mark]) -> Mark:
+def _doubt(nodes: Sequence[Iri], grouping: Grouping, ends: WalkEnds, unnamed: Mapping[Iri, Mark]) -> Mark:
     """Return why some figure might be another one."""
     ordered = {one.walk for one in grouping.figures if one.kind in {"min", "max"}}
     for walk, by_node in ends.items():
@@ -304,7 +304,7 @@ class _Values:
 
 
 def _members(
-    nodes: Sequence[Iri], grouping: Grouping, ends: _WalkEnds, values: _Values
+    nodes: Sequence[Iri], grouping: Grouping, ends: WalkEnds, values: _Values
 ) -> list[tuple[End | None, list[Iri]]]:
     """Return the nodes of each group, with the end that stands for it: the shortest of those of the same value."""
     if grouping.by is None:

@@ -32,7 +32,7 @@ from gateway.graph.walks import (
     list_members,
 )
 from gateway.members.deciding import Decider
-from gateway.members.figures import Grouped, Grouping, grouped, may_be_aggregated, of_aggregates
+from gateway.members.figures import Grouped, Grouping, WalkEnds, grouped, may_be_aggregated, of_aggregates
 from gateway.members.ordering import Ordered, in_one_language, in_order, were
 from gateway.terms.iri import ARRAY, ORDER, is_reached_by
 from gateway.terms.literals import Literal
@@ -116,7 +116,6 @@ class MemberQuestion:
 NOTHING_ASKED = MemberQuestion()
 _NO_ENDS = Ends()
 
-WalkEnds = Mapping[Walk, Mapping[Iri, Ends]]
 WalkPlaces = Mapping[Walk, Mapping[Iri, Places]]
 
 

@@ -182,7 +182,8 @@ class GraphModel:
 
     def _texts(self) -> dict[str, str]:
         nodes, edges = self.settings.nodes, self.settings.edges
-        node_id, types = identifier(nodes.id), filled("parts/types", no_types=_no_types(nodes.no_types))
+        no_types = ", ".join(f"{identifier(label)}: 0" for label in nodes.no_types)
+        node_id, types = identifier(nodes.id), filled("parts/types", no_types=no_types)
         names, synonyms = _texts_of(self.names.names), _texts_of(self.names.synonyms)
         return {
             "labels": identifiers(self.labels, "|"),
@@ -207,11 +208,6 @@ class GraphModel:
 @cache
 def _query(name: str, *texts: tuple[str, str]) -> str:
     return filled(name, **dict(texts))
-
-
-def _no_types(labels: Iterable[str]) -> str:
-    """Return the members of a map of labels."""
-    return ", ".join(f"{identifier(label)}: 0" for label in labels)
 
 
 def _property(owner: str, name: str) -> str:

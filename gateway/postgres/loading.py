@@ -19,7 +19,7 @@ from gateway.databases.terms import TYPES, IriMapping, JsonEncoder
 from gateway.errors import BrokenAnswer, ConfigurationError, EndpointFault, GatewayError
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Description, Edge, EdgeSelection, Evidence, Iri, Marked, NodeFacts
+from gateway.graph.values import Description, Edge, EdgeSelection, Iri, Marked, NodeFacts
 from gateway.postgres.connection import Address, connected, fault_of
 from gateway.postgres.sql import filled, identifier
 from gateway.postgres.tables import LEFT_OUT_COLUMNS, BlankEnds, StatedEdges, left_out_table, mappings
@@ -361,10 +361,11 @@ class Loader:
         rows: list[tuple[object, ...]] = [
             (keys[edge], ids.text(edge.subject), terms.text(edge.predicate), ids.text(edge.object)) for edge in edges
         ]
-        return rows, [row for edge in edges for row in self._statements(keys[edge], _whole(stated[edge]))]
-
-    def _statements(self, edge: uuid.UUID, evidence: Evidence) -> list[tuple[object, ...]]:
-        return [(edge, _json(self._json.assertion(assertion))) for assertion in evidence.assertions]
+        return rows, [
+            (keys[edge], _json(self._json.assertion(assertion)))
+            for edge in edges
+            for assertion in _whole(stated[edge]).assertions
+        ]
 
 
 _ENTITY = ("entity_id", "entity_type", "name", "synonyms", "properties")

@@ -84,7 +84,6 @@ class TermLookup:
         self._listed = dict.fromkeys((*words, *(term.iri for term in terms)))
 
     def __len__(self) -> int:
-        """Return how many terms and words there are."""
         return len(self._listed)
 
     @property

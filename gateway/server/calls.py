@@ -106,7 +106,11 @@ class Calls:
             own = asyncio.current_task()
             if own is None or own.cancelling():
                 raise
-            raise (_stopping() if self._stopping.is_set() else _gone()) from None
+            if self._stopping.is_set():
+                raise _stopping() from None
+            raise GatewayError(
+                "The client closed the connection before it was answered.", next_step="Call again."
+            ) from None
 
     def _check_room(self, client: Hashable) -> None:
         """Raise if a client may have no other call under way; one that has none may always have one."""
@@ -155,10 +159,6 @@ class Calls:
 
 def _stopping() -> GatewayError:
     return GatewayError("The server is stopping.", next_step="Call again after it has been restarted.")
-
-
-def _gone() -> GatewayError:
-    return GatewayError("The client closed the connection before it was answered.", next_step="Call again.")
 
 
 _log = logging.getLogger(__name__)

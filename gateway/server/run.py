@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from gateway.server.access.http_access import HttpAccess
-    from gateway.server.graph_set import CallsByGraph, GraphSet, ServedGraph
+    from gateway.server.graph_set import CallsByGraph, GraphSet
     from gateway.server.observe.observation import Observation
     from gateway.server.workers import Worker
 
@@ -279,16 +279,14 @@ def http_app(
     if served.chosen_by != "path":
         servers[PATH] = server_of_all(served, by_graph)
     if served.chosen_by != "argument":
-        servers |= {f"{PATH}/{graph.name}": _server_of(graph, served, by_graph) for graph in served.all}
+        for graph in served.all:
+            others = partial(served.others, graph)
+            servers[f"{PATH}/{graph.name}"] = mcp_server(graph.opener, by_graph.of(graph), others=others)
     for server in servers.values():
         watch(server)
     return by_graph, GraphPaths(
         {path: _wired(server, path, security) for path, server in servers.items()}, served, PATH
     )
-
-
-def _server_of(graph: ServedGraph, graphs: GraphSet, calls: CallsByGraph) -> Server[dict[str, Any]]:
-    return mcp_server(graph.opener, calls.of(graph), others=partial(graphs.others, graph))
 
 
 def _wired(server: Server[dict[str, Any]], path: str, security: TransportSecuritySettings) -> Starlette:

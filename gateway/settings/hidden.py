@@ -16,8 +16,8 @@ from gateway.terms.iri import is_iri
 MOST = 200
 """Entries of one list."""
 
-_SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
-"""Schemes of IRIs without ``//``; any other name before a colon may be a prefix."""
+SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
+"""Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
 
 
 def _iris(entries: Sequence[str]) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class HiddenSettings(Section):
 
 def _is_whole(iri: str) -> bool:
     scheme, _, rest = iri.partition(":")
-    return not iri.startswith("<") and (rest.startswith("//") or scheme in _SCHEMES)
+    return not iri.startswith("<") and (rest.startswith("//") or scheme in SCHEMES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from gateway import resources
 from gateway.errors import ConfigurationError, InputError, quoted
 from gateway.settings.endpoint import EndpointSettings
-from gateway.settings.hidden import HiddenSettings
+from gateway.settings.hidden import SCHEMES, HiddenSettings
 from gateway.settings.paths import local_path, path_text
 from gateway.settings.profile import Profile
 from gateway.settings.section import Unquoted
@@ -73,9 +73,6 @@ _WALKS = frozenset({"roles.name", "roles.synonym"})
 """Roles whose values may be one step away: `skosxl:prefLabel/skosxl:literalForm`."""
 
 _WALK = re.compile(r"(?P<first>[^/<>:]*:[^/<>]+)/(?P<last>[^/<>:]*:[^/<>]+)")
-
-_SCHEMES = frozenset({"did", "doi", "info", "mailto", "tag", "urn"})
-"""Schemes of IRIs without ``//``; any other name before a colon is meant as a prefix."""
 
 
 def with_whole_iris(profile: Profile, path: Path) -> Profile:
@@ -169,7 +166,7 @@ class _Iris:
 
     def iri(self, entry: str, key: str) -> str:
         name, colon, local = entry.partition(":")
-        is_whole = entry.startswith("<") or local.startswith("//") or name in _SCHEMES
+        is_whole = entry.startswith("<") or local.startswith("//") or name in SCHEMES
         if colon and not is_whole and name not in self._declared:
             raise ConfigurationError(
                 f"The profile {self._path} is wrong: {key} names {entry!r}, but [prefixes] does not declare {name!r}.",

@@ -27,7 +27,6 @@ class BoundedMap(Generic[Key, Value]):
         self._used = 0
 
     def __len__(self) -> int:
-        """Return the number of values."""
         return len(self.known)
 
     def add(self, key: Key, value: Value, size: int) -> None:

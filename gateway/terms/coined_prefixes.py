@@ -102,7 +102,6 @@ class NamedNamespaces:
         self._by_stem: dict[str, list[str]] = {}
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self.names)
 
     def add(self, namespace: str, name: str | None) -> None:

@@ -80,7 +80,6 @@ class PrefixConflict:
     source: str
 
     def __str__(self) -> str:
-        """Return the warning."""
         return (
             f"The prefix {quoted(self.name)} of {self.source} would mean <{in_prose(self.ignored)}>, "
             f"but it already means <{in_prose(self.namespace)}>, which is used."

@@ -75,7 +75,8 @@ def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
     others = list(values)
     written: list[str] = []
     samples = others[:: len(others) // _SAMPLES] if len(others) >= _SHARED else ()
-    for namespace in filter(_is_ordinary, dict.fromkeys(found[0] for found in map(_NAMESPACE.match, samples) if found)):
+    namespaces = dict.fromkeys(found[0] for found in map(_NAMESPACE.match, samples) if found)
+    for namespace in (one for one in namespaces if are_ordinary([one])):
         prefix = prefixes.get(namespace, f"n{len(prefixes) + 1}")
         # Mostly all are in one namespace, and all at once takes a tenth of the time of one after the other.
         names = "\n".join(["", *others]).replace(f"\n{namespace}", f" {prefix}:")
@@ -89,10 +90,6 @@ def iris(values: Iterable[str], prefixes: dict[str, str]) -> str:
             written += [f"{prefix}:{name}" for name in found]
             others = [value for value in others if not named(value)]
     return " ".join([*written, *map(iri, others)])
-
-
-def _is_ordinary(namespace: str) -> bool:
-    return are_ordinary([namespace])
 
 
 def prologue(prefixes: Mapping[str, str]) -> str:
@@ -134,11 +131,6 @@ def _as_code_point(letter: re.Match[str]) -> str:
 _BLANK_KEY = re.compile(r"(?:_:|nodeID://)[A-Za-z0-9][A-Za-z0-9_.:\-]*")
 
 
-def is_blank_key(text: str) -> bool:
-    """Return whether a text can stand in the place of an IRI for a blank node, at the engines that take that."""
-    return _BLANK_KEY.fullmatch(text) is not None
-
-
 def blank_key(text: str) -> str:
     """Render what an engine knows a blank node by as ``<...>``, or an IRI.
 
@@ -147,7 +139,7 @@ def blank_key(text: str) -> str:
     Raises:
         InputError: The text is neither.
     """
-    return f"<{text}>" if is_blank_key(text) else iri(text)
+    return f"<{text}>" if _BLANK_KEY.fullmatch(text) else iri(text)
 
 
 _VARIABLE = re.compile("[a-z]+")

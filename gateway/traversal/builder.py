@@ -447,7 +447,6 @@ class FactsPrefetch:
         return {node: found[node] async for node in slices.over(nodes)}
 
     async def __aenter__(self) -> Self:
-        """Return the object itself."""
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -69,7 +69,6 @@ class EdgeTable(Sequence[Edge]):
         return cls(list(position), count, list(numbers), columns)
 
     def __len__(self) -> int:
-        """Return how many edges there are."""
         return len(self._subjects)
 
     @overload
@@ -84,7 +83,6 @@ class EdgeTable(Sequence[Edge]):
         return Edge(nodes[self._subjects[place]], self._predicates[self._numbers[place]], nodes[self._objects[place]])
 
     def __iter__(self) -> Iterator[Edge]:
-        """Return the edges in order."""
         return starmap(Edge, self._texts())
 
     def terms(self) -> Iterator[Iri]:

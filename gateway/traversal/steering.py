@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Literal
 
 from gateway import messages
+from gateway.arguments import Direction
 from gateway.errors import EdgesCapped
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers
@@ -39,8 +39,6 @@ from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.breadth_first import Exploration, Reading, joined, settle_seeds
 from gateway.traversal.expander import NodeExpander
 from gateway.traversal.topology import Topology
-
-Direction = Literal["both", "out", "in"]
 
 
 @dataclass(frozen=True, slots=True)

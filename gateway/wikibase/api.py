@@ -46,7 +46,7 @@ _MOST_BYTES = 1 << 23
 _MOST_BRACKETS = 200_000
 """Objects and lists of one answer: 50 entities in all languages have some 50,000."""
 
-_SETTING = "The operator of this gateway should check search.api in its profile."
+SETTING = "The operator of this gateway should check search.api in its profile."
 _CONTACT = "The operator of this gateway should check endpoint.contact in its profile, and ask less."
 _LANGUAGE = "The operator of this gateway should check search.api_language in its profile."
 
@@ -65,7 +65,7 @@ _LATER = frozenset({429, 503})
 _BY_STATUS: Mapping[int, tuple[type[Fault], str, str]] = {
     401: (EndpointFault, "The Wikibase API refuses this gateway.", _CONTACT),
     403: (EndpointFault, "The Wikibase API refuses this gateway.", _CONTACT),
-    404: (EndpointFault, "There is no Wikibase API at the URL of search.api.", _SETTING),
+    404: (EndpointFault, "There is no Wikibase API at the URL of search.api.", SETTING),
     408: (GaveUp, "The Wikibase API gave up on a request.", LATER),
     414: (QueryRefused, "The Wikibase API finds a request too long.", "Ask with fewer words."),
     500: (BrokenAnswer, "The Wikibase API failed with HTTP status 500.", LATER),
@@ -147,21 +147,21 @@ def _no_answer(status: int, wait: float | None) -> Fault:
         kind, wrong, next_step = _BY_STATUS[status]
         return kind(wrong, next_step=next_step)
     if status < HTTPStatus.MULTIPLE_CHOICES:
-        return EndpointFault("The Wikibase API answered with something that is no JSON.", next_step=_SETTING)
+        return EndpointFault("The Wikibase API answered with something that is no JSON.", next_step=SETTING)
     if status < HTTPStatus.BAD_REQUEST:
-        return EndpointFault("The URL of search.api redirects elsewhere, and is not followed.", next_step=_SETTING)
+        return EndpointFault("The URL of search.api redirects elsewhere, and is not followed.", next_step=SETTING)
     return EndpointFault(f"The Wikibase API failed with HTTP status {status}.", next_step=LATER)
 
 
 def _object(body: bytes, wait: float | None) -> Mapping[str, Any]:
     if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
-        raise EndpointFault("The Wikibase API answered with more than was asked for.", next_step=_SETTING)
+        raise EndpointFault("The Wikibase API answered with more than was asked for.", next_step=SETTING)
     try:
         content = loads(body)
     except (ValueError, RecursionError) as error:
         raise BrokenAnswer("The Wikibase API broke off in the middle of an answer.", next_step=LATER) from error
     if not isinstance(content, dict):
-        raise EndpointFault("The Wikibase API answered with JSON that is no object.", next_step=_SETTING)
+        raise EndpointFault("The Wikibase API answered with JSON that is no object.", next_step=SETTING)
     if "error" in content:
         raise _fault_of(content["error"], wait)
     return content

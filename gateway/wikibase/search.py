@@ -27,7 +27,7 @@ from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Hit, HitDetails, Hits, Iri, SearchTerms
 from gateway.terms.iri import is_iri
 from gateway.terms.names import Fit, Sought, listed_words
-from gateway.wikibase.api import ApiClient, ValueRefused
+from gateway.wikibase.api import SETTING, ApiClient, ValueRefused
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -135,8 +135,6 @@ _LONGEST_QUERY = 300
 
 _LANGUAGES = 100
 """Languages that a wiki does not know that are remembered."""
-
-_SETTING = "The operator of this gateway should check search.api in its profile."
 
 _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -258,7 +256,7 @@ class ApiRequests:
         ids = [page.title for page in answer.query.search if _ITEM.fullmatch(page.title)]
         if ids and not is_iri(f"{self._base}{ids[0]}"):
             self._base = ""
-            raise EndpointFault("The Wikibase API does not say how the IRIs of its entities begin.", next_step=_SETTING)
+            raise EndpointFault("The Wikibase API does not say how the IRIs of its entities begin.", next_step=SETTING)
         iris = {id_: f"{self._base}{id_}" for id_ in ids}
         found = {iri: FoundEntity((Hit(iri, id_, is_synonym=True),), HitDetails()) for id_, iri in iris.items()}
         return ApiHits(found, answer.more.sroffset if answer.more else None, answer.more is not None)
@@ -292,7 +290,7 @@ class ApiRequests:
 
     def _iri(self, entry: Entry) -> Iri:
         if not is_iri(entry.concepturi) or not entry.concepturi.endswith(entry.id):
-            raise EndpointFault("The Wikibase API gives an entity an IRI that is none.", next_step=_SETTING)
+            raise EndpointFault("The Wikibase API gives an entity an IRI that is none.", next_step=SETTING)
         self._base = entry.concepturi.removesuffix(entry.id)
         return entry.concepturi
 

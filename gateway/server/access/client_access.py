@@ -274,8 +274,6 @@ class ClientAccess:
         tokens: Finds the client of a request.
         limits: What a client may have that is known by its address alone.
         metadata_url: Where a client reads how it gets a token; empty where it cannot.
-        sessions: The open sessions.
-        usages: What clients use.
     """
 
     def __init__(
@@ -285,16 +283,14 @@ class ClientAccess:
         tokens: BearerTokens,
         limits: ClientLimits,
         metadata_url: str = "",
-        sessions: Sessions | None = None,
-        usages: Usages | None = None,
     ) -> None:
         self._app = app
         self._refuser = refuser
         self._tokens = tokens
         self._limits = limits
         self._unauthorized = unauthorized(metadata_url)
-        self._sessions = sessions or Sessions()
-        self._usages = usages or Usages()
+        self._sessions = Sessions()
+        self._usages = Usages()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""

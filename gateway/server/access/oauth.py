@@ -171,16 +171,13 @@ class OAuthClients:
         settings: Whose tokens are taken.
         limits: What each client may have.
         graphs: The names of the graphs; empty where the only one has none.
-        keys: The issuer's keys.
     """
 
-    def __init__(
-        self, settings: OAuthSettings, limits: ClientLimits, graphs: Collection[str], keys: KeySet | None = None
-    ) -> None:
+    def __init__(self, settings: OAuthSettings, limits: ClientLimits, graphs: Collection[str]) -> None:
         self._settings = settings
         self._limits = limits
         self._graphs = graphs
-        self._keys = keys or KeySet(settings.keys_url)
+        self._keys = KeySet(settings.keys_url)
 
     async def find(self, token: str) -> KnownClient | None:
         """Return the client of a token; None if it names none, is expired, or is not of this issuer for this server."""
