@@ -21,9 +21,18 @@ from xml.parsers import expat
 import pyoxigraph
 
 from gateway.files import encodings, other_formats, prologue, recognition
-from gateway.files.parser_streams import MEGABYTE, ContentReader, ParseRequest, RefusedError, TripleWriter
+from gateway.files.parser_streams import (
+    MEGABYTE,
+    ContentReader,
+    Lines,
+    ParseRequest,
+    RefusedError,
+    Skips,
+    TripleWriter,
+    ValidLines,
+    problem_of,
+)
 from gateway.files.prologue import Mistake, find_mistake
-from gateway.files.skips import Lines, Skips, ValidLines, problem_of
 from gateway.terms.iri import RDF
 
 _FORMATS: Mapping[str, pyoxigraph.RdfFormat] = {
@@ -177,7 +186,7 @@ class Document:
             RefusedError: It is not valid.
         """
         if self.format == "TriX":
-            from gateway.files.rdflib_terms import read_trix  # noqa: PLC0415 - it imports rdflib
+            from gateway.files.rdflib_graphs import read_trix  # noqa: PLC0415 - it imports rdflib
 
             yield from read_trix(content)
             return

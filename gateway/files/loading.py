@@ -34,8 +34,7 @@ from gateway.files.graph_files import GraphFiles, without_paths
 from gateway.files.hiding import copy_visible
 from gateway.files.other_formats import refuse_other_text
 from gateway.files.parser_process import FileToParse, Parsed, ParserProcess, Progress
-from gateway.files.parser_streams import ParseRequest, RefusedError
-from gateway.files.skips import Skips
+from gateway.files.parser_streams import ParseRequest, RefusedError, Skips
 from gateway.files.store_files import CHUNK, PART, Fingerprint, bulk_load
 from gateway.settings import storage
 from gateway.settings.files import FileSettings

@@ -40,10 +40,10 @@ from gateway.files.parser_streams import (
     RefusedError,
     Result,
     Send,
+    Skips,
     TripleWriter,
     grant_cpu,
 )
-from gateway.files.skips import Skips
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -21,9 +21,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.errors import ConfigurationError
 from gateway.resources import explorer_page, policy_of
 from gateway.server.access.client_access import ClientAccess, OpenStreams
-from gateway.server.access.connections import MOST_CONNECTIONS, bounded_connections
 from gateway.server.access.refusal import FOREIGN_ORIGIN, MISDIRECTED, Refuser, SoleHeaders
 from gateway.server.access.tokens import BearerTokens, TokenFile
+from gateway.server.http_server import MOST_CONNECTIONS, bounded_connections
 from gateway.settings.serving import HttpSettings
 from gateway.settings.urls import is_loopback
 

@@ -12,8 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from gateway.errors import ConfigurationError, quoted
-from gateway.server.access.connections import bounded_connections
-from gateway.server.http_server import HttpServer
+from gateway.server.http_server import HttpServer, bounded_connections
 from gateway.server.observe.metrics import shares_counts
 
 _BACKLOG: Final = 32

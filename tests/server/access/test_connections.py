@@ -18,9 +18,9 @@ from uvicorn.server import ServerState
 
 from gateway.server.access import client_access
 from gateway.server.access.client_access import OpenStreams
-from gateway.server.access.connections import bounded_connections
 from gateway.server.access.tokens import BearerTokens, KnownClient
 from gateway.server.client import Client, set_client
+from gateway.server.http_server import bounded_connections
 from gateway.settings.serving import ClientLimits
 from tests.server.access.clients import ACCEPT, INITIALIZE, SECONDS, bearer, local, medical, serving, token_file
 from tests.server.graphs.conftest import connected

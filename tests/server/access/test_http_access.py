@@ -22,7 +22,7 @@ from mcp_types import TextContent
 from yarl import URL
 
 from gateway.errors import ConfigurationError
-from gateway.server.access import connections
+from gateway.server import http_server
 from gateway.server.access.http_access import HttpAccess
 from gateway.server.access.tokens import TokenFile, hashed, new_token
 from gateway.settings.serving import ClientLimits, HttpSettings
@@ -295,8 +295,8 @@ async def test_addresses_have_limits_where_everybody_is_let_in() -> None:
 
 
 async def test_slow_connections_are_cut_and_keep_nobody_out(tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 1.0)
-    monkeypatch.setattr(connections, "MOST_WAITING", 20)
+    monkeypatch.setattr(http_server, "HEADER_SECONDS", 1.0)
+    monkeypatch.setattr(http_server, "MOST_WAITING", 20)
     settings = local(token_file=tokens)
     async with serving(medical(), settings), asking(settings) as patient:
         assert await status(patient, headers=bearer(ALICE)) == 200
