@@ -18,8 +18,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri
 from gateway.terms.iri import MAX_IRI
-from gateway.terms.names import nearest
 from gateway.terms.prefixes import PrefixMap
+from gateway.terms.spelling import nearest
 
 MAX_HOPS = 5
 MAX_SEEDS = 50

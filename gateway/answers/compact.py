@@ -35,7 +35,6 @@ from gateway.answers.page import (
 from gateway.answers.reference import (
     REFERENCE,
     identity,
-    is_written,
     node_metadata,
     notes,
     present,
@@ -70,9 +69,9 @@ def _entities_page(page: EntitiesPage) -> Json:
         "result": by_type(page.entities, names),
         "complete": page.complete,
         "prefixes": _prefixes(page.entities) or None,
-        "not_found": page.not_found.ids if is_written(page.not_found) else None,
-        "failed": page.failed.ids if is_written(page.failed) else None,
-        "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
+        "not_found": page.not_found.shown,
+        "failed": page.failed.shown,
+        "remaining_ids": page.remaining.shown,
     }
     return with_prefixes(present(written) | notes(page.warnings, page.degraded, names.left), page.coined)
 

@@ -28,7 +28,6 @@ from gateway.answers.reference import (
     beside_metadata,
     edge_metadata,
     header_counts,
-    is_written,
     node_metadata,
     one_or_list,
     paging,
@@ -138,7 +137,7 @@ def header(said: Header) -> Json:
     written = header_counts(said)
     hops = {"k": said.hops} if said.levels is None else {"max_hops": said.hops}
     seeds = written.pop("seeds")
-    question = {"seeds": seeds, **hops} if is_written(said.seeds) else {}
+    question = {"seeds": seeds, **hops} if said.seeds.shown is not None else {}
     # Of one hop, the counts say it all.
     levels = {"levels": list(said.levels)} if said.levels and (question or len(said.levels) > 2) else {}  # noqa: PLR2004
     return {**question, **written, **levels}

@@ -27,7 +27,8 @@ from gateway.members.reading import (
     each_alone,
     no_nodes,
 )
-from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, Subclasses, TypeChooser, names_in_doubt
+from gateway.schema.types import UNKNOWN, UNTYPED, Subclasses, TypeChooser
+from gateway.schema.view import SchemaView, names_in_doubt
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.edge_table import EdgeTable

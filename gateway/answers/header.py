@@ -23,7 +23,8 @@ from gateway.arguments import BfsQuery, Steps, TraversalArguments
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.values import Iri, NodeFacts
-from gateway.schema.view import UNKNOWN, SchemaView
+from gateway.schema.types import UNKNOWN
+from gateway.schema.view import SchemaView
 from gateway.terms.prefixes import PrefixMap
 from gateway.traversal.gaps import Gap
 from gateway.traversal.steering import Steering

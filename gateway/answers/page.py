@@ -206,6 +206,11 @@ class IdList:
     ids: list[str]
     left_out: int = 0
 
+    @property
+    def shown(self) -> list[str] | None:
+        """The IDs; None where there is nothing to say, not even that some are left out."""
+        return self.ids if self.ids or self.left_out else None
+
 
 @dataclass(slots=True)
 class PageGap:

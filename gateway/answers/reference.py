@@ -14,10 +14,8 @@ from gateway.answers.page import (
     EntitiesPage,
     EntityPage,
     Header,
-    IdList,
     MemberHeader,
     PageEdge,
-    PageGap,
     PageGroups,
     PageHit,
     PageNode,
@@ -69,14 +67,12 @@ def _uncoined(written: Any) -> Any:
 
 
 def _subgraph(page: SubgraphPage) -> Json:
-    nodes = [_node(node) for node in page.nodes if node.row is None]
-    edges = [_edge(edge) for edge in page.edges]
     written = {
         **_header(page.header),
         "page": page.place or None,
         **rows_of(page.header.members, page.nodes),
-        "nodes": nodes,
-        "edges": edges,
+        "nodes": [_node(node) for node in page.nodes if node.row is None],
+        "edges": [_edge(edge) for edge in page.edges],
         **paging(page),
     }
     return with_prefixes(present(written), page.coined)
@@ -110,17 +106,22 @@ def _header(header: Header) -> Json:
 
 def header_counts(header: Header) -> Json:
     """Return the seeds and counts of a traversal, and what is missing."""
-    missing = header.missing_seeds
+    missing, followed = header.missing_seeds, header.only_predicates
     written = {
-        "only_predicates": _lists(header.only_predicates),
+        "only_predicates": None
+        if followed is None
+        else [one if isinstance(one, str) else list(one) for one in followed],
         "seeds": header.seeds.ids,
         "node_count": header.node_count,
         "edge_count": header.edge_count,
         "complete": not header.gaps,
-        "incomplete": [_gap(gap) for gap in header.gaps] or None,
+        "incomplete": [
+            {"cause": gap.cause, "count": gap.count, "ids": list(gap.ids), "detail": gap.detail} for gap in header.gaps
+        ]
+        or None,
         "removed": dict(header.removed) or None,
         "undecided": dict(header.undecided) or None,
-        "missing_seeds": missing.ids if is_written(missing) else None,
+        "missing_seeds": missing.shown,
         "blank_node_edges": header.blank_node_edges or None,
     }
     members = {} if header.members is None else member_fields(header.members)
@@ -162,18 +163,10 @@ def rows_of(members: MemberHeader | None, nodes: Iterable[PageNode]) -> Json:
     return {"columns": list(members.columns), "rows": [list(node.row) for node in nodes if node.row is not None]}
 
 
-def _lists(followed: Sequence[str] | Sequence[Sequence[str]] | None) -> list[Any] | None:
-    return None if followed is None else [one if isinstance(one, str) else list(one) for one in followed]
-
-
 def notes(warnings: Sequence[str], degraded: Mapping[Step, int], labels: Mapping[str, str]) -> Json:
     """Return what stands below most answers."""
     written = {"warnings": list(warnings), "degraded": dict(degraded), "labels": dict(labels)}
     return {key: note for key, note in written.items() if note}
-
-
-def _gap(gap: PageGap) -> Json:
-    return {"cause": gap.cause, "count": gap.count, "ids": list(gap.ids), "detail": gap.detail}
 
 
 def term_summary(summary: TermSummary) -> Json:
@@ -219,8 +212,8 @@ def _entities_page(page: EntitiesPage) -> Json:
         "result": [_entity(entity) for entity in page.entities],
         "complete": page.complete,
         "not_found": page.not_found.ids,
-        "failed": page.failed.ids if is_written(page.failed) else None,
-        "remaining_ids": page.remaining.ids if is_written(page.remaining) else None,
+        "failed": page.failed.shown,
+        "remaining_ids": page.remaining.shown,
     }
     return with_prefixes(present(written) | notes(page.warnings, page.degraded, page.labels), page.coined)
 
@@ -481,15 +474,6 @@ def present(written: Mapping[str, Any]) -> Json:
     return {key: value for key, value in written.items() if value is not None}
 
 
-def is_written(listed: IdList) -> bool:
-    """Return whether a list of IDs has something to say, even if all are left out."""
-    return bool(listed.ids or listed.left_out)
-
-
-def _set_no_frames(*_: object) -> None:
-    """Each node and edge is an object: it takes nothing beside its own bytes."""
-
-
 REFERENCE = Shape(
     name="reference",
     writers={
@@ -508,6 +492,7 @@ REFERENCE = Shape(
     metadata=node_metadata,
     names_stubs=False,
     always_summarizes=True,
-    set_frames=_set_no_frames,
+    # Each node and edge is an object: it takes nothing beside its own bytes.
+    set_frames=lambda *_: None,
 )
 """The shape of the protocol's reference."""

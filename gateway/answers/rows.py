@@ -31,7 +31,8 @@ from gateway.graph.walks import NAMES, End, Ends
 from gateway.members.figures import Grouped
 from gateway.members.ordering import in_one_language, value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Places, Show
-from gateway.schema.view import LONGEST_LABEL, TypeChooser
+from gateway.schema.types import TypeChooser
+from gateway.schema.view import LONGEST_LABEL
 from gateway.terms.literals import JsonScalar, Literal
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap

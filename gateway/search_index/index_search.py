@@ -20,10 +20,10 @@ from gateway.terms.names import (
     fold_marks,
     folded_words,
     inflections,
-    is_one_edit_apart,
     is_unspaced,
     may_be_part,
 )
+from gateway.terms.spelling import is_one_edit_apart
 
 CODE, LOCAL_NAME, WHOLE_LOCAL_NAME = 2, 3, 4
 """What a text is beside a name, 0, and a synonym, 1; see `gateway.graph.values.HitKind`."""
@@ -75,7 +75,7 @@ def deletions(word: str) -> Iterator[str]:
 def deletion_keys(word: str) -> set[int]:
     """Return the keys of a word and of its deletions: words one edit apart share a key (symmetric deletion).
 
-    Words that share a key need not be one edit apart; see `gateway.terms.names.is_one_edit_apart`.
+    Words that share a key need not be one edit apart; see `gateway.terms.spelling.is_one_edit_apart`.
     """
     return {zlib.crc32(part.encode()) for part in (word, *deletions(word))}
 

@@ -24,7 +24,8 @@ from gateway.settings.load import built_in, default_profile, keys_at, load_profi
 from gateway.settings.paths import path_text
 from gateway.settings.profile import Profile
 from gateway.settings.section import EndpointUrl, Section
-from gateway.terms.names import cut, did_you_mean
+from gateway.terms.names import cut
+from gateway.terms.spelling import did_you_mean
 
 MOST_GRAPHS = 50
 """Graphs of one server: their names stand in the list of tools."""

@@ -23,8 +23,8 @@ from gateway.settings.storage import read_at_most
 from gateway.settings.urls import checked_contact, is_neo4j_url, is_postgres_url
 from gateway.settings.vocabulary import NAMESPACE_MARK
 from gateway.terms.iri import walk_iri
-from gateway.terms.names import did_you_mean, nearest
 from gateway.terms.prefixes import PrefixMap, is_prefix
+from gateway.terms.spelling import did_you_mean, nearest
 
 _LARGEST = 250_000
 """Bytes of a file."""

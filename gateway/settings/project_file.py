@@ -17,7 +17,7 @@ from pathlib import Path
 from gateway.errors import ConfigurationError, quoted
 from gateway.settings.load import built_in, read_toml
 from gateway.settings.paths import path_text
-from gateway.terms.names import did_you_mean
+from gateway.terms.spelling import did_you_mean
 
 NAME = "bfsql.toml"
 

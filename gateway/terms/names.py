@@ -9,7 +9,6 @@ read alike. Patterns match every text that fits by `gateway.terms.words`, and so
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 import unicodedata
@@ -18,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, lru_cache
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from operator import itemgetter
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -45,23 +44,6 @@ def one_line(text: str) -> str:
     """
     stripped = text.strip()
     return stripped if stripped.isprintable() else _BREAKS.sub(" ", stripped)
-
-
-_COMPARED = 1_000
-_LONGEST_COMPARED = 100
-"""Known names, and characters of each and of a misspelt one, that are compared at most: other calls wait."""
-
-
-def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Return the known names that a misspelt one is nearest to, as they are written; none where none is near."""
-    compared = islice((each for each in known if len(each) <= _LONGEST_COMPARED), _COMPARED)
-    return difflib.get_close_matches(name[:_LONGEST_COMPARED], [*compared], most)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a question about the known name that a misspelt one is nearest to, after a blank; empty if none is."""
-    near = nearest(name, known)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 @lru_cache(maxsize=1 << 10)
@@ -245,22 +227,6 @@ def inflections(word: str) -> list[str]:
             if word.endswith(ending) and len(stem) >= _SHORTEST_STEM:
                 found.append(stem + instead)
     return found
-
-
-def is_one_edit_apart(one: str, other: str) -> bool:
-    """Return whether inserting, deleting or replacing one character, or swapping two neighbours, is enough.
-
-    Equal words are one edit apart too.
-    """
-    if abs(len(one) - len(other)) > 1:
-        return False
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    left, right = one[start:], other[start:]
-    if len(left) == len(right):
-        return left[1:] == right[1:] or (left[2:] == right[2:] and left[:2] == right[1::-1])
-    return left[1:] == right or left == right[1:]
 
 
 def _in_word(character: str) -> bool:

@@ -34,7 +34,7 @@ from gateway.terms.iri import (
     path_steps,
     walk_steps,
 )
-from gateway.terms.names import nearest
+from gateway.terms.spelling import nearest
 
 _SHOWN = 8
 """Prefixes that an error lists."""

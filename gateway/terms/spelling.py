@@ -1,6 +1,10 @@
-"""How near two spellings are: how many edits make one text the other."""
+"""How near two spellings are: how many edits make one text the other, and what a misspelt name probably means."""
 
 from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from itertools import islice
 
 _LETTERS_AN_EDIT = 4
 """Five characters are near with one edit, nine with two: in a shorter text, an edit makes another word."""
@@ -51,3 +55,38 @@ def edits(one: str, other: str, most: int) -> int | None:
             return None
         before, above = above, current
     return above[-1] if above[-1] <= most else None
+
+
+_COMPARED = 1_000
+
+
+_LONGEST_COMPARED = 100
+"""Known names, and characters of each and of a misspelt one, that are compared at most: other calls wait."""
+
+
+def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Return the known names that a misspelt one is nearest to, as they are written; none where none is near."""
+    compared = islice((each for each in known if len(each) <= _LONGEST_COMPARED), _COMPARED)
+    return difflib.get_close_matches(name[:_LONGEST_COMPARED], [*compared], most)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question about the known name that a misspelt one is nearest to, after a blank; empty if none is."""
+    near = nearest(name, known)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def is_one_edit_apart(one: str, other: str) -> bool:
+    """Return whether inserting, deleting or replacing one character, or swapping two neighbours, is enough.
+
+    Equal words are one edit apart too.
+    """
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    left, right = one[start:], other[start:]
+    if len(left) == len(right):
+        return left[1:] == right[1:] or (left[2:] == right[2:] and left[:2] == right[1::-1])
+    return left[1:] == right or left == right[1:]

@@ -16,7 +16,8 @@ from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Hit, HitDetails, Hits, Iri, NodeFacts, SearchTerms
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import UNKNOWN, UNTYPED, Chosen, SchemaView, Subclasses, first_warnings
+from gateway.schema.types import UNKNOWN, UNTYPED, Subclasses
+from gateway.schema.view import Chosen, SchemaView, first_warnings
 from gateway.settings.profile import Profile
 from gateway.terms.iri import is_sendable
 from gateway.terms.names import has_symbol, words_of

@@ -26,7 +26,7 @@ from gateway.members.reading import (
     each_alone,
     no_nodes,
 )
-from gateway.schema.view import UNTYPED
+from gateway.schema.types import UNTYPED
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 

@@ -22,7 +22,8 @@ from gateway.members.figures import Figure, FigureKind, Grouping
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.sides import WalkReader
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import SchemaView, Subclasses, TermLookup
+from gateway.schema.types import Subclasses
+from gateway.schema.view import SchemaView, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.iri import walk_iri
 from gateway.terms.literals import language_order

@@ -24,7 +24,8 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Iri
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import UNTYPED, first_warnings
+from gateway.schema.types import UNTYPED
+from gateway.schema.view import first_warnings
 from gateway.settings.profile import Profile
 from gateway.terms.local_names import local_part
 from gateway.terms.names import cut, fold

@@ -21,7 +21,8 @@ from gateway.graph.values import Hit, Hits, Iri, SearchTerms
 from gateway.members.figures import NOT_SHOWN
 from gateway.members.reading import MemberQuestion
 from gateway.schema.cache import SchemaCache
-from gateway.schema.view import UNKNOWN, UNTYPED, SchemaView, names_in_doubt
+from gateway.schema.types import UNKNOWN, UNTYPED
+from gateway.schema.view import SchemaView, names_in_doubt
 from gateway.settings.profile import Profile, doubt_of
 from gateway.terms.literals import is_relative
 from gateway.terms.names import MOST_WORDS, cut, fold_accents, folded_words, typed_words

@@ -13,7 +13,8 @@ from gateway.graph.call import Call, together
 from gateway.graph.shapes import Instance, ReadShape, TypeShape, ValuePredicates, shape_of
 from gateway.graph.store import GraphStore
 from gateway.graph.values import EdgeSelection, Iri, Neighbourhood, NodeFacts, Term
-from gateway.schema.view import SchemaView, Subclasses, TermLookup
+from gateway.schema.types import Subclasses
+from gateway.schema.view import SchemaView, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 

@@ -15,7 +15,7 @@ from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.graph.call import Progress
 from gateway.members.sides import split_steps
-from gateway.schema.view import UNKNOWN, UNTYPED
+from gateway.schema.types import UNKNOWN, UNTYPED
 from gateway.terms.iri import is_own, is_path, is_walk, walk_iri
 from gateway.terms.prefixes import PrefixMap, in_prose
 

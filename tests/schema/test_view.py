@@ -9,7 +9,7 @@ from rdflib import RDFS
 
 from gateway.errors import EndpointFault
 from gateway.graph.values import Mark, NodeFacts, Schema, Term
-from gateway.schema.view import TypeChooser
+from gateway.schema.types import TypeChooser
 from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import EdgeSettings, TypeSettings

@@ -30,7 +30,8 @@ from gateway.settings.vocabulary import RoleSettings
 from gateway.sparql.store import SparqlStore
 from gateway.stores.endpoints import make_label_index
 from gateway.terms.iri import is_plain_iri
-from gateway.terms.names import inflections, is_one_edit_apart
+from gateway.terms.names import inflections
+from gateway.terms.spelling import is_one_edit_apart
 from tests.columns import BEHIND_HTTP, Column
 from tests.examples import examples
 from tests.graphs import read

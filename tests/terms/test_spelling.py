@@ -3,8 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.terms.names import is_one_edit_apart
-from gateway.terms.spelling import edits, is_near, may_be_near
+from gateway.terms.spelling import edits, is_near, is_one_edit_apart, may_be_near
 from tests.examples import examples
 
 _texts = st.text("abc", max_size=6)
