@@ -148,19 +148,8 @@ class SchemaSummary(Answer):
 
 
 _FRONT = (
-    "only_predicates",
-    "seeds",
-    "max_hops",
-    "k",
-    "node_count",
-    "edge_count",
-    "complete",
-    "page",
-    "removed",
-    "incomplete",
-    "missing_seeds",
-    "levels",
-    "undecided",
+    *("only_predicates", "seeds", "max_hops", "k", "node_count", "edge_count", "complete", "page", "removed"),
+    *("incomplete", "missing_seeds", "levels", "undecided"),
 )
 """What a reader wants first; a long answer may be read in part."""
 

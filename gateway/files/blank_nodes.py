@@ -19,7 +19,6 @@ from itertools import product
 from typing import BinaryIO, TypeAlias
 
 import pyoxigraph
-from typing_extensions import Buffer
 
 from gateway.files.expression_edges import Expressions, fold_expressions
 from gateway.files.lists import Folded, fold_lists
@@ -35,6 +34,7 @@ from gateway.files.ntriples import (
     with_names,
     without_own,
 )
+from gateway.files.parser_streams import PieceReader
 from gateway.terms.iri import (
     BLANK_NODE,
     EVIDENCE_MARKERS,
@@ -137,7 +137,7 @@ class Renamed:
     expressions: Expressions
 
 
-class _Others(io.RawIOBase):
+class _Others(PieceReader):
     """The lines of a stream without those that are set aside."""
 
     def __init__(self, triples: BinaryIO, aside: dict[bytes, None]) -> None:
@@ -145,25 +145,16 @@ class _Others(io.RawIOBase):
         self._triples = triples
         self._aside = aside
         self._begun = b""
-        self._ready = memoryview(b"")
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        while not self._ready:
+    def _piece(self) -> bytes:
+        while True:
             chunk = self._triples.read(_CHUNK)
             content = self._begun + chunk
             end = content.rfind(b"\n") + 1 if chunk else len(content)
             self._begun = content[end:]
-            self._ready = memoryview(self._others(content[:end]))
-            if not chunk:
-                break
-        view = memoryview(buffer).cast("B")
-        size = min(len(view), len(self._ready))
-        view[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
+            others = self._others(content[:end])
+            if others or not chunk:
+                return others
 
     def _others(self, content: bytes) -> bytes:
         if not may_be_aside(content):

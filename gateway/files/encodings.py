@@ -8,10 +8,10 @@ import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from typing import IO, TYPE_CHECKING, cast
 
-from gateway.files.parser_streams import RefusedError
+from gateway.files.parser_streams import PieceReader, RefusedError
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    pass
 
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = {
@@ -68,7 +68,7 @@ def needs_recoding(encoding: str) -> bool:
         ) from error
 
 
-class Utf8Reader(io.RawIOBase):
+class Utf8Reader(PieceReader):
     """The text of a stream in another encoding, as UTF-8.
 
     An XML declaration at its beginning names UTF-8.
@@ -79,26 +79,18 @@ class Utf8Reader(io.RawIOBase):
         self._stream = stream
         self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._rest = memoryview(b"")
         self._line = 1
         self._is_begun = False
         self._is_ended = False
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
+    def _piece(self) -> bytes:
+        text = b""
+        while not text and not self._is_ended:
+            text = self._next()
+        return text
 
-    def readinto(self, buffer: Buffer, /) -> int:
-        """Read some of the text; refuse bytes that are none."""
-        view = memoryview(buffer).cast("B")
-        while not self._rest and not self._is_ended:
-            self._next()
-        part = self._rest[: len(view)]
-        self._rest = self._rest[len(part) :]
-        view[: len(part)] = part
-        return len(part)
-
-    def _next(self) -> None:
+    def _next(self) -> bytes:
+        """Return the text of a block; refuse bytes that are none."""
         chunk = cast("io.BufferedReader", self._stream).read1(_CHUNK)
         self._is_ended = not chunk
         try:
@@ -117,4 +109,4 @@ class Utf8Reader(io.RawIOBase):
         if not self._is_begun and text:
             self._is_begun = True
             text = _DECLARED.sub(r'\1"UTF-8"', text)
-        self._rest = memoryview(text.encode("utf-8", "replace"))
+        return text.encode("utf-8", "replace")

@@ -37,6 +37,7 @@ from gateway.files.parser_streams import (
     ContentReader,
     FileReader,
     ParseRequest,
+    Readable,
     RefusedError,
     Result,
     Send,
@@ -55,17 +56,13 @@ _MOST_MEMBERS = 10_000
 """Files in an archive."""
 
 
-class _AgainReader(io.RawIOBase):
+class _AgainReader(Readable):
     """The file once more from its beginning, while another reader goes on where it is."""
 
     def __init__(self, file: io.FileIO) -> None:
         super().__init__()
         self._file = file
         self._place = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
 
     def readinto(self, buffer: Buffer, /) -> int:
         """Read on from its own place."""

@@ -6,7 +6,6 @@ process of its own, with limits, that ends the process and not the gateway.
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
@@ -19,8 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, Self
 
-from typing_extensions import Buffer
-
 from gateway.errors import ConfigurationError
 from gateway.files.parser_streams import (
     HEADER,
@@ -31,6 +28,7 @@ from gateway.files.parser_streams import (
     REQUEST,
     TRIPLES,
     ParseRequest,
+    PieceReader,
     Result,
 )
 
@@ -72,7 +70,7 @@ class Parsed(NamedTuple):
     is_empty: bool
 
 
-class ParserProcess(io.RawIOBase):
+class ParserProcess(PieceReader):
     """A process that parses a file, or several small ones; to be read as N-Triples.
 
     Its end comes only when all files were parsed to their ends: whatever else ends the process is raised, and so is
@@ -133,13 +131,13 @@ class ParserProcess(io.RawIOBase):
         """The file that is being parsed."""
         return self._files[len(self.parsed)]
 
-    def readinto(self, buffer: Buffer, /) -> int:
-        """Fill a buffer with N-Triples; 0 only at the end of all files.
+    def _piece(self) -> memoryview:
+        """Return some N-Triples; none only at the end of all files.
 
         Raises:
             ConfigurationError: A file was refused, or the process ended early.
         """
-        view = memoryview(buffer).cast("B")
+        self._triples = memoryview(b"")
         while not self._triples and len(self.parsed) < len(self._files):
             try:
                 self._next()
@@ -153,10 +151,7 @@ class ParserProcess(io.RawIOBase):
                     self._end_file(None, error)
                 if self._is_dead and len(self.parsed) < len(self._files):
                     self._restart()
-        part = self._triples[: len(view)]
-        self._triples = self._triples[len(part) :]
-        view[: len(part)] = part
-        return len(part)
+        return self._triples
 
     def _end_file(self, result: Result | None, failure: ConfigurationError | None) -> None:
         size = self._file.size
@@ -180,10 +175,6 @@ class ParserProcess(io.RawIOBase):
         if self._progress is not None and (is_last or read - self._reported >= MEGABYTE):
             self._reported = read
             self._progress(self._files[0].path, read, self._size)
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
 
     def end(self) -> None:
         """End the process, whether it is done or not."""

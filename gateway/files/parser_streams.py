@@ -129,7 +129,35 @@ class RefusedError(Exception):
         return RefusedError(wrong, valid=content["valid"], next_step=content["next_step"])
 
 
-class FileReader(io.RawIOBase):
+class Readable(io.RawIOBase):
+    """A stream to read."""
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+
+class PieceReader(Readable):
+    """A stream that comes in pieces, of which a reader takes as much as it has room for."""
+
+    _rest = memoryview(b"")
+
+    def _piece(self) -> bytes | memoryview:
+        """Return the next piece; an empty one only at the end."""
+        raise NotImplementedError
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        """Read some of a piece."""
+        view = memoryview(buffer).cast("B")
+        if not self._rest:
+            self._rest = memoryview(self._piece())
+        part = self._rest[: len(view)]
+        self._rest = self._rest[len(part) :]
+        view[: len(part)] = part
+        return len(part)
+
+
+class FileReader(Readable):
     """The bytes of the file: hashes them and reports how far it is.
 
     Attributes:
@@ -174,12 +202,8 @@ class FileReader(io.RawIOBase):
             self._send(PROGRESS, POSITION.pack(self._read, self._size))
         return size
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
 
-
-class ContentReader(io.RawIOBase):
+class ContentReader(Readable):
     """The unpacked bytes, up to what is allowed; each 100 MB are granted further processor time."""
 
     def __init__(self, stream: IO[bytes], reader: FileReader, request: ParseRequest) -> None:
@@ -204,10 +228,6 @@ class ContentReader(io.RawIOBase):
         if reader.unpacked > reader.allowed:
             raise _too_much("it unpacks", self._request.growth)
         return size
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
 
 
 class TripleWriter(io.RawIOBase):
@@ -305,7 +325,7 @@ class Skips:
         self.shown += [self.within + text for text in shown[: MOST_SHOWN - len(self.shown)]]
 
 
-class Lines(io.RawIOBase):
+class Lines(Readable):
     """A stream that gives no more than a line at once, so that it is known how far its reader is.
 
     Attributes:
@@ -318,10 +338,6 @@ class Lines(io.RawIOBase):
         self._is_at_start = True
         self.number = 0
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
     def readinto(self, buffer: Buffer, /) -> int:
         """Read a line, or a part of one."""
         view = memoryview(buffer).cast("B")
@@ -333,7 +349,7 @@ class Lines(io.RawIOBase):
         return len(part)
 
 
-class ValidLines(io.RawIOBase):
+class ValidLines(PieceReader):
     """The valid lines of N-Triples or N-Quads; the others are empty lines."""
 
     def __init__(self, stream: IO[bytes], form: pyoxigraph.RdfFormat, skips: Skips) -> None:
@@ -342,21 +358,9 @@ class ValidLines(io.RawIOBase):
         self._form = form
         self._skips = skips
         self._number = 0
-        self._rest = memoryview(b"")
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        """Read some of them."""
-        view = memoryview(buffer).cast("B")
-        while not self._rest and (lines := self._stream.readlines(_BLOCK)):
-            self._rest = memoryview(b"".join(self._checked(lines)))
-        part = self._rest[: len(view)]
-        self._rest = self._rest[len(part) :]
-        view[: len(part)] = part
-        return len(part)
+    def _piece(self) -> bytes:
+        return b"".join(self._checked(self._stream.readlines(_BLOCK)))
 
     def _checked(self, lines: list[bytes]) -> Iterator[bytes]:
         is_valid = not self._problem(b"".join(lines))

@@ -14,7 +14,7 @@ from enum import Enum, auto
 from typing import IO, TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
-from gateway.files.parser_streams import MEGABYTE, RefusedError
+from gateway.files.parser_streams import MEGABYTE, PieceReader, RefusedError
 from gateway.terms.iri import RDF
 
 if TYPE_CHECKING:
@@ -107,27 +107,17 @@ class _Reader:
         raise _RootSeenError
 
 
-class Rejoined(io.RawIOBase):
+class Rejoined(PieceReader):
     """What was read of a stream already, and then the rest of it."""
 
     def __init__(self, head: bytes, rest: io.BufferedReader[io.RawIOBase]) -> None:
         super().__init__()
-        self._head = memoryview(head)
-        self._rest = rest
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
+        self._rest = memoryview(head)
+        self._after = rest
 
     def readinto(self, buffer: Buffer, /) -> int:
         """Read some of either."""
-        view = memoryview(buffer).cast("B")
-        if not self._head:
-            return self._rest.readinto1(view)
-        part = self._head[: len(view)]
-        self._head = self._head[len(part) :]
-        view[: len(part)] = part
-        return len(part)
+        return super().readinto(buffer) if self._rest else self._after.readinto1(buffer)
 
 
 def read_prologue(content: io.BufferedReader[io.RawIOBase]) -> Prologue:

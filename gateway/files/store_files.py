@@ -24,6 +24,8 @@ from typing import IO, BinaryIO
 import pyoxigraph
 from typing_extensions import Buffer
 
+from gateway.files.parser_streams import PieceReader, Readable
+
 _log = logging.getLogger(__name__)
 
 STORE = "store-"
@@ -238,7 +240,7 @@ def _load_parts(triples: BinaryIO, engine: pyoxigraph.Store, part: int) -> None:
         is_last = lines.are_last
 
 
-class _Part(io.RawIOBase):
+class _Part(PieceReader):
     """The next lines of a stream, about so many bytes.
 
     Attributes:
@@ -248,23 +250,15 @@ class _Part(io.RawIOBase):
     def __init__(self, triples: BinaryIO, size: int) -> None:
         self._triples = triples
         self._left = size
-        self._ready = memoryview(b"")
         self.are_last = False
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        if not self._ready and self._left > 0:
-            lines = b"".join(self._triples.readlines(CHUNK))
-            self.are_last = not lines
-            self._left -= len(lines)
-            self._ready = memoryview(lines)
-        view = memoryview(buffer).cast("B")
-        size = min(len(view), len(self._ready))
-        view[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
+    def _piece(self) -> bytes:
+        if self._left <= 0:
+            return b""
+        lines = b"".join(self._triples.readlines(CHUNK))
+        self.are_last = not lines
+        self._left -= len(lines)
+        return lines
 
 
 class _CopyLoader(threading.Thread):
@@ -295,16 +289,13 @@ class _CopyLoader(threading.Thread):
             self._engine = None
 
 
-class _Copied(io.RawIOBase):
+class _Copied(Readable):
     """A stream that writes to a pipe what is read from it, as long as somebody reads the pipe."""
 
     def __init__(self, source: BinaryIO, output: io.FileIO) -> None:
         super().__init__()
         self._source = source
         self._output: io.FileIO | None = output
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Buffer, /) -> int:
         view = memoryview(buffer).cast("B")
