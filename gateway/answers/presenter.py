@@ -84,7 +84,7 @@ class Presenter:
             with call.reserving(requests=0.0, time=_TIME_FOR_WRITING):
                 slices = Slices()
                 await self._schema_cache.observe(topology.reached_types, topology.predicates)
-                known = await self._schema_cache.view(call)
+                known = await self._schema_cache.view(call, may_be_old=True)
                 left = await self._filter.filtered(question, topology, known)
                 warnings = [*question.warnings, *left.warnings, *self._warnings(question, left)]
                 await slices.end_one()

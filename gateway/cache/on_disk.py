@@ -1,6 +1,6 @@
-"""Schemas and coined prefixes stored on disk.
+"""Schemas, what an endpoint taught, and coined prefixes, stored on disk.
 
-The next run over an endpoint begins with its schema; a schema of files belongs to exactly their content, so it stays
+The next run over an endpoint begins with them. A schema of files belongs to exactly their content, so it stays
 complete, and so does the number of nodes without a name. Of prefixes there is a line for each, to which processes over
 the same graph append.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -18,9 +19,11 @@ import msgspec
 from gateway.errors import ConfigurationError
 from gateway.escaping import in_json, json_text
 from gateway.graph.call import Call
+from gateway.graph.kept import Fact
 from gateway.graph.store import DelegatingStore, GraphStore
 from gateway.graph.values import Iri, NamelessNodes, Schema
 from gateway.settings.storage import append_to_file, opened, read_at_most, write_file
+from gateway.telemetry.tally import Clock
 
 _log = logging.getLogger(__name__)
 
@@ -37,9 +40,23 @@ _LATEST = 253_402_300_799
 """Seconds since the epoch until the end of the year 9999, the last that a date can show."""
 
 
+_FACTS = "facts.json"
+_LARGEST_OF_FACTS = 1 << 20
+"""Bytes of facts that are read."""
+
+
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
     format: int
     schema: Schema
+    profile: str = ""
+
+
+class _Facts(msgspec.Struct, forbid_unknown_fields=True):
+    """What was found out about an endpoint under a profile, each fact with the seconds since the epoch."""
+
+    format: int
+    profile: str
+    facts: dict[str, tuple[float, Fact]]
 
 
 class _Counted(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,7 +67,7 @@ class _Counted(msgspec.Struct, forbid_unknown_fields=True):
     nameless: NamelessNodes
 
 
-_File = TypeVar("_File", _Content, _Counted)
+_File = TypeVar("_File", _Content, _Counted, _Facts)
 _Decoded = TypeVar("_Decoded")
 
 
@@ -59,28 +76,68 @@ class StoredSchema:
 
     Args:
         folder: The folder of the graph; see `gateway.settings.storage.graph_folder`.
+        profile: A hash of what decides how the graph is read; see `gateway.settings.storage.profile_digest`.
+        wall_clock: Seconds since the epoch.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, profile: str = "", wall_clock: Clock = time.time) -> None:
         self._path = folder / _FILE
+        self._profile = profile
+        self._wall_clock = wall_clock
 
     def load(self) -> Schema | None:
         """Return the schema that an earlier run stored; None if there is none that this version can read."""
-        content = _read(self._path, _Content)
-        if content is None:
+        content = self._content()
+        return None if content is None else content.schema
+
+    def recent(self, seconds: float) -> Schema | None:
+        """Return the schema if it was read under the same profile no more than so many seconds ago, with all of it."""
+        content = self._content()
+        if content is None or content.profile != self._profile:
             return None
-        if not 0 <= (content.schema.basis.read_at or 0) <= _LATEST:
-            _log.warning("%s says that it was read at no possible time, and is ignored", self._path)
-            return None
-        return content.schema
+        schema = content.schema
+        return schema if 0 <= self.age(schema) < seconds and schema.labelled and schema.names is not None else None
+
+    def age(self, schema: Schema) -> float:
+        """Return how many seconds ago a schema was read."""
+        return self._wall_clock() - (schema.basis.read_at or 0.0)
 
     def save(self, schema: Schema) -> None:
         """Store a schema in place of the one before."""
-        _write(self._path, _Content(_FORMAT, schema))
+        _write(self._path, _Content(_FORMAT, schema, self._profile))
+
+    def _content(self) -> _Content | None:
+        content = _read(self._path, _Content)
+        if content is not None and not 0 <= (content.schema.basis.read_at or 0) <= _LATEST:
+            _log.warning("%s says that it was read at no possible time, and is ignored", self._path)
+            return None
+        return content
 
 
-def _read(path: Path, kind: type[_File]) -> _File | None:
-    content = _decoded(path, kind, _LARGEST)
+class StoredFacts:
+    """A file with what an endpoint taught; no call fails because of it.
+
+    Args:
+        folder: The folder of the graph.
+        profile: A hash of what decides how the graph is read: what was found out under another one is ignored.
+    """
+
+    def __init__(self, folder: Path, profile: str) -> None:
+        self._path = folder / _FACTS
+        self._profile = profile
+
+    def load(self) -> Mapping[str, tuple[float, Fact]]:
+        """Return the facts that are stored; none where this version cannot read them."""
+        content = _read(self._path, _Facts, _LARGEST_OF_FACTS)
+        return {} if content is None or content.profile != self._profile else content.facts
+
+    def save(self, facts: Mapping[str, tuple[float, Fact]]) -> None:
+        """Store facts in place of those before."""
+        _write(self._path, _Facts(_FORMAT, self._profile, dict(facts)))
+
+
+def _read(path: Path, kind: type[_File], most_bytes: int = _LARGEST) -> _File | None:
+    content = _decoded(path, kind, most_bytes)
     if content is not None and content.format != _FORMAT:
         _log.info("%s is of format %d, not %d, and is ignored", path, content.format, _FORMAT)
         return None
@@ -97,7 +154,7 @@ def _decoded(path: Path, kind: type[_Decoded], most_bytes: int) -> _Decoded | No
         return None
 
 
-def _write(path: Path, content: _Content | _Counted) -> None:
+def _write(path: Path, content: _Content | _Counted | _Facts) -> None:
     try:
         write_file(path, in_json(msgspec.json.encode(content).decode()))
     except ConfigurationError as error:

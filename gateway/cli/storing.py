@@ -82,6 +82,8 @@ async def _read_schema(source: GraphSource, store: str | None, progress: Progres
     async with open_gateway(
         endpoint=source.url, profile=source.profile, prefixes=source.prefixes, store=store, keep_schema=True
     ) as gateway:
+        # What was found out a moment ago, too, is read again.
+        gateway.forget()
         return await known_schema(gateway, gateway.describe_schema, progress, whole=True)
 
 

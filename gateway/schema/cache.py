@@ -40,6 +40,10 @@ class SchemaStorage(Protocol):
         """Store a schema in place of the one before."""
         ...
 
+    def age(self, schema: Schema) -> float:
+        """Return how many seconds ago a schema was read."""
+        ...
+
 
 class SchemaCache:
     """Reads the schema, first quickly and then in full, and shares it while calls go on.
@@ -65,6 +69,8 @@ class SchemaCache:
         self._waiters = Waiters(profile, clock)
         self._state = State(enumeration=_enumeration(profile, self._allowances))
         self._latest: SchemaView | None = None
+        self._loaded: SchemaView | None = None
+        self._loaded_at: float | None = None
         self._reading: asyncio.Task[None] | None = None
         self._listeners: list[Callable[[], None]] = []
 
@@ -101,7 +107,9 @@ class SchemaCache:
             self._ask(Event.DUE, Tally("schema", self._clock))
             self._ask(Event.STARTED, Tally("schema", self._clock))
 
-    async def view(self, call: Call, *, unknown_term: bool = False, in_full: bool = False) -> SchemaView:
+    async def view(
+        self, call: Call, *, unknown_term: bool = False, in_full: bool = False, may_be_old: bool = False
+    ) -> SchemaView:
         """Return the schema.
 
         A reading has a budget of its own, because a large graph would use up the caller's. The caller waits for the
@@ -114,13 +122,14 @@ class SchemaCache:
             unknown_term: Whether a caller names a term that the schema lacks: the graph may have changed, so it is
                 read again, but at most once a minute. Names of its terms that could not be read are read at once.
             in_full: Whether the caller asks for the schema itself; then an earlier fault is no answer.
+            may_be_old: Whether the lists of an earlier run are good enough while they are being checked.
         """
         with call.tally.stage("schema"):
             if in_full:
                 self._ask(Event.ENUMERATION_REQUESTED, call.tally)
             is_due = self._is_due(unknown_term=unknown_term, in_full=in_full)
             self._ask(Event.DUE if is_due else Event.NEEDED, call.tally)
-            if self._reading is not None:
+            if self._reading is not None and not (may_be_old and self._has_loaded):
                 await self._waiters.wait(self._reading, call, lambda: self._state.is_abandonable)
             if unknown_term and self._latest is not None and not self._latest.schema.labelled:
                 await self._read_labels(self._latest, call)
@@ -129,6 +138,11 @@ class SchemaCache:
             return latest
         fault = deadline_passed()
         return self._view_of(_unread(fault), fault)
+
+    @property
+    def _has_loaded(self) -> bool:
+        """Whether the lists are those of an earlier run."""
+        return self._loaded is not None and self._latest is self._loaded
 
     async def _read_labels(self, unlabelled: SchemaView, call: Call) -> None:
         """Read the labels that a reading of the schema could not read; the caller pays for it."""
@@ -214,7 +228,11 @@ class SchemaCache:
         was_enumerated = "enumerated" in stored.basis.methods
         self._advance(Event.LOADED_ENUMERATION if was_enumerated else Event.LOADED_SAMPLE)
         self._age.note_loading()
+        self._loaded_at = stored.basis.read_at
+        if stored.names is not None and (reader := self._store.name_reader()) is not None:
+            reader.use_predicates(stored)
         self._publish(_loaded(stored))
+        self._loaded = self._latest
 
     async def _read(self, tally: Tally) -> None:
         """Read the schema, quickly and then in full, and publish the result of each."""
@@ -285,8 +303,15 @@ class SchemaCache:
             schema = _with_terms_of(schema, self._latest.schema)
         if self._storage is not None:
             self._storage.save(schema)
-        self._age.note_reading(schema)
+        self._age.note_reading(schema, self._seconds_since_reading(schema))
         self._publish(schema)
+
+    def _seconds_since_reading(self, schema: Schema) -> float:
+        """Return how long ago a schema was read that is that of an earlier run."""
+        read_at = schema.basis.read_at
+        if self._storage is None or read_at is None or read_at != self._loaded_at:
+            return 0.0
+        return max(0.0, self._storage.age(schema))
 
     @property
     def _schema(self) -> Schema:
@@ -333,7 +358,7 @@ _MOST_FOUND = 5_000
 def _loaded(stored: Schema) -> Schema:
     """Return the schema that an earlier run stored, until this run has read its own.
 
-    It has no name predicates, because the store below uses those that this run finds.
+    It says of no predicates that they are all those of names: until they were looked for again, there may be others.
     """
     return replace(stored, exact=False, names=None, reason=f"they are those of {_date(stored)}, and are being checked")
 

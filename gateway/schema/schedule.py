@@ -78,11 +78,13 @@ class SchemaAge:
         """Whether the last reading is so recent that doubts about the lists are no reason for another one."""
         return self._clock() - self._read_at <= _RETRY_SECONDS
 
-    def note_reading(self, schema: Schema) -> None:
-        """Note that a reading succeeded; lists without labels or name predicates expire earlier."""
+    def note_reading(self, schema: Schema, ago: float = 0.0) -> None:
+        """Note that a reading succeeded some seconds ago; lists without labels or name predicates expire earlier."""
         self._failures = 0
         seconds = self._seconds if schema.labelled else _RETRY_SECONDS
         self._expire_in(seconds if schema.names is not None else min(seconds, _LONGEST_RETRY_SECONDS))
+        self._read_at -= ago
+        self._expires_at -= ago
 
     def note_loading(self) -> None:
         """Note that stored lists were loaded, which a reading will replace."""

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,10 +27,11 @@ from gateway.errors import (
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, Spend
 from gateway.graph.computing import in_thread
+from gateway.graph.kept import WEEK, KeptFacts
 from gateway.settings.endpoint import EngineName, Sentinel
 from gateway.settings.profile import Profile, policy_of
 from gateway.sparql import template
-from gateway.sparql.engines import TRAITS, EngineDetector
+from gateway.sparql.engines import TRAITS, UNRECOGNISED, EngineDetector
 from gateway.sparql.json_rows import decode
 from gateway.sparql.learned import FormatChoice, RewrittenIris, RowCap
 from gateway.sparql.remembered import Remembered
@@ -72,6 +74,9 @@ _RECENT_SECONDS = 5.0
 
 _FEW_BYTES = 1 << 19
 """Bytes of an answer that are decoded in some milliseconds."""
+
+_ROW_CAP = "row cap"
+"""The cap of the endpoint, among what is kept of it."""
 
 _TWO = 2
 """Rows of the template `two_rows`."""
@@ -156,14 +161,21 @@ class SparqlClient:
         query_rows: Rows that one query may return.
         flow: The endpoint's flow control.
         remembered: What the graph has and has not, as it said.
+        kept: What earlier processes found out about the endpoint.
     """
 
     def __init__(
-        self, transport: Transport, profile: Profile, flow: FlowControl, detector: EngineDetector | None = None
+        self,
+        transport: Transport,
+        profile: Profile,
+        flow: FlowControl,
+        detector: EngineDetector | None = None,
+        kept: KeptFacts | None = None,
     ) -> None:
         self.query_rows = profile.limits.query_rows
         self.flow = flow
-        self.remembered = Remembered(profile.cache, flow.clock)
+        self.kept = kept or KeptFacts(None, profile.cache, time.time)
+        self.remembered = Remembered(self.kept, flow.clock)
         self._transport = transport
         # The check of a protocol takes as long as the search of a small graph.
         self._is_remote = isinstance(transport, Remote)
@@ -181,6 +193,8 @@ class SparqlClient:
         policy = policy_of(profile) if self._is_remote else None
         self._policy = None if policy is None else EndpointPolicy(policy, flow.clock)
         self._rewritten = RewrittenIris(self)
+        if (cap := self.kept.known(_ROW_CAP, float, seconds=WEEK)) is not None and cap[0] > 0:
+            self._learn_row_cap(int(cap[0]))
 
     @property
     def hides_evidence(self) -> bool:
@@ -223,6 +237,25 @@ class SparqlClient:
         with call.tally.waiting():
             await self._detector.detect(call)
         return self._detector.recognised.engine
+
+    async def known_of_engine(self, name: str, call: Call) -> bool | None:
+        """Return whether the engine can do something, as an earlier process found out; None where that is not known.
+
+        One that shows no version may be another one as soon as answers may have changed.
+        """
+        if self._detector is not None:
+            await self.engine(call)
+        seconds = WEEK if self._detector is not None and self._detector.recognised.version else None
+        known = self.kept.known(self._of_engine(name), bool, seconds=seconds)
+        return None if known is None else known[0]
+
+    def keep_of_engine(self, name: str, *, can: bool) -> None:
+        """Keep whether the engine can do something."""
+        self.kept.keep(self._of_engine(name), can)
+
+    def _of_engine(self, name: str) -> str:
+        engine = UNRECOGNISED if self._detector is None else self._detector.recognised
+        return f"{name} of {engine.engine} {engine.version}"
 
     async def rows(
         self,
@@ -321,8 +354,8 @@ class SparqlClient:
             except AnswerCut as cut:
                 if cut.row_cap is None or _rows_below(cut.row_cap) >= asked:
                     raise
-                if cut.row_cap == said:
-                    self._learn_row_cap(said)
+                if cut.row_cap == said and self._learn_row_cap(said):
+                    self.kept.keep(_ROW_CAP, float(said))
                 said = cut.row_cap
         return await self._rows(name, call, parameters, self._below(at_most), bindings)
 
@@ -351,6 +384,7 @@ class SparqlClient:
         _log.info("an answer to %s ended after %d rows, without a proof of its end", name, len(rows))
         cap = self._row_cap.saw_cut(len(rows), asked.query)
         if cap is not None and self._learn_row_cap(cap):
+            self.kept.keep(_ROW_CAP, float(cap))
             return await self._rows(name, call, parameters, self._below(limit), bindings)
         return Rows(rows, missing)
 

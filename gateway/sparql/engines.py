@@ -17,15 +17,16 @@ import logging
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from http import HTTPStatus
 from typing import Literal
 
 from gateway.errors import Banned, BudgetSpent, Fault, NetworkFault, QuotaSpent, Throttled
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline
+from gateway.graph.kept import KeptFacts
 from gateway.settings.endpoint import EngineName, Sentinel, TimeoutSettings
-from gateway.settings.profile import Profile
+from gateway.settings.profile import Profile, policy_of
 from gateway.transport.base import ProbeResponse, Remote, TimeoutPolicy, Transport
 
 
@@ -178,6 +179,10 @@ _NO_DESCRIPTION = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
 
 _JSON = "application/json"
 
+_VOID = "http://rdfs.org/ns/void#"
+_ENGINE = "engine"
+"""The engine, among what is kept of an endpoint."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
@@ -262,6 +267,16 @@ def statistics(response: ProbeResponse) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
+def _known(kept: KeptFacts | None) -> Recognised | None:
+    """Return the engine that an earlier process found; None where that was too long ago."""
+    known = None if kept is None else kept.known(_ENGINE, tuple)
+    if known is None or len(known[0]) != len(fields(Recognised)):
+        return None
+    engine, version, evidence, version_evidence = known[0]
+    found = next((name for name in TRAITS if name == engine), None)
+    return None if found is None else Recognised(found, version, evidence, version_evidence)
+
+
 class EngineDetector:
     """Detects the engine behind a transport, unless the profile names it.
 
@@ -271,8 +286,11 @@ class EngineDetector:
         description: What the endpoint answered to a request without a query: its service description, perhaps.
     """
 
-    def __init__(self, transport: Transport, profile: Profile, flow: FlowControl) -> None:
+    def __init__(
+        self, transport: Transport, profile: Profile, flow: FlowControl, kept: KeptFacts | None = None
+    ) -> None:
         self.recognised = UNRECOGNISED
+        self._kept = kept
         self.description = ""
         self.query_rows = profile.limits.query_rows
         self._settings = profile.endpoint
@@ -286,6 +304,9 @@ class EngineDetector:
         pinned = profile.endpoint.engine
         if pinned != "auto":
             self._adopt(Recognised(pinned, evidence="the profile's endpoint.engine"))
+        # Whether an engine keeps a policy is asked of itself.
+        elif not self._is_settled and policy_of(profile) is None and (known := _known(kept)) is not None:
+            self._adopt(known)
 
     @property
     def engine(self) -> EngineName | None:
@@ -336,6 +357,9 @@ class EngineDetector:
             return
         self.description = response.text
         self._adopt(recognised)
+        # A description that lists terms is read again by each process.
+        if self._kept is not None and _VOID not in response.text:
+            self._kept.keep(_ENGINE, astuple(recognised))
 
     def _note_failure(self, why: str) -> None:
         """Look again with the next query, and after some failures only after a pause."""

@@ -116,6 +116,9 @@ WAYS: Mapping[EvidenceWay, Way] = {
 """In the order in which they are asked."""
 
 
+_IN_USE = "graph ways of evidence"
+"""The ways in use, among what is kept of an endpoint."""
+
 _OF_EXPRESSIONS = (RESTRICTED, NEGATED, ONE_OF)
 _NOTHING: Mapping[str, Parameter] = {}
 
@@ -174,6 +177,9 @@ class WaysInUse:
             return self._named
         async with self._detecting:
             now = call.deadline.clock()
+            if self._found is None and (kept := self._kept()) is not None:
+                self._found, age = kept
+                self._found_at = now - age
             if self._found is None or now - self._found_at > FRESH_SECONDS:
                 self._found = None
                 # Class expressions become edges where a graph is read from files.
@@ -184,7 +190,13 @@ class WaysInUse:
                     found |= await self._uses_of_graphs(call)
                 # An engine that knows no RDF 1.2 finds no rdf:reifies, and is never sent the syntax it would refuse.
                 self._found, self._found_at = tuple(way for way in WAYS if way in found), now
+                self._client.kept.keep(_IN_USE, self._found)
             return self._found
+
+    def _kept(self) -> tuple[tuple[EvidenceWay, ...], float] | None:
+        """Return the ways that an earlier process found in use, and how many seconds ago."""
+        known = self._client.kept.known(_IN_USE, tuple)
+        return None if known is None else (tuple(way for way in WAYS if way in known[0]), known[1])
 
     async def _uses_of_graphs(self, call: Call) -> set[str]:
         try:

@@ -111,6 +111,12 @@ class Asking(Protocol):
     async def rows(self, name: str, call: Call, parameters: Mapping[str, Parameter], /) -> Rows:
         """Ask one question; see `SparqlClient.rows`."""
 
+    async def known_of_engine(self, name: str, call: Call, /) -> bool | None:
+        """Return whether the engine can do something, as an earlier process found out."""
+
+    def keep_of_engine(self, name: str, *, can: bool) -> None:
+        """Keep whether the engine can do something."""
+
 
 def refused_iri(iri: str, refused: QueryRefused) -> QueryRefused:
     """Return the refusal of a query as one that names the IRI in it that the engine does not take."""
@@ -219,6 +225,11 @@ _ATTEMPTS = 3
 """Probes that may fail for another reason than the pattern, before no more are sent."""
 
 
+_LATERAL = "lateral"
+_LETTER_CLASSES = "letter classes"
+"""What is kept of an engine."""
+
+
 class LateralProbe:
     """Whether the engine supports LATERAL (SPARQL 1.2 community group, SEP-0006), unless the profile says so."""
 
@@ -229,6 +240,8 @@ class LateralProbe:
     async def is_supported(self, call: Call) -> bool:
         """Return whether it does; it is probed once, when that is first needed."""
         if self._known is None:
+            self._known = await self._client.known_of_engine(_LATERAL, call)
+        if self._known is None:
             try:
                 rows = (await self._client.rows("lateral/probe", call, {})).whole()
             except QueryRefused:
@@ -238,6 +251,7 @@ class LateralProbe:
                 return False
             else:
                 self._known = len(rows) == BOUND_ROWS
+            self._client.keep_of_engine(_LATERAL, can=self._known)
         return self._known
 
 
@@ -253,9 +267,12 @@ class LetterClassProbe:
     async def is_supported(self, call: Call) -> bool:
         """Return whether it does; after a probe that failed, the next search probes again."""
         async with self._probing:
+            if self._known is None:
+                self._known = await self._client.known_of_engine(_LETTER_CLASSES, call)
             if self._known is None and self._failed < _ATTEMPTS:
                 try:
                     self._known = await self._probe(call)
+                    self._client.keep_of_engine(_LETTER_CLASSES, can=self._known)
                 except Fault as fault:
                     self._failed += 1
                     _log.info("the probe whether REGEX supports classes of letters failed: %s", fault)

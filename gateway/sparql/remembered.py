@@ -10,33 +10,45 @@ from weakref import WeakKeyDictionary
 
 from gateway.errors import Fault
 from gateway.graph.call import Call, Requester
-from gateway.settings.limits import CacheSettings
+from gateway.graph.kept import WEEK, KeptFacts
 from gateway.telemetry.tally import Clock
 
-_SECONDS: Final = 300.0
-"""How long something is remembered at most."""
+_OF_GRAPH: Final = "graph "
+"""Begins the names of facts about the content of a graph."""
 
 _MOST: Final = 10_000
 """Questions of which the answer is remembered: clients name predicates, as many as they like."""
+
+
+_FORGOTTEN: Final = "forgotten"
+"""When everything was forgotten, among what is kept of an endpoint."""
 
 
 class Remembered:
     """Remembers answers to questions of yes and no about the content of a graph.
 
     Args:
-        cache: How long the answers of the gateway are kept, if they are.
+        kept: What earlier processes found out, and for how long it is used.
         clock: The clock.
     """
 
-    def __init__(self, cache: CacheSettings, clock: Clock) -> None:
-        self._seconds = 0.0 if cache.megabytes == 0 else min(_SECONDS, cache.ttl_seconds)
+    def __init__(self, kept: KeptFacts, clock: Clock) -> None:
+        self._kept = kept
         self._clock = clock
         self._known: dict[Hashable, tuple[float, bool]] = {}
         self._of_calls: WeakKeyDictionary[Requester, dict[Hashable, bool]] = WeakKeyDictionary()
         self._asking: WeakKeyDictionary[Requester, dict[Hashable, asyncio.Lock]] = WeakKeyDictionary()
 
-    async def ask(self, question: Hashable, call: Call, is_there: Callable[[], Awaitable[bool]]) -> bool:
+    @property
+    def seconds(self) -> float:
+        """For how long something is remembered, or since everything was forgotten, if that is shorter ago."""
+        forgotten = self._kept.known(_FORGOTTEN, bool, seconds=WEEK)
+        return self._kept.seconds if forgotten is None else min(self._kept.seconds, forgotten[1])
+
+    async def ask(self, question: str, call: Call, is_there: Callable[[], Awaitable[bool]]) -> bool:
         """Return the answer to a question, which the parts of a call that wait for it ask once.
+
+        It outlives the process, too.
 
         Args:
             question: What is asked.
@@ -49,12 +61,16 @@ class Remembered:
         # Other calls do not wait: their deadline may be nearer.
         async with self._asking.setdefault(call.requester, {}).setdefault(question, asyncio.Lock()):
             known = self.answer(question, call)
+            if known is None and (kept := self._kept.known(_OF_GRAPH + question, bool)) is not None:
+                known, age = kept
+                self._add(question, call, answer=known, age=age)
             if known is None:
                 try:
                     known = await is_there()
                 except Fault:
                     return True
                 self.add(question, call, answer=known)
+                self._kept.keep(_OF_GRAPH + question, known)
             return known
 
     def answer(self, question: Hashable, call: Call) -> bool | None:
@@ -67,13 +83,19 @@ class Remembered:
 
     def add(self, question: Hashable, call: Call, *, answer: bool) -> None:
         """Remember the answer to a question that was asked just now."""
+        self._add(question, call, answer=answer, age=0.0)
+
+    def _add(self, question: Hashable, call: Call, *, answer: bool, age: float) -> None:
         self._of_calls.setdefault(call.requester, {})[question] = answer
-        if not self._seconds:
+        seconds = self._kept.seconds - age
+        if seconds <= 0:
             return
         if len(self._known) >= _MOST:
             self._known.clear()
-        self._known[question] = (self._clock() + self._seconds, answer)
+        self._known[question] = (self._clock() + seconds, answer)
 
     def forget(self) -> None:
         """Forget all answers, but those of calls that are under way."""
         self._known.clear()
+        self._kept.forget(_OF_GRAPH)
+        self._kept.keep(_FORGOTTEN, value=True)

@@ -25,6 +25,7 @@ from gateway.graph.counts import (
     types_of_hubs,
     without_counts,
 )
+from gateway.graph.kept import WEEK
 from gateway.graph.values import Basis, BlankCounts, BlankShare, Iri, Schema, SchemaMethod
 from gateway.settings.profile import Profile
 from gateway.sparql import template
@@ -191,6 +192,9 @@ _LABELS_SECONDS = 0.3
 _SLOW_SECONDS = 0.1
 """Time for the first sample above which a graph is not counted beside calls."""
 
+_PACE = "seconds for a sample"
+"""How fast the endpoint is, among what is kept of it."""
+
 _QUERY_SECONDS = 1.0
 """Time that a query may keep such an endpoint from answering a call."""
 
@@ -304,12 +308,17 @@ class SchemaReader:
             return None
         # An engine that has just started is slow once.
         if self._known_pace is None or self._known_pace.is_slow:
+            kept = self._client.kept.known(_PACE, float, seconds=WEEK)
+            if self._known_pace is None and kept is not None and kept[0] <= _SLOW_SECONDS:
+                self._known_pace = Pace(Sample(), kept[0])
+                return self._known_pace
             clock = call.deadline.clock
             began = clock()
             sample = await self._sampler.at(0, FIRST_TRIPLES, call)
             sampled = clock()
             await self._client.rows("alive", call, {}, at_most=1)
             self._known_pace = Pace(sample, max(0.0, 2 * sampled - began - clock()))
+            self._client.kept.keep(_PACE, self._known_pace.seconds)
         return self._known_pace
 
     async def _of_slow_endpoint(self, pace: Pace, call: Call) -> Schema:

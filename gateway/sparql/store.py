@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
+from gateway.graph.kept import FactStorage, KeptFacts
 from gateway.graph.store import NameReader, OnProgress
 from gateway.graph.values import Schema
 from gateway.graph.walks import Walk
@@ -33,8 +35,21 @@ from gateway.telemetry.tally import Clock
 from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
 
 
+def no_schema(_: float) -> None:
+    """Return no schema of an earlier process."""
+
+
 class SparqlStore:
     """A graph behind a SPARQL transport; see `gateway.graph.store.GraphStore` for what each method promises.
+
+    Args:
+        transport: The transport.
+        profile: The profile.
+        flow: When requests are sent; by default as the transport says.
+        clock: The clock of deadlines.
+        wall_clock: Seconds since the epoch.
+        facts: Where it is stored what is found out about the endpoint; by default nowhere.
+        recent: Returns the schema that an earlier process read, if that is no more than so many seconds ago.
 
     Attributes:
         name_predicates: The predicates that name nodes, in force for whatever is read from now on.
@@ -50,11 +65,15 @@ class SparqlStore:
         *,
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
+        facts: FactStorage | None = None,
+        recent: Callable[[float], Schema | None] = no_schema,
     ) -> None:
         batch, facts_batch = profile.limits.batch, profile.limits.facts_batch
         if flow is None:
             flow = transport.flow if isinstance(transport, Remote) else _flow_in_process(profile, clock)
-        self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow))
+        kept = KeptFacts(facts, profile.cache, wall_clock)
+        self._recent = recent
+        self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow, kept), kept)
         ways = WaysInUse(self._client, profile)
         rule = EdgeRule.of(profile.edges, ways)
         lateral = LateralProbe(self._client, profile.endpoint)
@@ -64,7 +83,7 @@ class SparqlStore:
         value_nodes = ValueNodeReader(self._client, facts_batch, is_wikibase=profile.values.wikibase)
         nodes = NodeReader(self._client, rule, profile, self.name_predicates, value_nodes)
         finder = NamePredicateFinder(self._client, nodes, self.name_predicates, profile)
-        schema = SchemaReader(self._client, rule, nodes, finder, profile, wall_clock)
+        schema = self._schema = SchemaReader(self._client, rule, nodes, finder, profile, wall_clock)
         search = SearchReader(self._client, rule, profile, self.name_predicates, clock)
         lister = EntityLister(self._client, rule, profile.edges.types)
         self._nameless = NamelessCounter(
@@ -77,8 +96,7 @@ class SparqlStore:
         blank = BlankNodes(self._client, rule, profile, Readers(edges, degrees, reach, nodes, evidence, walks, ways))
         # The port, by who answers what.
         self.edges, self.stated_edges = blank.edges, edges.around
-        self.degrees = blank.degrees
-        self.edge_counts = blank.edge_counts
+        self.degrees, self.edge_counts = blank.degrees, blank.edge_counts
         self.reach = blank.reach
         self.edges_among = blank.edges_among
         self.existing = blank.existing
@@ -88,8 +106,7 @@ class SparqlStore:
         self.narrower = blank.narrower
         self.identities = blank.identities
         self.mentions = blank.mentions
-        self.node_metadata = blank.node_metadata
-        self.edge_metadata = blank.edge_metadata
+        self.node_metadata, self.edge_metadata = blank.node_metadata, blank.edge_metadata
         self.ends = blank.ends
         found = BlankSearch(
             self._client,
@@ -108,7 +125,7 @@ class SparqlStore:
         schema.with_blank = found.with_blank
         self.select = found.select
         self.aggregates = found.aggregates
-        self._schema, self._blank, self._ways = schema, blank, ways
+        self._blank, self._ways = blank, ways
         self.value_predicates = ValuePredicateReader(
             self._client, rule, nodes, profile, blank_are_nodes=blank.are_followed
         ).predicates
@@ -126,7 +143,14 @@ class SparqlStore:
         return self._client.read_by
 
     async def quick_schema(self, call: Call) -> Schema:
-        """Return what a short reading finds."""
+        """Return what a short reading finds.
+
+        The first time, it is what an earlier process read, if that is no older than a stored answer may be.
+        """
+        recent, self._recent = self._recent, no_schema
+        if (stored := recent(self._client.remembered.seconds)) is not None:
+            self._names.use_predicates(stored)
+            return self._blank.noted(stored)
         return self._blank.noted(await self._schema.quick_schema(call))
 
     async def schema(self, call: Call) -> Schema:
@@ -161,6 +185,7 @@ class SparqlStore:
 
     def forget(self) -> None:
         """Forget what was found out about the graph; how the endpoint wants to be asked is remembered."""
+        self._recent = no_schema
         self._nameless.forget()
         self._client.remembered.forget()
 

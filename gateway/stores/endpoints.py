@@ -17,14 +17,16 @@ from gateway.flow.control import FlowControl
 from gateway.flow.quota import Quota
 from gateway.flow.quota_state import MemoryStorage, QuotaState, QuotaStorage, client_name, shared_storage
 from gateway.graph.call import Deadline
+from gateway.graph.kept import FactStorage
 from gateway.graph.store import GraphStore
+from gateway.graph.values import Schema
 from gateway.schema.cache import SchemaStorage
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import Profile
 from gateway.settings.storage import database_prefixes, profile_digest
 from gateway.settings.urls import check_endpoint_url, is_database_url
 from gateway.sparql.engines import timeout_policy
-from gateway.sparql.store import SparqlStore
+from gateway.sparql.store import SparqlStore, no_schema
 from gateway.telemetry.tally import Clock
 from gateway.transport.base import Transport
 
@@ -35,7 +37,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Literal
 
-from gateway.cache.on_disk import StoredSchema
+from gateway.cache.on_disk import StoredFacts, StoredSchema
 from gateway.errors import ConfigurationError
 from gateway.graph.store import OnProgress
 from gateway.search_index.index import IndexedStore, IndexInfo
@@ -225,8 +227,12 @@ def store_at(
     clock: Clock | None,
     wall_clock: Clock,
     server: SharedCacheServer | None = None,
+    facts: FactStorage | None = None,
+    recent: Callable[[float], Schema | None] = no_schema,
 ) -> Callable[[Profile], GraphStore]:
     """Return what makes the store that asks an endpoint or a database; it sends nothing yet.
+
+    What is stored of an endpoint (`facts`, `recent`; see `SparqlStore`) is not of a database.
 
     Raises:
         ConfigurationError: The URL is wrong, or the profile's settings for the connection are.
@@ -235,7 +241,9 @@ def store_at(
     monotonic = clock or time.monotonic
     if not is_database_url(url):
         transport = connect(url, profile, clock, server)
-        return lambda settings: SparqlStore(transport, settings, clock=monotonic, wall_clock=wall_clock)
+        return lambda settings: SparqlStore(
+            transport, settings, clock=monotonic, wall_clock=wall_clock, facts=facts, recent=recent
+        )
     return database_store(url, profile, prefixes, monotonic, wall_clock)
 
 
@@ -377,11 +385,15 @@ def remote_graph(
         found = FoundSettings.of(url, profile, None if store is None else Path(store), wall_clock())
         profile = profile if found is None else found.applied(url, profile)
     server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
-    read = store_at(url, profile, prefixes, clock, wall_clock, server)
-    profile = under_policy_at_endpoint(profile_for_endpoint(profile, url))
+    settings = under_policy_at_endpoint(profile_for_endpoint(profile, url))
+    stored = stored_index(url, settings, prefixes, store)
+    digest = profile_digest(settings)
+    storage = StoredSchema(stored.folder, digest, wall_clock) if keep_schema else None
+    facts = StoredFacts(stored.folder, digest) if keep_schema else None
+    recent = no_schema if storage is None else storage.recent
+    read = store_at(url, profile, prefixes, clock, wall_clock, server, facts, recent)
+    profile = settings
     shared = None if server is None else shared_values(server, url, profile, prefixes)
     below = cached(read(profile), profile, clock or time.monotonic, shared)
-    stored = stored_index(url, profile, prefixes, store)
-    storage = StoredSchema(stored.folder) if keep_schema else None
     lasting = stored.folder if keep_schema or store is not None else None
     return OpenedGraph(profile, IndexedStore(below, StoredIndexSource(stored)), storage=storage, lasting=lasting)

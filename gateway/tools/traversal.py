@@ -178,7 +178,7 @@ class Traverser:
             InputError: A name matches nothing.
             Fault: A name matches nothing, and not all names could be read.
         """
-        known = await self._schema_cache.view(call)
+        known = await self._schema_cache.view(call, may_be_old=True)
         try:
             filters = resolve(arguments, known, leaves_out=False)
             steering, notes = self._steering_reader.read(arguments, seeds, known)

@@ -1,7 +1,7 @@
 """A SPARQL endpoint as small as can be: a few triples in this process, behind HTTP."""
 
 import io
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
@@ -17,16 +17,22 @@ TRIPLES: Final = tuple(f"<{s}> <{X}p> <{o}> ." for s in NODES for o in NODES if 
 
 
 @asynccontextmanager
-async def small_server(triples: Iterable[str] = TRIPLES) -> AsyncIterator[FakeEndpoint]:
-    """Serve a graph; where none is given, one in which every node has an edge to every other."""
-    store = pyoxigraph.Store()
+async def small_server(
+    triples: Iterable[str] = TRIPLES,
+    store: pyoxigraph.Store | None = None,
+    shows: Callable[[], str] = lambda: "a server",
+) -> AsyncIterator[FakeEndpoint]:
+    """Serve a graph; where none is given, one in which every node has an edge to every other.
+
+    What is put into `store`, where it is given, is served too. `shows` gives what it calls itself.
+    """
+    store = pyoxigraph.Store() if store is None else store
     store.load("\n".join(triples).encode(), pyoxigraph.RdfFormat.N_TRIPLES)
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         form = await request.post()
         if "query" not in form:
-            # It shows nothing of itself.
-            return web.Response(status=404)
+            return web.Response(status=404, headers={"Server": shows()})
         found = cast("pyoxigraph.QuerySolutions", store.query(str(form["query"])))
         body = io.BytesIO()
         accepted = request.headers.get("Accept", "")

@@ -45,6 +45,9 @@ class Schemas:
     before_whole: Callable[[], Awaitable[None]] = at_once
     enumerations: int = 0
 
+    def name_reader(self) -> None:
+        """Return no reader of names."""
+
     async def quick_schema(self, call: Call) -> Schema:
         """Return the result of the quick reading, or raise."""
         self.budgets.append(call)

@@ -149,6 +149,9 @@ class Readings:
     whole: Schema | Fault = EXACT
     returned: list[tuple[float, Schema | Fault]] = field(default_factory=list)
 
+    def name_reader(self) -> None:
+        """Return no reader of names."""
+
     async def quick_schema(self, _: Call) -> Schema:
         """Return the result of the quick reading, or raise."""
         return self._return(self.quick)

@@ -2,10 +2,15 @@
 
 import pytest
 
+from gateway.graph.kept import KeptFacts
 from gateway.settings.limits import CacheSettings
 from gateway.sparql.remembered import Remembered
 from tests.cache.fake_store import call
 from tests.clocks import Clock
+
+
+def _remembered(cache: CacheSettings, clock: Clock) -> Remembered:
+    return Remembered(KeptFacts(None, cache, clock), clock)
 
 
 @pytest.mark.parametrize(("ttl_seconds", "until"), [(60.0, 60.0), (3600.0, 300.0)])
@@ -13,7 +18,7 @@ def test_an_answer_is_remembered_for_as_long_as_the_cache_keeps_one_and_five_min
     ttl_seconds: float, until: float
 ) -> None:
     clock = Clock()
-    remembered = Remembered(CacheSettings(ttl_seconds=ttl_seconds), clock)
+    remembered = _remembered(CacheSettings(ttl_seconds=ttl_seconds), clock)
     remembered.add("lists", call(), answer=False)
     clock.now += until - 1
     assert remembered.answer("lists", call()) is False
@@ -22,21 +27,21 @@ def test_an_answer_is_remembered_for_as_long_as_the_cache_keeps_one_and_five_min
 
 
 def test_without_a_cache_an_answer_is_remembered_for_its_call_alone() -> None:
-    remembered, own = Remembered(CacheSettings(megabytes=0), Clock()), call()
+    remembered, own = _remembered(CacheSettings(megabytes=0), Clock()), call()
     remembered.add("lists", own, answer=True)
     assert remembered.answer("lists", own) is True
     assert remembered.answer("lists", call()) is None
 
 
 def test_however_many_predicates_clients_name_no_more_than_some_are_remembered() -> None:
-    remembered = Remembered(CacheSettings(), Clock())
+    remembered = _remembered(CacheSettings(), Clock())
     for number in range(25_000):
         remembered.add(number, call(), answer=False)
     assert sum(remembered.answer(number, call()) is False for number in range(25_000)) <= 10_000
 
 
 def test_after_forgetting_nothing_is_known() -> None:
-    remembered = Remembered(CacheSettings(), Clock())
+    remembered = _remembered(CacheSettings(), Clock())
     remembered.add("lists", call(), answer=False)
     remembered.forget()
     assert remembered.answer("lists", call()) is None

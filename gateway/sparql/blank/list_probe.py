@@ -84,4 +84,4 @@ class ListProbe:
             rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
             return bool(len(rows))
 
-        return await self._client.remembered.ask((*predicates, *ends), call, is_there)
+        return await self._client.remembered.ask(" ".join((*predicates, *ends)), call, is_there)
