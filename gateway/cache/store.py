@@ -8,8 +8,8 @@ predicates or of one direction answer that question alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from gateway.graph.store import DelegatingStore, GraphStore, OnAnswers, PortMeth
 from gateway.graph.values import (
     ALL_EDGES,
     WHOLE,
+    BlankNode,
     Degree,
     Description,
     DirectSubclasses,
@@ -86,6 +87,23 @@ class _SearchAnswer:
     mark: Mark = WHOLE
 
 
+_FEW_KEYS = 200
+"""Keys of a question for which richer answers are looked up too: of more, that takes time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Richer:
+    """Questions whose answers have more than is asked for.
+
+    Attributes:
+        options: Returns the options of those, by the options of a question.
+        part: Returns what of such an answer is the answer to the question; None where it is none.
+    """
+
+    options: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+    part: Callable[[Any], Any]
+
+
 def _stored(
     method: PortMethod,
     kind: Callable[..., Answer],
@@ -93,6 +111,7 @@ def _stored(
     following: Callable[[Iri, Neighbourhood], Answer | None] | None = None,
     *,
     is_named: bool = False,
+    richer: _Richer | None = None,
 ) -> PortMethod:
     """Return a method of the port whose answers about single keys are stored by its name and parameters.
 
@@ -102,6 +121,7 @@ def _stored(
         is_storable: Whether a whole answer may be stored.
         following: Returns the answer that follows from all edges of a node; None where none does.
         is_named: Whether answers have names, which depend on the language that a call asks for.
+        richer: By what richer answers a question about few keys is answered, too.
     """
     name, defaults = method.__name__, method.__kwdefaults__ or {}
 
@@ -110,6 +130,11 @@ def _stored(
         question = (name, *parameters, *(defaults | options).values()) if parameters or options or defaults else name
         if call.language and is_named:
             question = (question, call.language)
+        others: list[Hashable] = []
+        if richer is not None and len(keys) <= _FEW_KEYS:
+            others = [(name, *one.values()) for one in richer.options(defaults | options)]
+            # What is left of them is the same in all languages.
+            others += [(one, call.language) for one in others if call.language and is_named]
 
         def fetch(unknown: Sequence[Any]) -> Awaitable[Mapping[Any, Answer]]:
             asked: Awaitable[Mapping[Any, Answer]] = getattr(self._inner, name)(unknown, *given, **options)
@@ -120,11 +145,46 @@ def _stored(
             answer = None if whole is None or following is None else following(node, whole)
             return self._memory.get((question, node), call.freshness) if answer is None else answer
 
-        looked_up = None if following is None else cached
+        def cached_or_richer(node: Any) -> Any:
+            answer = self._memory.get((question, node), call.freshness)
+            if answer is not None or richer is None:
+                return answer
+            stored = (self._memory.get((one, node), call.freshness) for one in others)
+            return next((found for one in stored if one is not None and (found := richer.part(one)) is not None), None)
+
+        looked_up = cached if following is not None else cached_or_richer if others else None
         lookup = self._lookup(call, question, fetch, kind, looked_up, is_storable=is_storable)
         return await self._single_flight.answers(lookup, keys, call)
 
     return cast("PortMethod", answers)
+
+
+def _richer_facts(options: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    is_plain = not options["names"] and not options["descriptions"]
+    return ({**options, "names": True, "descriptions": more} for more in (True, False)) if is_plain else ()
+
+
+def _types_alone(facts: NodeFacts) -> NodeFacts:
+    return replace(facts, name="", description="", is_described=True, is_deprecated=False)
+
+
+def _richer_descriptions(options: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Return what has more: contents of blank nodes, and precisions, which an answer without them need not lack."""
+    if options["blank_nodes"]:
+        return ()
+    precise = (True,) if options["precise"] else (True, False)
+    return (
+        {**options, "precise": one, "blank_nodes": blank}
+        for one in precise
+        for blank in (False, True)
+        if blank or one is not options["precise"]
+    )
+
+
+def _without_blank_nodes(description: Description) -> Description | None:
+    """Return a description if blank nodes say nothing in it."""
+    has_some = any(isinstance(value, BlankNode) for values in description.properties.values() for value in values)
+    return None if has_some else description
 
 
 def _counts_of(node: Iri, whole: Neighbourhood) -> EdgeCounts:
@@ -170,12 +230,17 @@ class CachedStore(DelegatingStore):
     reach = _stored(GraphStore.reach, Reach)
     existing = _stored(GraphStore.existing, Existence, following=_existence_of)
     subjects = _stored(GraphStore.subjects, Existence)
-    nodes = _stored(GraphStore.nodes, NodeFacts, is_named=True)
+    nodes = _stored(GraphStore.nodes, NodeFacts, is_named=True, richer=_Richer(_richer_facts, _types_alone))
     predicates = _stored(GraphStore.predicates, NodeFacts, is_named=True)
     narrower = _stored(GraphStore.narrower, DirectSubclasses)
     identities = _stored(GraphStore.identities, Identities)
     mentions = _stored(GraphStore.mentions, Description)
-    node_metadata = _stored(GraphStore.node_metadata, Description, lambda answer: answer.refined)
+    node_metadata = _stored(
+        GraphStore.node_metadata,
+        Description,
+        lambda answer: answer.refined,
+        richer=_Richer(_richer_descriptions, _without_blank_nodes),
+    )
     edge_metadata = _stored(GraphStore.edge_metadata, Evidence, lambda answer: answer.refined)
     ends = _stored(GraphStore.ends, Ends)
     aggregates = _stored(GraphStore.aggregates, Aggregated)

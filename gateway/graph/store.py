@@ -144,7 +144,8 @@ class GraphStore(Protocol):
             ids: The nodes.
             call: The call that asks.
             blank_nodes: Whether to include the content of blank nodes.
-            precise: Whether to include the precisions of dates and the units of quantities, if the graph has any.
+            precise: Whether to include the precisions of dates and the units of quantities, if the graph has any. Where
+                they are not asked for, they may come all the same.
         """
         ...
 

@@ -222,6 +222,11 @@ class SparqlClient:
         return self._detector.description if self._detector is not None and self._policy is None else ""
 
     @property
+    def seconds_there_and_back(self) -> float | None:
+        """How long a request without a query took on a connection that was open; None where none was sent."""
+        return None if self._detector is None else self._detector.seconds_there_and_back
+
+    @property
     def read_by(self) -> str | None:
         """By which rules answers are read as whole or cut; None until the engine was looked for, and where that failed.
 

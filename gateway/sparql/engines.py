@@ -284,6 +284,7 @@ class EngineDetector:
         recognised: The engine.
         query_rows: Rows that one query may return.
         description: What the endpoint answered to a request without a query: its service description, perhaps.
+        seconds_there_and_back: How long the second request without a query took; None where none was sent.
     """
 
     def __init__(
@@ -292,6 +293,7 @@ class EngineDetector:
         self.recognised = UNRECOGNISED
         self._kept = kept
         self.description = ""
+        self.seconds_there_and_back: float | None = None
         self.query_rows = profile.limits.query_rows
         self._settings = profile.endpoint
         self._rows_are_pinned = "query_rows" in profile.limits.model_fields_set
@@ -376,7 +378,10 @@ class EngineDetector:
             async with self._flow.turn(deadline):
                 call.for_probe().spend_request()
                 if server is None:
-                    return recognise([seen, await remote.look(_JSON, deadline, STATISTICS)])
+                    began = self._flow.clock()
+                    statistics_of_it = await remote.look(_JSON, deadline, STATISTICS)
+                    self.seconds_there_and_back = self._flow.clock() - began
+                    return recognise([seen, statistics_of_it])
                 other = await remote.look(_JSON, deadline, path=server + REPOSITORIES)
         except Fault:
             return UNRECOGNISED

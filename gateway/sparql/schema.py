@@ -273,7 +273,8 @@ class SchemaReader:
         clock = call.deadline.clock
         end = clock() + _QUICK_SECONDS
         began = self._wall_clock()
-        async with StartedSamples(self._sampler, replace(call)) as samples:
+        first = None if pace is None or not pace.sample.triples else pace.sample
+        async with StartedSamples(self._sampler, replace(call), first) as samples:
             totals = await self._counter.totals_at_once(limit, call)
             # An enumeration would not read more either.
             is_all_that_may_be_read = bool(totals.counts) and limit == self._profile.limits.scan_rows
@@ -315,11 +316,19 @@ class SchemaReader:
             clock = call.deadline.clock
             began = clock()
             sample = await self._sampler.at(0, FIRST_TRIPLES, call)
-            sampled = clock()
-            await self._client.rows("alive", call, {}, at_most=1)
-            self._known_pace = Pace(sample, max(0.0, 2 * sampled - began - clock()))
+            seconds = clock() - began
+            self._known_pace = Pace(sample, max(0.0, seconds - await self._way(call)))
             self._client.kept.keep(_PACE, self._known_pace.seconds)
         return self._known_pace
+
+    async def _way(self, call: Call) -> float:
+        """Return how many seconds a request takes to an endpoint and back: one that was sent, or one more."""
+        if (way := self._client.seconds_there_and_back) is not None:
+            return way
+        clock = call.deadline.clock
+        began = clock()
+        await self._client.rows("alive", call, {}, at_most=1)
+        return clock() - began
 
     async def _of_slow_endpoint(self, pace: Pace, call: Call) -> Schema:
         """Return the schema in queries none of which takes much time: the whole one of a small graph, else a sample."""
@@ -337,10 +346,16 @@ class SchemaReader:
     async def _counted(self, totals: Scan, began: float, call: Call, *, partly: bool) -> Schema:
         """Return the schema of a graph whose predicates are known; what was loaded since `began` may be missing."""
         async with together() as tasks:
+            # Hubs are looked for beside all of it: nothing else waits for them.
+            finding = tasks.create_task(types_of_hubs(partial(self._hubs, call), self._nodes, call))
+            schema = await self._counted_without_hubs(totals, began, call, partly=partly)
+        return replace(schema, hubs=finding.result())
+
+    async def _counted_without_hubs(self, totals: Scan, began: float, call: Call, *, partly: bool) -> Schema:
+        async with together() as tasks:
             counting = tasks.create_task(self._counter.count(totals, call, partly=partly))
             triples = totals.triples if totals.is_whole else None
             naming = tasks.create_task(self._name_predicates.find(call, triples, totals.counts))
-            finding = tasks.create_task(types_of_hubs(partial(self._hubs, call), self._nodes, call))
         counts = counting.result()
         share, of_blank = (None, "") if self.with_blank is None else await self.with_blank(counts, call)
         reason = counts.reason or totals.reason or of_blank
@@ -361,8 +376,7 @@ class SchemaReader:
         # A graph with blank nodes has some without a type; where there are none, nothing more is asked.
         if share is None and any(map(is_reached_by, types)):
             share = await self._blank_share(call)
-        named = _named(schema, found_names)
-        return replace(named, hubs=finding.result(), blank=blank, blank_share=share)
+        return replace(_named(schema, found_names), blank=blank, blank_share=share)
 
     async def _blank_share(self, call: Call) -> BlankShare | None:
         """Return how many edges have a blank node at an end that is a node; None where that could not be counted."""

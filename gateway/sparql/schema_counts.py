@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Self
 
 from gateway.errors import DeadlinePassed, Fault, GaveUp, quoted
-from gateway.graph.call import Call, Deadline
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.counts import entity_types
 from gateway.graph.values import Iri
@@ -101,6 +101,18 @@ class Counts:
         self.is_part = self.is_part or not scan.is_whole
         self.is_cut = self.is_cut or scan.has_cut_terms
 
+    def with_predicates(self, other: Counts) -> Counts:
+        """Return these with the predicates of others, and why any of them are not all."""
+        return replace(
+            self,
+            predicates=other.predicates,
+            reason=self.reason or other.reason,
+            left_out=self.left_out + other.left_out,
+            is_part=self.is_part or other.is_part,
+            is_cut=self.is_cut or other.is_cut,
+            blank_predicates=other.blank_predicates,
+        )
+
     def sendable(self, found: Mapping[Iri, int]) -> dict[Iri, int]:
         """Return the terms that are sendable, and count the others."""
         sendable = {iri: count for iri, count in found.items() if iris.is_sendable(iri)}
@@ -174,13 +186,17 @@ class TermCounter:
         Raises:
             Fault: Some could not be had, and only all of them are of use.
         """
+        if not partly:
+            types = Counts()
+            async with together() as tasks:
+                tasks.create_task(self._count_types(types, totals, call))
+                await self._count_predicates(counts := Counts(), totals, call)
+            return types.with_predicates(counts)
         counts = Counts()
         try:
             await self._count_types(counts, totals, call)
             await self._count_predicates(counts, totals, call)
         except Fault as fault:
-            if not partly:
-                raise
             counts.reason = fault.wrong
             counts.is_part = counts.is_cut = True
         return counts
@@ -349,16 +365,25 @@ class StartedSamples:
 
     The first one is small. It comes early even from a cold server, so a graph that turns out to be large has an answer
     in time.
+
+    Args:
+        sampler: Reads them.
+        call: Pays for them.
+        first: The first one, if it was read.
     """
 
-    def __init__(self, sampler: Sampler, call: Call) -> None:
+    def __init__(self, sampler: Sampler, call: Call, first: Sample | None = None) -> None:
         self._sampler = sampler
         self._call = call
+        self._first = first
         self._tasks: list[asyncio.Task[Sample]] = []
 
     async def __aenter__(self) -> Self:
-        self._tasks.append(asyncio.create_task(self._sampler.at(0, FIRST_TRIPLES, self._call)))
+        self._tasks.append(asyncio.create_task(self._read_first()))
         return self
+
+    async def _read_first(self) -> Sample:
+        return self._first or await self._sampler.at(0, FIRST_TRIPLES, self._call)
 
     async def __aexit__(self, *_: object) -> None:
         for task in self._tasks:

@@ -1,6 +1,6 @@
 """Which answers a cache stores, and which never."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +12,20 @@ from gateway.graph.call import Call, deadline_passed
 from gateway.graph.counts import EdgeCount, EdgeCounts
 from gateway.graph.values import (
     ALL_EDGES,
+    BlankNode,
     Degree,
     Description,
     Edge,
     EdgeSelection,
     Existence,
     Hits,
+    Iri,
     Mark,
     Neighbourhood,
+    NodeFacts,
     SearchTerms,
 )
+from gateway.terms.literals import Literal
 from tests.cache.fake_store import FakeStore, call, capped
 
 pytestmark = pytest.mark.anyio
@@ -104,6 +108,76 @@ async def test_only_what_is_not_known_is_asked_for(primitive: Primitive) -> None
     assert [keys for _, keys in inner.asked] == [(A, B), (C,)]
     assert list(second) == [C, B, A]
     assert {key: second[key] for key in (A, B)} == first
+
+
+RICHER: dict[str, tuple[Primitive, Primitive]] = {
+    "types after names": (PRIMITIVES["nodes and names"], PRIMITIVES["nodes"]),
+    "types after descriptions in a language": (
+        lambda store, ids: store.nodes(ids, _in_german(), names=True, descriptions=True),
+        lambda store, ids: store.nodes(ids, _in_german(), names=False),
+    ),
+    "properties after contents": (PRIMITIVES["metadata and blank nodes"], PRIMITIVES["metadata"]),
+    "imprecise properties after precise ones": (
+        PRIMITIVES["metadata and blank nodes"],
+        lambda store, ids: store.node_metadata(ids, call(), blank_nodes=False, precise=False),
+    ),
+}
+
+
+def _in_german() -> Call:
+    german = call()
+    german.language = "de"
+    return german
+
+
+@pytest.mark.parametrize("which", RICHER)
+async def test_a_richer_answer_serves_a_question_for_less_and_not_the_other_way(which: str) -> None:
+    richer, poorer = RICHER[which]
+    inner = FakeStore()
+    store = cached(inner)
+    await richer(store, [A])
+    await poorer(store, [A, B])
+    assert [keys for _, keys in inner.asked] == [(A,), (B,)]
+    await richer(store, [B])
+    assert [keys for _, keys in inner.asked] == [(A,), (B,), (B,)]
+
+
+@pytest.mark.parametrize("which", RICHER)
+async def test_a_richer_answer_that_is_not_whole_serves_no_other_question(which: str) -> None:
+    richer, poorer = RICHER[which]
+    inner = FakeStore()
+    inner.marks = {A: Mark(EndpointFault("Down."))}
+    store = cached(inner)
+    await richer(store, [A])
+    inner.marks = {}
+    assert (await poorer(store, [A]))[A].mark.whole
+    assert len(inner.fetches) == 2
+
+
+async def test_what_a_richer_answer_says_beyond_a_question_is_not_in_the_answer() -> None:
+    class Named(FakeStore):
+        async def nodes(self, ids: Sequence[Iri], call: Call, **_: bool) -> Mapping[Iri, NodeFacts]:
+            await self._ask(("nodes",), ids, call)
+            return dict.fromkeys(ids, NodeFacts(("urn:T",), "a name", description="text", is_deprecated=True))
+
+    inner = Named()
+    store = cached(inner)
+    await store.nodes([A], call(), names=True, descriptions=True)
+    assert await store.nodes([A], call(), names=False) == {A: NodeFacts(("urn:T",))}
+    assert len(inner.fetches) == 1
+
+
+async def test_a_description_in_which_blank_nodes_speak_serves_no_question_without_them() -> None:
+    class WithBlank(FakeStore):
+        async def node_metadata(self, ids: Sequence[Iri], call: Call, **_: bool) -> Mapping[Iri, Description]:
+            await self._ask(("node_metadata",), ids, call)
+            return dict.fromkeys(ids, Description({P: (BlankNode({P: (Literal("1"),)}),)}))
+
+    inner = WithBlank()
+    store = cached(inner)
+    await PRIMITIVES["metadata and blank nodes"](store, [A])
+    await PRIMITIVES["metadata"](store, [A])
+    assert len(inner.fetches) == 2
 
 
 async def test_another_primitive_and_other_parameters_are_another_question() -> None:
