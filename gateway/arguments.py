@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, TypeVar
 
@@ -19,7 +19,7 @@ from gateway.errors import InputError, quoted
 from gateway.graph.values import Iri
 from gateway.terms.iri import MAX_IRI
 from gateway.terms.prefixes import PrefixMap
-from gateway.terms.spelling import nearest
+from gateway.terms.spelling import did_you_mean, nearest
 
 MAX_HOPS = 5
 MAX_SEEDS = 50
@@ -550,4 +550,12 @@ def _unknown_name(model: type[Arguments], name: str, known: Sequence[str]) -> In
     return InputError(
         f"{model.tool} has no argument {quoted(name)}.{hint}",
         valid=f"Its {'arguments are' if len(known) > 1 else 'only argument is'} {', '.join(known)}.",
+    )
+
+
+def no_such_tool(name: str, known: Iterable[str]) -> InputError:
+    """Return the error of a name that none of some tools has."""
+    tools = list(known)
+    return InputError(
+        f"There is no tool {quoted(name)}.{did_you_mean(name, tools)}", valid=f"Tools: {', '.join(tools)}."
     )

@@ -41,6 +41,7 @@ from gateway.settings.files import FileSettings
 from gateway.settings.hidden import Policy
 from gateway.settings.paths import path_text
 from gateway.settings.urls import is_database_url
+from gateway.terms.spelling import did_you_mean
 
 STDIN = "-"
 """Stands for standard input; a suffix behind it says its format, as in `-.ttl`."""
@@ -112,11 +113,21 @@ def opened(path: Path) -> BinaryIO:
             return os.fdopen(os.dup(sys.__stdin__.fileno()), "rb") if sys.__stdin__ is not None else path.open("rb")
         return storage.opened(path)
     except OSError as error:
-        is_special = error.errno in {errno.EINVAL, errno.ENXIO, errno.ETIMEDOUT}
-        raise ConfigurationError(
-            f"{path}: {error.strerror or error}.",
-            next_step="Give -, and lead into standard input what shall be read." if is_special else "",
-        ) from error
+        step = ""
+        if error.errno in {errno.EINVAL, errno.ENXIO, errno.ETIMEDOUT}:
+            step = "Give -, and lead into standard input what shall be read."
+        elif isinstance(error, FileNotFoundError):
+            step = _where_to_look(path)
+        raise ConfigurationError(f"{path}: {error.strerror or error}.", next_step=step) from error
+
+
+def _where_to_look(path: Path) -> str:
+    """Return what to do about a file that is not there: one of a similar name, or where its path begins."""
+    try:
+        near = did_you_mean(path.name, (one.name for one in path.parent.iterdir())).strip()
+    except OSError:
+        near = ""
+    return near or ("Give the path of a file." if path.is_absolute() else f"The path begins in {Path.cwd()}.")
 
 
 def refuse_stdin(paths: Sequence[Path]) -> None:

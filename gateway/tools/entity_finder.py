@@ -242,10 +242,12 @@ class EntityFinder:
                 uncounted = [iri for iri in nodes if iri not in degrees]
                 degrees |= await self._store.degrees(uncounted, MOST_EDGES, call) if uncounted else {}
         for found in founds:
-            # A term that is not to be used any more is found, and is no better hit than one that is.
             left = [one for one in found.shown if one.hit.iri not in gone]
             found.gone = len(found.shown) - len(left)
-            found.shown = sorted(left, key=lambda one: facts[one.hit.iri].is_deprecated)
+            # A term that is not to be used any more is no better hit than one that is. A list by type has one order
+            # over all its pages.
+            by_name = bool(found.question.terms.text)
+            found.shown = sorted(left, key=lambda one: by_name and facts[one.hit.iri].is_deprecated)
         return EntityFacts(facts, silent, {iri: degree for iri, degree in degrees.items() if degree.mark.whole})
 
     async def _requested_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:

@@ -33,8 +33,9 @@ from gateway.arguments import (
     TraversalOptions,
     WholeBfsQuery,
     WholeIntersectSubgraphs,
+    no_such_tool,
 )
-from gateway.errors import InputError, quoted
+from gateway.errors import InputError
 from gateway.export.subgraph import Subgraph
 from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
@@ -315,7 +316,7 @@ class Gateway:
             others: The other graphs in which descriptions look for entities; by default those of `set_others`.
         """
         if tool not in self._tools:
-            raise InputError(f"There is no tool {quoted(tool)}.")
+            raise no_such_tool(tool, self._tools)
         accepted = self._profile.server.explain if explain is None else explain
         chosen = self._tools[tool]
         is_compact = shape == COMPACT.name
@@ -377,24 +378,25 @@ class Gateway:
         node_types: Sequence[str] | None = None,
         **options: Unpack[SearchOptions],
     ) -> AsyncIterator[SearchResult]:
-        """Yield all pages of a list: entities of some types, rows or groups; of a search by name there is one.
+        """Yield all pages of a list: what a name finds, entities of some types, rows or groups.
 
         Args:
-            query: The name; empty for all entities of `node_types`.
+            query: The name, of which all that fit are yielded; empty for all entities of `node_types`.
             node_types: Only entities of these types.
-            **options: As in `search_entities`; `limit` is that of a page, by default the highest.
+            **options: As in `search_entities`; `limit` is that of a page, by default the highest. Several `queries` are
+                answered on one page.
 
         Raises:
             InputError: An argument is wrong.
             Fault: A page could not be read, or the graph changed meanwhile.
         """
         given = {"query": query, "node_types": node_types, **options}
-        is_list = not (query or options.get("queries"))
 
         async def ask(place: Mapping[str, Any]) -> SearchResult:
             return await self._answerer.answer(self._search_entities, {**given, **place})
 
-        most = options.get("limit") or (MAX_HITS if is_list else None)
+        # The answer to several queries is one page.
+        most = options.get("limit") or (None if options.get("queries") else MAX_HITS)
         async for page in pages_of_rows(ask, most, None, self._prefixes.expand, options.get("offset") or 0):
             yield page
 

@@ -44,6 +44,7 @@ async def pages_of_rows(
     """
     found: int | None = None
     last: str | None = None
+    before: AnyPage | None = None
     place: dict[str, Any] = {"offset": offset} if offset else {}
     is_unproven = False
     while True:
@@ -55,8 +56,9 @@ async def pages_of_rows(
         if has_changed or (page.complete and found not in {None, count}):
             raise _changed()
         if last is not None:
-            if _first(page, expand) == last:
-                page = _without_first(page)
+            place_of_last = _repeated(page, before, last, expand)
+            if place_of_last is not None:
+                page = _without(page, place_of_last)
                 if not _length(page) and page.next_offset is not None:
                     # The size of an answer has room for one row.
                     last, is_unproven = None, True
@@ -75,7 +77,7 @@ async def pages_of_rows(
         is_unproven = False
         place = {"offset": page.next_offset}
         if isinstance(page, SearchResult):
-            last = _last(page, expand)
+            last, before = _last(page, expand), page
         else:
             place["snapshot"] = page.snapshot
 
@@ -111,9 +113,25 @@ def _length(page: RowPage) -> int:
     return 1 if page.computed is not None else len(_listed(page)[1])
 
 
-def _without_first(page: AnyPage) -> AnyPage:
+def _without(page: AnyPage, place: int) -> AnyPage:
     name, rows = _listed(page)
-    return _copy(page, {name: rows[1:]})
+    return _copy(page, {name: [*rows[:place], *rows[place + 1 :]]})
+
+
+def _repeated(page: RowPage, before: RowPage | None, last: str, expand: Callable[[str], str]) -> int | None:
+    """Return the place of the row with which the page before ended; None where the page has none.
+
+    Of entities found by name, those that are not to be used any more are last on each page, so any may be that row.
+    """
+    if before is not None and _is_by_name(page):
+        known = {_written(row, expand) for row in _listed(before)[1]}
+        places = [place for place, row in enumerate(_listed(page)[1]) if _written(row, expand) in known]
+        return places[0] if len(places) == 1 else None
+    return 0 if _first(page, expand) == last else None
+
+
+def _is_by_name(page: RowPage) -> bool:
+    return isinstance(page, SearchResult) and page.rows is None and any(hit.match != "type" for hit in page.result)
 
 
 def _first(page: RowPage, expand: Callable[[str], str]) -> str | None:

@@ -250,6 +250,8 @@ class EntitySearcher:
         listed = written[:count]
         all_compared, all_names = self._all_compared(found), self._all_compared(found, local_names=False)
         is_list, end = not question.terms.text, arguments.offset + len(listed)
+        # Those that the graph has no more took a place too.
+        end += found.gone if len(listed) == len(written) else 0
         absent = _unknown(question, hits) if all_compared and hits.absent else ""
         if not arguments.queries:
             absent = _joined(absent, *self._steps(result, listed))
@@ -266,7 +268,7 @@ class EntitySearcher:
             exhaustive=hits.exhaustive and self._profile.endpoint.trusted,
             warnings=[*types.warnings, *question.warnings, *hits.warnings],
             coined=self._prefixes.coined_in_answer,
-            next_offset=end if is_list and end < len(fitting) else None,
+            next_offset=end if not arguments.queries and end < len(fitting) else None,
             query=question.terms.text,
         )
 

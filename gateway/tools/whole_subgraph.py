@@ -11,6 +11,7 @@ from gateway.answers.models import BfsResult, IntersectionResult, Node
 from gateway.answers.page import SubgraphPage
 from gateway.answers.reference import REFERENCE, rows_and_nodes
 from gateway.answers.shape import Shape
+from gateway.arguments import BfsQuery, IntersectSubgraphs, no_such_tool
 from gateway.errors import EndpointFault, InputError, counted
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode
 from gateway.graph.call import Progress
@@ -56,6 +57,16 @@ def only_rows(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**arguments, "edges": False}
 
 
+def _check_tool(tool: str) -> None:
+    """Refuse what is no traversal.
+
+    Raises:
+        InputError: It is none.
+    """
+    if tool not in (traversals := (BfsQuery.tool, IntersectSubgraphs.tool)):
+        raise no_such_tool(tool, traversals)
+
+
 def _check_arguments(arguments: Mapping[str, Any]) -> None:
     """Refuse arguments that are about pages.
 
@@ -87,6 +98,7 @@ class WholeSubgraphs:
             InputError: An argument is wrong, or is about pages.
             Fault: The graph could not be queried, or changed meanwhile.
         """
+        _check_tool(tool)
         # A node on one page is an end of edges on others.
         with self._prefixes.one_answer():
             if not asks_for_rows(arguments):
@@ -107,6 +119,7 @@ class WholeSubgraphs:
             InputError: An argument is wrong, or is about pages.
             Fault: A page could not be read, or the graph changed meanwhile.
         """
+        _check_tool(tool)
         _check_arguments(arguments)
         place: Mapping[str, Any] = {}
         while True:
@@ -248,6 +261,9 @@ def notes_of(page: Traversed) -> Iterator[str]:
         yield f"Long quotes left out of the evidence: {sum(page.omitted_texts.values()):,}"
     if page.values_complete is False:
         yield VALUES_INCOMPLETE
+    if page.other_languages:
+        counts = ", ".join(f"{count:,} {language}" for language, count in page.other_languages.items())
+        yield f"Texts left out because others say the same in a better language: {counts}"
     if page.seeds_left_out:
         yield f"Seeds that would be in the rows too: {page.seeds_left_out:,}"
     if page.blank_node_edges:

@@ -599,8 +599,9 @@ async def all_pages(gateway: Gateway, tool: str, arguments: Mapping[str, Any]) -
         pages.append(json.dumps(read, indent=1, sort_keys=True))
         if "next_offset" not in answer:
             return pages
-        place = {"offset": answer["next_offset"], "edge_offset": answer.get("next_edge", 0)}
-        place["snapshot"] = answer["snapshot"]
+        place = {"offset": answer["next_offset"]}
+        if tool != "search_entities":
+            place |= {"edge_offset": answer.get("next_edge", 0), "snapshot": answer["snapshot"]}
 
 
 @pytest.mark.slow

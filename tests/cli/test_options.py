@@ -503,7 +503,9 @@ def test_errors_of_a_project_file_say_how_to_do_without_it(project: Path, run: R
 
 def test_help_and_errors_say_where_a_value_is_from(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(project, 'graph = "none.ttl"')
-    assert run("schema").err.endswith(f"No such file or directory. --graph is from {path}.\n")
+    said = run("schema").err
+    assert "none.ttl: No such file or directory." in said
+    assert said.endswith(f" --graph is from {path}.\n")
     assert f"--graph {project / 'none.ttl'} (from {path})" in run("schema", "--help").out
     monkeypatch.setenv("BFSQL_GRAPH", "other.ttl")
     assert run("schema").err.endswith("--graph is from $BFSQL_GRAPH.\n")

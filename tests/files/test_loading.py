@@ -383,6 +383,14 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "missing.rdf.gz")
 
 
+def test_a_file_that_is_not_there_is_said_with_one_of_a_similar_name_or_where_its_path_begins(tmp_path: Path) -> None:
+    (tmp_path / "medical.ttl").touch()
+    assert "Did you mean 'medical.ttl'?" in refusal(tmp_path / "medcal.ttl")
+    with pytest.raises(ConfigurationError) as caught:
+        load_files([Path("missing-here.zzz")])
+    assert caught.value.next_step == f"The path begins in {Path.cwd()}."
+
+
 def test_a_directory_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "folder.ttl"
     path.mkdir()

@@ -200,6 +200,16 @@ def test_pages_come_one_by_one_and_may_be_left() -> None:
             next(pages)
 
 
+def test_a_tool_that_does_not_exist_is_an_error_with_the_nearest_one() -> None:
+    with open_gateway() as graph:
+        with pytest.raises(InputError, match="Did you mean 'search_entities'"):
+            graph.call("search_entites", {"query": "x"})
+        with pytest.raises(InputError, match=r"Did you mean 'bfs_query'\?.*intersect_subgraphs"):
+            graph.subgraph("bfs_quer", {})
+        with pytest.raises(InputError, match="Tools: bfs_query, intersect_subgraphs"):
+            next(graph.pages("describe_schema", {}))
+
+
 class _Bar:
     """A progress bar with what tqdm's have."""
 

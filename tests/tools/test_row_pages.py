@@ -13,6 +13,7 @@ from gateway.api import open_gateway
 from gateway.errors import EndpointFault
 from gateway.tools.gateway import Gateway
 from gateway.tools.row_pages import NOT_PROVEN, pages_of_rows
+from tests.tools.conftest import Open
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -94,6 +95,22 @@ async def test_pages_of_a_graph_that_stays_have_each_row_once(asked: dict[str, A
     assert [name_id for page in later for name_id in ids(page)] == expected[15:]
     assert all(page.complete for page in pages)
     assert len(pages[0].rows or pages[0].result) == (limit or 100)
+
+
+@pytest.mark.parametrize("limit", [None, 1, 38])
+async def test_pages_of_a_name_and_of_a_type_have_each_entity_once_whether_deprecated_or_not(
+    over_file: Open, limit: int | None
+) -> None:
+    lines = [f"x:n{n} a x:T ; rdfs:label 'thing {n}'{'; owl:deprecated true' * (n % 30 == 7)} ." for n in range(230)]
+    async with over_file("\n".join(lines)) as gateway:
+        named = [page async for page in gateway.search_pages("thing", limit=limit)]
+        typed = [page async for page in gateway.search_pages(node_types=["x:T"], limit=limit)]
+        several = [page async for page in gateway.search_pages(queries=["thing", "230"])]
+    for pages in (named, typed):
+        listed = [name_id for page in pages for name_id in ids(page)]
+        assert sorted(listed) == sorted(f"x:n{number}" for number in range(230))
+        assert [len(page.result) for page in pages[:-1]] == [limit or 99 + (page is pages[0]) for page in pages[:-1]]
+    assert len(several) == 1
 
 
 SEARCH = {"complete": True, "result": [], "columns": ["e:v"], "found": 3}
