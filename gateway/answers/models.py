@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gateway.expand_compact import expand
 from gateway.export.shown import html_of, line_of
 from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
@@ -44,7 +45,7 @@ class Result(Answer):
         return html_of(self.as_json())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class CompactAnswer:
     """An answer of any tool in the compact shape (docs/contract.md, "The two shapes of an answer").
 
@@ -59,6 +60,13 @@ class CompactAnswer:
     def as_json(self) -> dict[str, Any]:
         """Return the answer as it is sent."""
         return self.written if self.explain is None else {**self.written, "explain": self.explain.as_json()}
+
+    def __repr__(self) -> str:
+        return line_of(type(self).__name__, expand(self.written))
+
+    def _repr_html_(self) -> str:
+        """Return it as a notebook shows it: what it means, not how it is written."""
+        return html_of(expand(self.written))
 
 
 class SentQuery(Answer):

@@ -65,7 +65,7 @@ class Presenter:
         self._crosser = Crosser(store, profile, prefixes)
         self._beyond = BeyondReader(store, prefixes, self._labeller, self._metadata_builder)
         self._filter = TopologyFilter(store, profile, prefixes, self._labeller)
-        self._rows = RowWriter(store, prefixes)
+        self._rows = RowWriter(store, profile.size, prefixes)
 
     async def present(self, question: Question, topology: Topology) -> SubgraphPage:
         """Return the page of a traversal that its arguments ask for.

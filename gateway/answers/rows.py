@@ -33,15 +33,10 @@ from gateway.members.ordering import in_one_language, value_key
 from gateway.members.reading import Column, MemberQuestion, MemberReader, NodeNames, Places, Show
 from gateway.schema.types import TypeChooser
 from gateway.schema.view import LONGEST_LABEL
+from gateway.settings.limits import SizeSettings
 from gateway.terms.literals import JsonScalar, Literal
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap
-
-_LONGEST_TEXT = 300
-"""Characters of a text in a cell."""
-
-_MOST_VALUES = 10
-"""Values in a cell."""
 
 MOST_GROUPS = 100
 """Groups on a page unless the caller says how many."""
@@ -85,8 +80,9 @@ def fit_groups(header: MemberHeader, found: Grouped, offset: int, is_too_large: 
 class RowWriter:
     """Writes nodes of one graph as rows."""
 
-    def __init__(self, store: GraphStore, prefixes: PrefixMap) -> None:
+    def __init__(self, store: GraphStore, size: SizeSettings, prefixes: PrefixMap) -> None:
         self._reader = MemberReader(store)
+        self._size = size
         self._prefixes = prefixes
 
     async def add_to(
@@ -121,7 +117,7 @@ class RowWriter:
             header.are_values_complete = False
 
     def _cells(self, names: NodeNames, question: MemberQuestion) -> _Cells:
-        return _Cells(self._prefixes, names.found, question.show, question.languages)
+        return _Cells(self._size, self._prefixes, names.found, question.show, question.languages)
 
     async def add_groups(
         self, header: MemberHeader, found: Grouped, question: MemberQuestion, offset: int, limit: int, call: Call
@@ -155,7 +151,15 @@ class _Cells:
         other_languages: How many texts are not shown because others say the same, by language.
     """
 
-    def __init__(self, prefixes: PrefixMap, names: Mapping[Iri, str], show: Show, languages: Sequence[str]) -> None:
+    def __init__(
+        self,
+        size: SizeSettings,
+        prefixes: PrefixMap,
+        names: Mapping[Iri, str],
+        show: Show,
+        languages: Sequence[str],
+    ) -> None:
+        self._size = size
         self._prefixes = prefixes
         self._names = names
         self._show = show
@@ -183,9 +187,9 @@ class _Cells:
             others = {end for end in ends.ends if isinstance(end, Literal) and end.value not in written}
             self.other_languages.update(end.language for end in others)
         shown.sort(key=lambda end: (places.get(end, inf), *self._place(end)))
-        values = [self._value(end) for end in shown[:_MOST_VALUES]]
+        values = [self._value(end) for end in shown[: self._size.cell_values]]
         values += [_BLANK] * (ends.blank > 0)
-        self.left_out += max(0, len(shown) - _MOST_VALUES)
+        self.left_out += max(0, len(shown) - self._size.cell_values)
         return values[0] if len(values) == 1 else values or None
 
     def of_group(self, end: End | None) -> JsonScalar | None:
@@ -200,7 +204,7 @@ class _Cells:
         value = end.json
         if not isinstance(value, str):
             return value
-        shortener = Shortener(_LONGEST_TEXT, 1)
+        shortener = Shortener(self._size.cell_characters, 1)
         text = shortener(value)
         self.left_out += shortener.shortened
         return text

@@ -49,8 +49,19 @@ def _size(answer: Json) -> str:
         return f"{counted(answer['node_count'], 'node')}, {counted(answer['edge_count'], 'edge')}"
     if "id" in answer:
         return f"{cut(str(answer['id']), _ID_CHARACTERS)} ({cut(str(answer['entity_type']), _ID_CHARACTERS)})"
-    totals = {name: answer.get(f"{name}_total", len(answer[name])) for name in _COUNTED if answer.get(name)}
-    return ", ".join(counted(total, _COUNTED[name]) for name, total in totals.items()) or "nothing found"
+    sizes = [_listed(name, word, answer) for name, word in _COUNTED.items() if answer.get(name)]
+    return ", ".join(sizes) or "nothing found"
+
+
+def _listed(name: str, word: str, answer: Json) -> str:
+    """Return how many of one kind an answer lists, of how many where these are more."""
+    listed = len(answer[name])
+    total = answer.get(_TOTALS.get(name, f"{name}_total")) or listed
+    return f"{listed:,} of {counted(total, word)}" if total > listed else counted(listed, word)
+
+
+_TOTALS = {"result": "found", "rows": "found", "groups": "group_count"}
+"""Where the number of all stands, of which an answer lists some."""
 
 
 def _state(answer: Json) -> Iterator[str]:
@@ -64,6 +75,20 @@ def _state(answer: Json) -> Iterator[str]:
         yield f"{counted(len(answer['remaining_ids']), 'entity')} did not fit"
     if answer.get("not_found"):
         yield f"{len(answer['not_found']):,} not found"
+    if answer.get("missing_seeds"):
+        yield f"{counted(len(answer['missing_seeds']), 'seed')} not found"
+    if "k" in answer and answer["complete"] and not answer["node_count"]:
+        yield f"nothing is within {counted(answer['k'], 'hop')} of every seed, try a larger k"
+    for step, count in answer.get("degraded", {}).items():
+        yield f"{count:,} {_STEPS.get(step, step.replace('_', ' '))}"
+    if answer.get("values_complete") is False:
+        yield "some values cut or missing"
+    if languages := answer.get("other_languages"):
+        yield f"{counted(sum(languages.values()), 'text')} in other languages not shown"
+
+
+_STEPS = {"nodes_as_stubs": "nodes without metadata", "edges_bare": "edges without evidence"}
+"""What was left out to save room, where its name says little."""
 
 
 def html_of(answer: Json) -> str:
@@ -98,15 +123,22 @@ def _reasons(answer: Json) -> Iterator[str]:
             yield f"{words}: {', '.join(map(str, ids[:_MOST_ROWS]))}"
     if searched := answer.get("searched"):
         yield f"Searched: {searched['how']}"
-    for step, count in answer.get("degraded", {}).items():
-        yield f"To save room: {count:,} {step.replace('_', ' ')}"
     if answer.get("values_complete") is False:
-        yield "Some values are shortened, left out, or could not be read."
+        yield (
+            "Some values are shortened, left out, or could not be read. Cells have as many values and characters as "
+            "`size.cell_values` and `size.cell_characters` of the profile say."
+        )
+    if languages := answer.get("other_languages"):
+        yield f"Texts that are not shown because others say the same: {_counts(languages)}"
     if "edges_failed" in answer:
         yield f"Not all edges were counted: {answer['edges_failed']}"
     yield from answer.get("warnings", ())
     if "next_steps" in answer and not answer.get("result", True):
         yield answer["next_steps"]
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
 _LISTS_OF_IDS = {
@@ -120,11 +152,11 @@ _LISTS_OF_IDS = {
 def _picture(answer: Json) -> str:
     """Return the nodes and edges of an answer as a picture, or why there is none."""
     if answer.get("nodes") and "groups" not in answer:
-        nodes = {node["id"]: (_name(node), node["entity_type"]) for node in answer["nodes"]}
+        nodes = {node["id"]: (_name(node), node.get("entity_type", "")) for node in answer["nodes"]}
         arrows = [Arrow(edge["subject"], edge["predicate"], edge["object"]) for edge in answer.get("edges", ())]
-        first = [seed for seed in answer["seeds"] if seed in nodes]
+        first = [seed for seed in answer.get("seeds", ()) if seed in nodes]
     elif answer.get("edges") and "id" in answer:
-        nodes = {answer["id"]: (_name(answer), answer["entity_type"])}
+        nodes = {answer["id"]: (_name(answer), answer.get("entity_type", ""))}
         first = [answer["id"]]
         arrows = list(_followable(answer["id"], answer["edges"]))
         nodes |= {end: (end, "") for arrow in arrows for end in (arrow.subject, arrow.object) if end not in nodes}
@@ -174,14 +206,16 @@ def _tables(answer: Json) -> Iterator[_Table]:
     else:
         yield "Found", _HIT, _hits(answer["result"])
         for one in answer.get("queries", ()):
-            yield f"Query: {one['query']}", _HIT, _hits(one["result"])
+            yield f"Query: {one['query']} ({_size(one)})", _HIT, _hits(one["result"])
         yield "Guesses", _HIT, _hits(answer.get("guesses", ()))
 
 
 def _subgraph_tables(answer: Json) -> Iterator[_Table]:
     if "rows" not in answer:
         yield "Nodes", _NODE, _node_rows(answer["nodes"])
-    edges = [[edge["subject"], edge["predicate"], edge["object"], edge.get("metadata")] for edge in answer["edges"]]
+    edges = [
+        [edge["subject"], edge["predicate"], edge["object"], edge.get("metadata")] for edge in answer.get("edges", ())
+    ]
     yield "Edges", ("subject", "predicate", "object", "metadata"), edges
 
 
@@ -192,7 +226,7 @@ def _entity_tables(answer: Json) -> Iterator[_Table]:
 
 
 def _node_rows(nodes: Sequence[Json]) -> list[list[Any]]:
-    return [[node["id"], node["entity_type"], _name(node), node.get("metadata")] for node in nodes]
+    return [[node["id"], node.get("entity_type", ""), _name(node), node.get("metadata")] for node in nodes]
 
 
 def _schema_tables(answer: Json) -> Iterator[_Table]:

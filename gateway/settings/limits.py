@@ -70,6 +70,12 @@ class SizeSettings(Section):
         default=60,
         description="A longer text on an edge, in characters, is left out as a quote and counted in `omitted_texts`.",
     )
+    cell_characters: Annotated[int, Field(ge=1)] = Field(
+        default=300, description="Characters of a text in a cell of `rows`; a longer one is cut, and counted."
+    )
+    cell_values: Annotated[int, Field(ge=1)] = Field(
+        default=10, description="Values in a cell of `rows`; further ones are left out, and counted."
+    )
     coined_prefixes: bool = Field(
         default=True,
         description="Whether a namespace without a prefix has its well-known one, or else one that the gateway "

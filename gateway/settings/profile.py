@@ -345,7 +345,8 @@ _UNLIMITED = 1 << 40
 def with_unlimited_size(profile: Profile) -> Profile:
     """Return a profile whose answers are of any size, for programs that read all of a subgraph."""
     most = _UNLIMITED
-    return _changed(profile, "size", max_tokens=most, ceiling_tokens=most, evidence_text_characters=most)
+    sizes = ("max_tokens", "ceiling_tokens", "evidence_text_characters", "cell_characters", "cell_values")
+    return _changed(profile, "size", **dict.fromkeys(sizes, most))
 
 
 def _changed(profile: Profile, section: str, **settings: object) -> Profile:

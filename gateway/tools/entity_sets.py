@@ -70,7 +70,7 @@ class EntitySets:
         self._profile = profile
         self._prefixes = prefixes
         self._reader = MemberReader(store)
-        self._rows = RowWriter(store, prefixes)
+        self._rows = RowWriter(store, profile.size, prefixes)
 
     async def of_types(self, types: Collection[str], asked: MemberQuestion, limit: int, call: Call) -> EntitySet:
         """Return the entities of some types that fulfil conditions.

@@ -150,7 +150,7 @@ def test_each_kind_of_answer_is_one_line_with_its_size_and_whether_it_is_complet
             repr(graph.search_entities("zzyzx")),
             repr(graph.search_entities(node_types=["Drug"], values=["name"])),
             str(graph.bfs_query(["drug:warfarin"], 1)),
-            repr(graph.bfs_query(["drug:warfarin"], 2, max_tokens=600, limit=10)),
+            repr(graph.bfs_query(["drug:warfarin"], 2, limit=10, topology_only=True)),
             repr(graph.describe_entity("drug:warfarin")),
             repr(graph.describe_entities(["drug:warfarin", "drug:nobody"])),
             repr(graph.bfs_subgraph(["drug:warfarin"], 1)),
@@ -159,7 +159,7 @@ def test_each_kind_of_answer_is_one_line_with_its_size_and_whether_it_is_complet
         "<SchemaResult: 11 types, 20 predicates; complete>",
         "<SearchResult: 1 entity; complete>",
         "<SearchResult: nothing found; complete>",
-        "<SearchResult: 10 rows; complete; more on the next page>",
+        "<SearchResult: 10 of 16 rows; complete; more on the next page>",
         "<BfsResult: 16 nodes, 15 edges; complete>",
         "<BfsResult: 34 nodes, 59 edges; complete; page 1-10 of 34>",
         "<Entity: drug:warfarin (m:Drug); complete>",
@@ -177,6 +177,54 @@ def test_a_traversal_is_a_picture_and_tables_of_all_its_nodes_and_edges() -> Non
     assert reader.elements.count("text") == len(answer.nodes) + len(answer.edges)
     assert reader.elements.count("tr") == 2 + len(answer.nodes) + len(answer.edges)
     assert {node.id for node in answer.nodes} <= set(reader.texts)
+
+
+LANGUAGES = """@prefix x: <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:a a x:T ; rdfs:label "avenue"@en, "Allee"@de ; x:of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ; x:text "%s" .
+x:b a x:T ; rdfs:label "road"@en ; x:of 1 ; x:near x:a ."""
+
+
+def test_what_is_not_shown_of_values_is_said_on_the_line_and_in_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(LANGUAGES % ("a" * 400), encoding="utf-8")
+    with open_gateway(path) as graph:
+        names = graph.search_entities(node_types=["x:T"], values=["rdfs:label"])
+        cut = graph.search_entities(node_types=["x:T"], values=["x:of", "x:text"])
+        whole = graph.bfs_subgraph(["x:b"], 1, values=["x:of", "x:text"])
+        around = graph.bfs_subgraph(["x:a"], 1)
+    assert repr(names) == "<SearchResult: 2 rows; complete; 1 text in other languages not shown>"
+    assert "others say the same: 1 de" in "".join(read(shown(names)).texts)
+    assert repr(cut) == "<SearchResult: 2 rows; complete; some values cut or missing>"
+    assert "size.cell_values" in "".join(read(shown(cut)).texts)
+    assert whole.nodes[-1].values == {"x:of": list(range(1, 12)), "x:text": "a" * 400}
+    assert "Texts left out because others say the same in a better language: 1 de" in around.notes
+
+
+def test_what_is_listed_in_part_says_of_how_many() -> None:
+    with open_gateway() as graph:
+        found = graph.search_entities("a", limit=3)
+        seen = graph.bfs_query(["drug:warfarin", "drug:nobody"], 2, max_tokens=600)
+        nothing = graph.intersect_subgraphs(["drug:warfarin", "paper:P9"], 1)
+    assert repr(found) == f"<SearchResult: 3 of {found.found} entities; complete; more on the next page>"
+    assert "1 seed not found" in repr(seen)
+    assert "nodes without metadata" in repr(seen)
+    assert "try a larger k" in repr(nothing) + "".join(read(shown(nothing)).texts)
+
+
+def test_an_answer_in_the_compact_shape_is_shown_as_what_it_means() -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("describe_schema", {}),
+        ("search_entities", {"queries": ["war", "asp"]}),
+        ("bfs_query", {"seeds": ["drug:warfarin"], "max_hops": 1}),
+        ("intersect_subgraphs", {"seeds": ["drug:warfarin", "drug:aspirin"], "k": 1}),
+        ("describe_entity", {"id": "drug:warfarin"}),
+        ("describe_entities", {"ids": ["drug:warfarin", "drug:nobody"]}),
+    ]
+    with open_gateway() as graph:
+        for tool, arguments in calls:
+            compact, usual = graph.call(tool, arguments, shape="compact"), graph.call(tool, arguments)
+            assert repr(compact).partition(":")[2] == repr(usual).partition(":")[2]
+            assert read(shown(compact)).elements.count("table") == read(shown(usual)).elements.count("table")
 
 
 def test_what_is_not_complete_says_why() -> None:
