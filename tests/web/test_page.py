@@ -38,7 +38,7 @@ def test_a_session_of_search_expansion_steering_intersection_and_undo(chromium: 
         expect(page.get_by_test_id("record-name")).to_have_text("metformin")
         expect(shown).to_contain_text("12 nodes and 11 edges")
         expect(call).to_have_text('bfs_query {"seeds":["drug:metformin"],"max_hops":1,"limit":300}')
-        page.get_by_role("button", name="Show outgoing m:TREATS").click()
+        page.get_by_role("button", name="Show outgoing treats").click()
         expect(call).to_contain_text('"only_predicates":["m:TREATS"],"direction":"outgoing"')
         page.get_by_text("List of the").click()
         page.get_by_role("button", name="type 2 diabetes", exact=True).click()
@@ -50,7 +50,7 @@ def test_a_session_of_search_expansion_steering_intersection_and_undo(chromium: 
         for _ in range(2):
             page.get_by_role("button", name="Undo").click()
         expect(shown).to_contain_text("12 nodes and 11 edges")
-        page.get_by_role("checkbox", name="m:SideEffect").uncheck()
+        page.get_by_role("checkbox", name="Side effect").uncheck()
         expect(page.get_by_role("button", name="nausea")).to_have_count(0)
         page.get_by_label("Call for a").select_option("command line")
         expect(call).to_have_text("bfsql-gateway bfs drug:metformin --hops 1 --limit 300")
@@ -90,7 +90,7 @@ def test_a_hub_is_not_expanded_unasked(chromium: Browser, hostile: str) -> None:
         search(page, "hub")
         expect(page.get_by_test_id("note")).to_contain_text("401 edges")
         expect(page.get_by_test_id("shown")).to_contain_text("1 nodes and 0 edges")
-        page.get_by_role("button", name="rare").click()
+        page.get_by_role("button", name="Show outgoing rare").click()
         expect(page.get_by_test_id("shown")).to_contain_text("2 nodes and 1 edges")
         assert watched.errors == []
 
@@ -247,7 +247,7 @@ def test_an_answer_in_rows_is_drawn_with_a_table_of_its_values(chromium: Browser
         app = app_in(page)
         expect(app.get_by_test_id("shown")).to_contain_text("12 nodes and 11 edges")
         expect(app.get_by_test_id("rows").locator("tr")).to_have_count(12)
-        expect(app.get_by_test_id("rows").locator("tr").first).to_have_text("Nodem:totalMentions")
+        expect(app.get_by_test_id("rows").locator("tr").first).to_have_text("Nodetotal mentions")
         assert errors == []
 
 
@@ -262,7 +262,7 @@ def test_an_answer_is_drawn_and_a_click_calls_a_tool_through_the_host(
         app.get_by_role("button", name="insulin", exact=True).click()
         expect(app.get_by_test_id("record-name")).to_have_text("insulin")
         expect(page.locator("body")).to_have_attribute("data-calls", "describe_entity")
-        app.get_by_role("button", name="Show outgoing m:TREATS").click()
+        app.get_by_role("button", name="Show outgoing treats").click()
         expect(app.get_by_test_id("shown")).not_to_contain_text("12 nodes")
         expect(page.locator("body")).to_have_attribute("data-calls", "describe_entity bfs_query")
         assert errors == []
@@ -366,7 +366,7 @@ def test_a_drug_of_medlit_is_read_with_the_papers_that_say_what_it_treats(chromi
         expect(page.get_by_test_id("record-name")).to_have_text("desmopressin")
         expect(shown).to_contain_text("6 nodes and 6 edges")
         expect(page.locator(".evidence")).to_contain_text("confidence")
-        expect(page.locator(".evidence")).to_contain_text("source_documents")
+        expect(page.locator(".evidence")).to_contain_text("source documents")
         search(page, "cushing syndrome")
         expect(shown).to_contain_text("35 nodes and 37 edges")
         page.get_by_text("List of the").click()

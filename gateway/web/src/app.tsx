@@ -17,10 +17,11 @@ interface Props {
 export function App({ session, onToken }: Props) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof HTMLInputElement;
-      if ((event.ctrlKey || event.metaKey) && event.key === "z" && !isTyping) {
+      const isTyping = writesText(event.target);
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !isTyping) {
         event.preventDefault();
-        session.undo();
+        if (event.shiftKey) session.redo();
+        else session.undo();
       } else if (event.key === "/" && !isTyping) {
         event.preventDefault();
         document.getElementById("search")?.focus();
@@ -35,8 +36,11 @@ export function App({ session, onToken }: Props) {
         <h1>Graph explorer</h1>
         <SearchBox session={session} />
         <div class="buttons">
-          <button type="button" onClick={() => session.undo()} disabled={!session.steps.value.length} title="Ctrl+Z">
+          <button type="button" onClick={() => session.undo()} disabled={!session.past.value.length} title="Ctrl+Z">
             Undo
+          </button>
+          <button type="button" onClick={() => session.redo()} disabled={!session.future.value.length} title="Ctrl+Shift+Z">
+            Redo
           </button>
           <button type="button" onClick={() => session.clear()} disabled={!session.steps.value.length}>
             Clear
@@ -56,4 +60,10 @@ export function App({ session, onToken }: Props) {
       </main>
     </>
   );
+}
+
+/** Whether keys write a text where the focus is; there, undo takes back letters, and nothing where there are none. */
+function writesText(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLInputElement)) return target instanceof HTMLTextAreaElement;
+  return target.type === "password" || (target.type === "text" && target.value !== "");
 }

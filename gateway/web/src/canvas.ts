@@ -4,16 +4,22 @@ import { createEdgeCurveProgram, indexParallelEdgesIndex } from "@sigma/edge-cur
 import { createNodeBorderProgram } from "@sigma/node-border";
 import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
-import { type NodeHoverDrawingFunction, createEdgeArrowProgram } from "sigma/rendering";
-import { type Theme, colorOf } from "./colors";
-import type { Picture, PictureNode } from "./picture";
+import { createEdgeArrowProgram } from "sigma/rendering";
+import { NO_TYPE_COLOR, type Theme, colorOf } from "./colors";
+import { type Box, spotsAround } from "./labels";
+import { plain, spoken } from "./names";
+import { type Label, Overlay } from "./overlay";
+import type { PictureNode } from "./picture";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
+import type { Shown } from "./shown";
+import { type Star, starsOf } from "./stars";
 
 export interface Look {
-  hiddenTypes: ReadonlySet<string>;
-  hiddenPredicates: ReadonlySet<string>;
   selected: readonly string[];
+  /** Piles that are open. */
+  opened: ReadonlySet<string>;
+  labels: Readonly<Record<string, string>>;
   theme: Theme;
 }
 
@@ -21,24 +27,34 @@ export interface Handlers {
   onClick(id: string): void;
   onDoubleClick(id: string): void;
   onBackground(): void;
+  onPile(key: string): void;
 }
-
-const LONGEST_LABEL = 48;
 
 /** Edges beyond which they are not drawn while the picture moves. */
 const MANY_EDGES = 1_500;
 
-/** Edges of a picture in which all have their labels. */
+/** Edges that belong to no star, up to which all have their labels. */
 const SMALL_EDGES = 12;
 
 /** Edges of what is selected, and of paths, beyond which their labels would lie over each other. */
 const MOST_EDGE_LABELS = 30;
+
+/** Nodes in view of which labels are placed in each frame, and nodes that may have one. */
+const MOST_MOVING = 400;
+const MOST_LABELS = 150;
+const REST_MILLISECONDS = 120;
+
+/** Characters of a name that are drawn of the node below the pointer. */
+const LONGEST_LABEL = 200;
 
 /** The heads of arrows: long enough to show the direction of a thin edge. */
 const ARROW = { extremity: "target", lengthToThicknessRatio: 4, widenessToThicknessRatio: 3 } as const;
 
 /** The curvature of the outermost of parallel edges. */
 const CURVATURE = 0.3;
+
+/** Below the picture are buttons. */
+const FOOT = 44;
 
 /** What `indexParallelEdgesIndex` says of an edge that has others beside it: its place among them, 0 in the middle. */
 interface Indexed {
@@ -53,28 +69,38 @@ interface NodeAttributes {
   x: number;
   y: number;
   size: number;
-  label: string;
   color: string;
   borderColor: string;
-  hidden: boolean;
-  highlighted: boolean;
+  name: string;
+  kind: "node" | "seed" | "nameless" | "pile";
+  /** Labels of nodes with more are placed first. */
+  weight: number;
 }
 
 interface EdgeAttributes {
   type: "arrow" | "curved";
   curvature: number;
   size: number;
-  label: string;
+  /** Empty where nothing is written beside it. */
+  name: string;
   color: string;
-  hidden: boolean;
-  predicate: string;
+  /** Whether it is one of a centre, whose relations stand at their sector. */
+  isOfStar: boolean;
 }
 
 export class Canvas {
   private readonly graph = new MultiDirectedGraph<NodeAttributes, EdgeAttributes>();
   private readonly sigma: Sigma<NodeAttributes, EdgeAttributes>;
+  private readonly overlay: Overlay;
   private readonly placer = new Placer((places, isDone) => this.move(places, isDone));
+  /** Where nodes were that are not shown now. */
+  private readonly last = new Map<string, Point>();
+  private stars: readonly Star[] = [];
+  private look: Look | undefined;
   private shown = "";
+  private hovered: string | undefined;
+  private isPlaced = false;
+  private rest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(element: HTMLElement, handlers: Handlers) {
     this.sigma = new Sigma<NodeAttributes, EdgeAttributes>(this.graph, element, {
@@ -93,59 +119,60 @@ export class Canvas {
         curved: createEdgeCurveProgram<NodeAttributes, EdgeAttributes>({ arrowHead: ARROW }),
       },
       stagePadding: 70,
-      renderEdgeLabels: true,
-      labelDensity: 0.6,
-      labelRenderedSizeThreshold: 4,
-      labelFont: "system-ui, sans-serif",
-      labelColor: { color: "#1b1f24" },
-      edgeLabelFont: "system-ui, sans-serif",
-      edgeLabelSize: 10,
+      // The overlay writes them.
+      renderLabels: false,
+      renderEdgeLabels: false,
+      defaultDrawNodeHover: () => undefined,
       zIndex: false,
       hideEdgesOnMove: false,
       // The element has no size while its page is hidden.
       allowInvalidContainer: true,
     });
-    this.sigma.on("clickNode", ({ node }) => handlers.onClick(node));
+    this.overlay = new Overlay(element.parentElement ?? element, (key) => handlers.onPile(key));
+    const isPile = (node: string): boolean => this.graph.getNodeAttribute(node, "kind") === "pile";
+    this.sigma.on("clickNode", ({ node }) => (isPile(node) ? handlers.onPile(node) : handlers.onClick(node)));
     this.sigma.on("doubleClickNode", ({ node, preventSigmaDefault }) => {
       preventSigmaDefault();
-      handlers.onDoubleClick(node);
+      if (!isPile(node)) handlers.onDoubleClick(node);
     });
     this.sigma.on("clickStage", () => handlers.onBackground());
+    this.sigma.on("enterNode", ({ node }) => this.hover(node));
+    this.sigma.on("leaveNode", () => this.hover(undefined));
+    this.sigma.on("resize", () => this.pad());
+    this.sigma.on("afterRender", () => this.labelSoon());
     this.hoverUnlessDragged();
   }
 
-  /** Draw a picture; nodes that were there keep their place. */
-  show(picture: Picture, look: Look): void {
-    for (const id of this.graph.nodes()) if (!picture.nodes.has(id)) this.graph.dropNode(id);
-    for (const key of this.graph.edges()) if (!picture.edges.has(key)) this.graph.dropEdge(key);
-    const neighbours = neighboursIn(picture);
-    for (const node of picture.nodes.values()) {
-      const others = neighbours.get(node.id) ?? [];
-      const attributes = nodeAttributes(node, look, others.length, picture.nodes.size > MANY_NODES ? 0.5 : 1);
-      if (this.graph.hasNode(node.id)) this.graph.mergeNodeAttributes(node.id, attributes);
-      else this.graph.addNode(node.id, { ...this.placeBeside(node.id, others), ...attributes });
+  /** Draw what is shown; nodes that were there keep their place. */
+  show(shown: Shown, look: Look): void {
+    this.look = look;
+    this.stars = starsOf(shown, look.opened, new Set(look.selected));
+    const folded = new Set(this.stars.flatMap(({ sectors }) => sectors.flatMap((sector) => sector.folded)));
+    const piles = this.stars.flatMap(({ center, sectors }) => sectors.filter((each) => each.folded.length).map((sector) => ({ center, sector })));
+    const kept = new Set([...shown.nodes.keys()].filter((id) => !folded.has(id)));
+    for (const { sector } of piles) kept.add(sector.key);
+    for (const id of this.graph.nodes()) {
+      if (kept.has(id)) continue;
+      this.last.set(id, this.pointOf(id));
+      this.graph.dropNode(id);
     }
-    const isSmall = picture.edges.size <= SMALL_EDGES;
-    const isNamed = strongEdges(picture, look) <= MOST_EDGE_LABELS;
-    for (const edge of picture.edges.values()) {
-      const isSelected = look.selected.includes(edge.subject) || look.selected.includes(edge.object);
-      const attributes: EdgeAttributes = {
-        size: edge.onPath ? 4 : isSelected || isSmall ? 2 : 1,
-        label: isSmall || (isNamed && (isSelected || edge.onPath)) ? shortened(picture.labels[edge.predicate] ?? edge.predicate) : "",
-        type: "arrow",
-        curvature: 0,
-        color: edge.onPath ? look.theme.path : isSelected ? look.theme.strongEdge : look.theme.edge,
-        hidden: look.hiddenPredicates.has(edge.predicate),
-        predicate: edge.predicate,
-      };
-      if (this.graph.hasEdge(edge.key)) this.graph.mergeEdgeAttributes(edge.key, attributes);
-      else this.graph.addDirectedEdgeWithKey(edge.key, edge.subject, edge.object, attributes);
+    const neighbours = neighboursIn(shown);
+    const scale = shown.nodes.size > MANY_NODES ? 0.5 : 1;
+    for (const node of shown.nodes.values()) {
+      if (!kept.has(node.id)) continue;
+      const others = neighbours.get(node.id) ?? [];
+      this.put(node.id, nodeAttributes(node, look, others.length, scale), others);
+    }
+    for (const { center, sector } of piles) this.put(sector.key, pileAttributes(sector.folded.length, look), [center]);
+    this.putEdges(shown, look);
+    for (const { center, sector } of piles) {
+      const [from, to] = sector.relations[0]!.isIncoming ? [sector.key, center] : [center, sector.key];
+      const attributes: EdgeAttributes = { size: 2, name: "", type: "arrow", curvature: 0, color: look.theme.edge, isOfStar: true };
+      if (!this.graph.hasEdge(sector.key)) this.graph.addDirectedEdgeWithKey(sector.key, from, to, attributes);
+      else this.graph.mergeEdgeAttributes(sector.key, attributes);
     }
     bendParallelEdges(this.graph);
-    this.sigma.setSetting("hideEdgesOnMove", picture.edges.size > MANY_EDGES);
-    this.sigma.setSetting("defaultDrawNodeHover", hoverIn(look.theme));
-    this.sigma.setSetting("labelColor", { color: look.theme.text });
-    this.sigma.setSetting("edgeLabelColor", { color: look.theme.text });
+    this.sigma.setSetting("hideEdgesOnMove", shown.edges.size > MANY_EDGES);
     this.placeAll();
   }
 
@@ -160,6 +187,44 @@ export class Canvas {
     if (place) void this.sigma.getCamera().animate({ x: place.x, y: place.y }, { duration: 250 });
   }
 
+  private put(id: string, attributes: Omit<NodeAttributes, "x" | "y">, others: readonly string[]): void {
+    if (this.graph.hasNode(id)) this.graph.mergeNodeAttributes(id, attributes);
+    else this.graph.addNode(id, { ...(this.last.get(id) ?? this.placeBeside(id, others)), ...attributes });
+  }
+
+  private putEdges(shown: Shown, look: Look): void {
+    const piles = new Set(this.stars.flatMap(({ sectors }) => sectors.map(({ key }) => key)));
+    for (const key of this.graph.edges()) if (!shown.edges.has(key) && !piles.has(key)) this.graph.dropEdge(key);
+    const seatedAt = new Map(this.stars.flatMap(({ center, offsets }) => [...offsets.keys()].map((id) => [id, center] as const)));
+    const isOfStar = (subject: string, object: string): boolean => seatedAt.get(subject) === object || seatedAt.get(object) === subject;
+    const selected = new Set(look.selected);
+    const edges = [...shown.edges.values()].filter(({ subject, object }) => this.graph.hasNode(subject) && this.graph.hasNode(object));
+    const free = edges.filter(({ subject, object }) => !isOfStar(subject, object));
+    const isStrong = (edge: (typeof edges)[number]): boolean => edge.onPath || selected.has(edge.subject) || selected.has(edge.object);
+    const isSmall = free.length <= SMALL_EDGES;
+    const isNamed = free.filter(isStrong).length <= MOST_EDGE_LABELS;
+    for (const edge of edges) {
+      const { key, subject, predicate, object } = edge;
+      const isSelected = selected.has(subject) || selected.has(object);
+      const hasName = !isOfStar(subject, object) && (isSmall || (isNamed && isStrong(edge)));
+      const attributes: EdgeAttributes = {
+        size: edge.onPath ? 4 : isSelected || isSmall ? 2 : 1,
+        name: hasName ? spoken(predicate, look.labels) : "",
+        type: "arrow",
+        curvature: 0,
+        color: edge.onPath ? look.theme.path : isSelected && !isOfStar(subject, object) ? look.theme.strongEdge : look.theme.edge,
+        isOfStar: isOfStar(subject, object),
+      };
+      if (this.graph.hasEdge(key)) this.graph.mergeEdgeAttributes(key, attributes);
+      else this.graph.addDirectedEdgeWithKey(key, subject, object, attributes);
+    }
+  }
+
+  private hover(id: string | undefined): void {
+    this.hovered = id;
+    this.label();
+  }
+
   /** Look for a node below the pointer only while nothing is dragged: that reads pixels, which waits until all is drawn. */
   private hoverUnlessDragged(): void {
     const captor = this.sigma.getMouseCaptor();
@@ -171,15 +236,111 @@ export class Canvas {
     });
   }
 
+  /** Place labels now, or when the picture rests where that takes long. */
+  private labelSoon(): void {
+    clearTimeout(this.rest);
+    if (this.graph.order <= MOST_MOVING) {
+      this.label();
+      return;
+    }
+    this.overlay.hide();
+    this.rest = setTimeout(() => this.label(), REST_MILLISECONDS);
+  }
+
+  private label(): void {
+    if (!this.look) return;
+    const { width, height } = this.sigma.getDimensions();
+    const frame: Box = { minX: 2, minY: 2, maxX: width - 2, maxY: height - FOOT };
+    const [nodes, discs] = this.inView(frame);
+    const labels = [...this.relationLabels(), ...this.nodeLabels(nodes), ...this.edgeLabels()];
+    const order = { seed: 0, pile: 1, relation: 2, node: 3, nameless: 4 } as const;
+    labels.sort((one, other) => Number(other.isNeeded) - Number(one.isNeeded) || order[one.kind] - order[other.kind]);
+    this.overlay.draw(labels, discs, frame);
+    if (this.isPlaced) document.documentElement.dataset["labelled"] = String(this.overlay.placed.length);
+  }
+
+  /** Nodes that can be seen, the most important first, and the boxes of their discs. */
+  private inView(frame: Box): [{ id: string; at: Point; radius: number; attributes: NodeAttributes }[], Box[]] {
+    const ratio = this.sigma.getCamera().ratio;
+    const nodes = this.graph
+      .mapNodes((id, attributes) => ({ id, at: this.sigma.graphToViewport(attributes), radius: attributes.size / Math.sqrt(ratio), attributes }))
+      .filter(({ at, radius }) => at.x + radius > frame.minX && at.y + radius > 0 && at.x - radius < frame.maxX && at.y - radius < frame.maxY);
+    nodes.sort((one, other) => other.attributes.weight - one.attributes.weight);
+    // A label may touch the corners of the box around a disc.
+    const discs = nodes.map(({ at: { x, y }, radius }) => ({ minX: x - 0.8 * radius, minY: y - 0.8 * radius, maxX: x + 0.8 * radius, maxY: y + 0.8 * radius }));
+    return [nodes, discs];
+  }
+
+  private nodeLabels(nodes: readonly { id: string; at: Point; radius: number; attributes: NodeAttributes }[]): Label[] {
+    const selected = new Set(this.look!.selected);
+    return nodes.slice(0, MOST_LABELS).map(({ id, at, radius, attributes: { kind, name } }) => {
+      const isHovered = id === this.hovered;
+      const isNeeded = isHovered || kind === "seed" || kind === "pile" || selected.has(id);
+      const broken = this.overlay.broke(name, kind, isHovered ? { mostLines: 6, widest: 220 } : {});
+      return { key: id, kind, isNeeded, ...broken, spots: spotsAround(at, radius, broken.width, broken.height, isNeeded) };
+    });
+  }
+
+  /** The name and the count of each relation, once at its sector. */
+  private relationLabels(): Label[] {
+    return this.stars.flatMap(({ center, inner, sectors }) => {
+      const from = this.pointOf(center);
+      return sectors.map(({ key, relations, count, angle }) => {
+        const names = relations.map(({ predicate, isIncoming }) => `${isIncoming ? "← " : ""}${spoken(predicate, this.look!.labels)}${isIncoming ? "" : " →"}`);
+        const broken = this.overlay.broke(`${[...new Set(names)].join(", ")} ${count.toLocaleString("en")}`, "relation", { widest: 100 });
+        const spots = [0.62, 0.74, 0.5, 0.84, 0.4].flatMap((share) =>
+          [0, 0.12, -0.12, 0.24, -0.24].map((turn) =>
+            this.sigma.graphToViewport({ x: from.x + share * inner * Math.cos(angle + turn), y: from.y + share * inner * Math.sin(angle + turn) }),
+          ),
+        );
+        return { key: `relation ${key}`, kind: "relation" as const, isNeeded: true, ...broken, spots };
+      });
+    });
+  }
+
+  private edgeLabels(): Label[] {
+    const names = new Map<string, { ends: readonly [string, string]; names: Set<string> }>();
+    this.graph.forEachEdge((_key, { name }, from, to) => {
+      if (!name) return;
+      const pair = from < to ? `${from}\n${to}` : `${to}\n${from}`;
+      if (!names.has(pair)) names.set(pair, { ends: [from, to], names: new Set() });
+      names.get(pair)!.names.add(name);
+    });
+    return [...names].map(([pair, { ends, names: several }]) => {
+      const [from, to] = ends.map((id) => this.sigma.graphToViewport(this.pointOf(id))) as [Point, Point];
+      const broken = this.overlay.broke([...several].join(", "), "relation", { mostLines: 2 });
+      const spots = [0.5, 0.42, 0.58, 0.34, 0.66].map((share) => ({ x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) }));
+      return { key: `edge ${pair}`, kind: "relation" as const, isNeeded: false, ...broken, spots };
+    });
+  }
+
+  /** Around the picture there is room for labels, less where the frame is small. */
+  private pad(): void {
+    const { width, height } = this.sigma.getDimensions();
+    const padding = Math.round(Math.max(34, Math.min(70, 0.12 * Math.min(width, height))));
+    if (padding !== this.sigma.getSetting("stagePadding")) this.sigma.setSetting("stagePadding", padding);
+  }
+
   private placeAll(): void {
+    this.pad();
     const ids = this.graph.nodes();
-    const shown = `${ids.join(" ")}|${this.graph.size}`;
+    const seats = this.stars.map(({ center, offsets }) => `${center} ${[...offsets.keys()].join(" ")}`).join("|");
+    const shown = `${ids.join(" ")}|${this.graph.size}|${seats}`;
     if (shown === this.shown) return;
     this.shown = shown;
+    this.isPlaced = false;
+    delete document.documentElement.dataset["labelled"];
+    if (!ids.length) return;
     const positions = new Map(ids.map((id, place) => [id, place]));
     this.placer.place({
       nodes: ids.map((id) => [id, this.pointOf(id)]),
       edges: this.graph.mapEdges((_key, _attributes, from, to) => [positions.get(from)!, positions.get(to)!]),
+      rings: this.stars.map(({ center, radius, offsets }) => ({
+        center: positions.get(center)!,
+        radius,
+        members: [...offsets].map(([id, offset]) => [positions.get(id)!, offset] as const),
+      })),
+      fixed: [],
     });
   }
 
@@ -198,18 +359,14 @@ export class Canvas {
   }
 
   private move(places: Map<string, Point>, isDone: boolean): void {
+    // An answer to an earlier task is of other nodes.
+    this.isPlaced = isDone && places.size === this.graph.order;
     this.graph.updateEachNodeAttributes((id, attributes) => {
       const place = places.get(id);
       return place ? { ...attributes, x: place.x, y: place.y } : attributes;
     }, { attributes: ["x", "y"] });
-    if (isDone) document.documentElement.dataset["placed"] = String(places.size);
+    if (this.isPlaced) document.documentElement.dataset["placed"] = String(places.size);
   }
-}
-
-/** How many edges are drawn stronger than others. */
-function strongEdges(picture: Picture, look: Look): number {
-  const selected = new Set(look.selected);
-  return [...picture.edges.values()].filter((edge) => edge.onPath || selected.has(edge.subject) || selected.has(edge.object)).length;
 }
 
 /** Edges between the same two nodes, in either direction, are drawn beside each other. */
@@ -218,16 +375,16 @@ function bendParallelEdges(graph: MultiDirectedGraph<NodeAttributes, EdgeAttribu
   graph.updateEachEdgeAttributes(
     (_key, attributes) => {
       const { parallelIndex, parallelMaxIndex } = attributes as unknown as Indexed;
-      if (!parallelIndex || !parallelMaxIndex) return attributes;
+      if (!parallelIndex || !parallelMaxIndex || attributes.isOfStar) return attributes;
       return { ...attributes, type: "curved", curvature: (CURVATURE * parallelIndex) / parallelMaxIndex };
     },
     { attributes: ["type", "curvature"] },
   );
 }
 
-function neighboursIn(picture: Picture): Map<string, string[]> {
-  const neighbours = new Map<string, string[]>([...picture.nodes.keys()].map((id) => [id, []]));
-  for (const { subject, object } of picture.edges.values()) {
+function neighboursIn({ nodes, edges }: Shown): Map<string, string[]> {
+  const neighbours = new Map<string, string[]>([...nodes.keys()].map((id) => [id, []]));
+  for (const { subject, object } of edges.values()) {
     neighbours.get(subject)!.push(object);
     neighbours.get(object)!.push(subject);
   }
@@ -237,33 +394,25 @@ function neighboursIn(picture: Picture): Map<string, string[]> {
 function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: number): Omit<NodeAttributes, "x" | "y"> {
   const isSelected = look.selected.includes(node.id);
   const color = colorOf(node.type);
+  const isNameless = node.name === node.id && !node.isSeed;
+  const name = node.name === node.id ? spoken(node.id) : plain(node.name);
   return {
-    size: scale * ((node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0)),
-    label: shortened(node.name) + (node.isHub ? " (hub)" : ""),
+    size: scale * (isNameless ? 4 : (node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0)),
     color,
     borderColor: isSelected ? look.theme.text : node.lacks.length ? look.theme.warning : node.isHub ? look.theme.text : color,
-    hidden: look.hiddenTypes.has(node.type),
-    highlighted: isSelected,
+    name: shortened(name) + (node.isHub ? " (hub)" : ""),
+    kind: node.isSeed ? "seed" : isNameless ? "nameless" : "node",
+    weight: (isSelected ? 1e9 : 0) + (node.isSeed ? 1e8 : 0) + (isNameless ? 0 : 1e4) + degree,
   };
 }
 
-/** Return what draws the node below the pointer: its label on a ground of its own. */
-function hoverIn(theme: Theme): NodeHoverDrawingFunction<NodeAttributes, EdgeAttributes> {
-  return (context, data, settings) => {
-    if (!data.label) return;
-    const size = settings.labelSize;
-    context.font = `${settings.labelWeight} ${size}px ${settings.labelFont}`;
-    const [left, top] = [data.x + data.size, data.y - size * 0.8];
-    context.fillStyle = theme.back;
-    context.fillRect(left, top, context.measureText(data.label).width + 8, size * 1.6);
-    context.fillStyle = theme.text;
-    context.fillText(data.label, left + 3, data.y + size / 3);
-  };
+function pileAttributes(count: number, look: Look): Omit<NodeAttributes, "x" | "y"> {
+  return { size: 9 + Math.min(6, Math.sqrt(count)), color: NO_TYPE_COLOR, borderColor: look.theme.text, name: `${count.toLocaleString("en")} more`, kind: "pile", weight: 1e7 };
 }
 
 /** Text of a graph is bounded wherever it is drawn. */
 function shortened(text: string): string {
-  const characters = [...text];
+  const characters = [...text.slice(0, 4 * LONGEST_LABEL)];
   return characters.length > LONGEST_LABEL ? `${characters.slice(0, LONGEST_LABEL).join("")}…` : text;
 }
 

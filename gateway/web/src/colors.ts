@@ -16,7 +16,7 @@ const PALETTE = [
 
 /** What is no type: the gateway says these words. */
 const NO_TYPES: ReadonlySet<string> = new Set(["untyped", "unknown"]);
-const NO_TYPE_COLOR = "#6f7782";
+export const NO_TYPE_COLOR = "#6f7782";
 
 const given = new Map<string, string>();
 

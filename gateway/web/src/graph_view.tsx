@@ -10,10 +10,11 @@ export function GraphView({ session }: { session: Session }) {
   const [problem, setProblem] = useState("");
   const isDark = useDark();
   const picture = session.picture.value;
+  const shown = session.shown.value;
   const look = {
-    hiddenTypes: session.hiddenTypes.value,
-    hiddenPredicates: session.hiddenPredicates.value,
     selected: session.selected.value,
+    opened: session.opened.value,
+    labels: session.labels.value,
     theme: isDark ? DARK : LIGHT,
   };
   useEffect(() => {
@@ -22,12 +23,13 @@ export function GraphView({ session }: { session: Session }) {
         onClick: (id) => void session.expand(id),
         onDoubleClick: (id) => void session.describe(id),
         onBackground: () => session.select([]),
+        onPile: (key) => session.open(key),
       });
     } catch {
       setProblem("This browser draws no WebGL here: the list of nodes below shows the same.");
     }
   }, [session]);
-  useEffect(() => canvas.current?.show(picture, look), [picture, look.hiddenTypes, look.hiddenPredicates, look.selected, look.theme]);
+  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.opened, look.labels, look.theme]);
   const [only] = look.selected;
   return (
     <div class="graph">
@@ -48,11 +50,9 @@ export function GraphView({ session }: { session: Session }) {
         ) : null}
       </div>
       <details class="list">
-        <summary>List of the {picture.nodes.size.toLocaleString("en")} nodes</summary>
+        <summary>List of the {shown.nodes.size.toLocaleString("en")} nodes</summary>
         <ul>
-          {[...picture.nodes.values()]
-            .filter((node) => !look.hiddenTypes.has(node.type))
-            .map((node) => (
+          {[...shown.nodes.values()].map((node) => (
               <li key={node.id}>
                 <input
                   type="checkbox"
@@ -68,7 +68,7 @@ export function GraphView({ session }: { session: Session }) {
                   {node.name}
                 </button>{" "}
                 <span class="quiet">
-                  {picture.labels[node.type] ?? node.type}
+                  {session.spoken(node.type)}
                   {node.isHub ? ", a hub" : ""}
                 </span>
               </li>

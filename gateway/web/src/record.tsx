@@ -1,4 +1,5 @@
 import { type Entity, type Json, idAndName } from "./answers";
+import { spoken } from "./names";
 import type { PictureEdge } from "./picture";
 import type { Session } from "./session";
 
@@ -60,11 +61,11 @@ export function Record({ session }: { session: Session }) {
 }
 
 function typeName(session: Session, type: string | undefined): string | undefined {
-  return type === undefined ? undefined : (session.picture.value.labels[type] ?? type);
+  return type === undefined ? undefined : session.spoken(type);
 }
 
 function EntityRecord({ entity, session }: { entity: Entity; session: Session }) {
-  const labels = { ...session.picture.value.labels, ...entity.labels };
+  const labels = { ...session.labels.value, ...entity.labels };
   const shown = Object.entries(entity).filter(([key]) => !APART.has(key));
   const description = entity["description"];
   return (
@@ -74,7 +75,7 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
       <dl>
         {shown.map(([key, value]) => (
           <div key={key}>
-            <dt>{labels[key] ?? key}</dt>
+            <dt title={key}>{spoken(key, labels)}</dt>
             <dd>
               <Value value={value} session={session} />
             </dd>
@@ -92,15 +93,15 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
                 <button
                   type="button"
                   class="small"
-                  aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name ?? labels[predicate] ?? predicate}`}
+                  aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name ?? spoken(predicate, labels)}`}
                   onClick={() => void session.expand(entity.id, predicate, isIncoming ? "incoming" : "outgoing")}
                 >
                   show
                 </button>
               ) : null}{" "}
               {isIncoming ? "← " : "→ "}
-              <strong>{name ?? labels[predicate] ?? predicate}</strong> <span class="count">{count.toLocaleString("en")}</span>
-              <div class="quiet line">{others.map((text) => idAndName(text)[1] ?? text).join(", ")}</div>
+              <strong title={predicate}>{name ?? spoken(predicate, labels)}</strong> <span class="count">{count.toLocaleString("en")}</span>
+              <div class="quiet line">{others.map((text) => endName(text, session)).join(", ")}</div>
             </li>
           );
         })}
@@ -115,18 +116,24 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
   );
 }
 
+/** The name of a node at the other end, as the answer, the picture or its ID has it. */
+function endName(text: string, session: Session): string {
+  const [id, name] = idAndName(text);
+  return name ?? session.nameOf(id) ?? spoken(id);
+}
+
 function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }) {
-  const { nodes, labels } = session.picture.value;
+  const { nodes } = session.picture.value;
   const { assertions, ...said } = edge.metadata as Json & { assertions?: Json[] };
   return (
     <li>
-      {nodes.get(edge.subject)?.name} <em>{labels[edge.predicate] ?? edge.predicate}</em> {nodes.get(edge.object)?.name}
+      {nodes.get(edge.subject)?.name} <em>{session.spoken(edge.predicate)}</em> {nodes.get(edge.object)?.name}
       {said["negated"] ? <strong class="lack"> denied</strong> : null}
       {(assertions ?? [said]).map((each, place) => (
         <dl key={place}>
           {Object.entries(each).map(([key, value]) => (
             <div key={key}>
-              <dt>{labels[key] ?? key}</dt>
+              <dt title={key}>{session.spoken(key)}</dt>
               <dd>
                 <Value value={value} session={session} />
               </dd>

@@ -11,8 +11,8 @@ export function RowsTable({ session }: { session: Session }) {
           <tr>
             <th scope="col">Node</th>
             {columns.map((column, place) => (
-              <th scope="col" key={place}>
-                {column}
+              <th scope="col" key={place} title={column}>
+                {session.spoken(column)}
               </th>
             ))}
           </tr>

@@ -72,7 +72,7 @@ export function SearchBox({ session }: { session: Session }) {
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => choose(hit)}
             >
-              <strong>{hit.name ?? hit.id}</strong> <span class="quiet">{hit.entity_type}</span>
+              <strong>{hit.name ?? hit.id}</strong> <span class="quiet">{session.spoken(hit.entity_type)}</span>
               {place >= (hits?.result.length ?? 0) ? <span class="quiet"> a guess</span> : null}
               {hit.description ? <div class="quiet line">{hit.description}</div> : null}
             </li>

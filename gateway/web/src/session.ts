@@ -1,9 +1,11 @@
 /** What the page knows and shows now. */
 
-import { type ReadonlySignal, computed, signal } from "@preact/signals";
+import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
 import type { Entity, Hits, Json, Schema, Subgraph } from "./answers";
 import { type Picture, type Step, pictureOf } from "./picture";
+import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
+import { spoken } from "./names";
 import { type Restored, readView, writeView } from "./view_state";
 
 /** A node with more edges than this is expanded only by a relation that somebody chose. */
@@ -12,11 +14,26 @@ export const HUB_EDGES = 150;
 /** Nodes of a page; the gateway shows fewer if the answer is full. */
 const PAGE_NODES = 300;
 
+/** What undo takes back. */
+interface View {
+  steps: readonly Step[];
+  hidden: Hidden;
+  opened: ReadonlySet<string>;
+}
+
+const NOTHING_HIDDEN: Hidden = { types: new Set(), predicates: new Set(), removed: new Set() };
+
+/** Views that undo can bring back. */
+const MOST_UNDONE = 100;
+
 export class Session {
   readonly steps = signal<readonly Step[]>([]);
   readonly selected = signal<readonly string[]>([]);
-  readonly hiddenTypes = signal<ReadonlySet<string>>(new Set());
-  readonly hiddenPredicates = signal<ReadonlySet<string>>(new Set());
+  readonly hidden = signal<Hidden>(NOTHING_HIDDEN);
+  /** Piles that are open. */
+  readonly opened = signal<ReadonlySet<string>>(new Set());
+  readonly past = signal<readonly View[]>([]);
+  readonly future = signal<readonly View[]>([]);
   readonly described = signal<ReadonlyMap<string, Entity>>(new Map());
   readonly schema = signal<Schema | undefined>(undefined);
   readonly busy = signal(0);
@@ -26,6 +43,11 @@ export class Session {
   readonly lastCall = signal<Call | undefined>(undefined);
   readonly picture: ReadonlySignal<Picture> = computed(() =>
     pictureOf(this.steps.value, this.described.value, this.selected.value),
+  );
+  readonly shown: ReadonlySignal<Shown> = computed(() => shownOf(this.picture.value, this.hidden.value, new Set(this.selected.value)));
+  /** What the graph calls types, predicates and nodes. */
+  readonly labels: ReadonlySignal<Readonly<Record<string, string>>> = computed(() =>
+    Object.assign(Object.create(null) as Record<string, string>, this.schema.value?.labels, this.picture.value.labels),
   );
 
   /** `keepsUrl`: whether the address of the page tells the view. */
@@ -45,6 +67,11 @@ export class Session {
     const node = nodes.get(text);
     if (node) return node.name;
     return this.canTraverse && Object.hasOwn(labels, text) ? labels[text] : undefined;
+  }
+
+  /** What a type or a predicate is called. */
+  spoken(id: string): string {
+    return spoken(id, this.labels.value);
   }
 
   /** Use another way to the gateway, after a token was given. */
@@ -109,22 +136,19 @@ export class Session {
     if (next) await this.add(next);
   }
 
-  /** Take the last step back. */
+  /** Take back what changed the view last. */
   undo(): void {
-    this.steps.value = this.steps.value.slice(0, -1);
-    this.lastCall.value = this.steps.value.at(-1)?.call;
-    this.selected.value = this.selected.value.filter((id) => this.picture.value.nodes.has(id));
-    this.problem.value = "";
-    this.note.value = "";
-    this.remember();
+    this.turn(this.past, this.future);
+  }
+
+  /** Make again what was taken back last. */
+  redo(): void {
+    this.turn(this.future, this.past);
   }
 
   clear(): void {
-    this.steps.value = [];
-    this.selected.value = [];
-    this.problem.value = "";
-    this.note.value = "";
-    this.remember();
+    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN });
+    this.select([]);
   }
 
   select(ids: readonly string[]): void {
@@ -132,18 +156,26 @@ export class Session {
     this.remember();
   }
 
-  toggle(hidden: "types" | "predicates", name: string): void {
-    const which = hidden === "types" ? this.hiddenTypes : this.hiddenPredicates;
-    const after = new Set(which.value);
+  /** Hide or show types or predicates. */
+  hide(which: "types" | "predicates", names: Iterable<string>): void {
+    this.change({ hidden: { ...this.hidden.value, [which]: new Set(names) } });
+  }
+
+  toggle(which: "types" | "predicates", name: string): void {
+    const after = new Set(this.hidden.value[which]);
     if (!after.delete(name)) after.add(name);
-    which.value = after;
-    this.remember();
+    this.hide(which, after);
+  }
+
+  /** Show those that a pile holds. */
+  open(pile: string): void {
+    this.change({ opened: new Set([...this.opened.value, pile]) });
   }
 
   /** Show an answer that came from elsewhere: the host of an App called the tool, or a file has it. */
   receive(call: Call, answer: Json): void {
     if (Array.isArray(answer["nodes"])) {
-      this.steps.value = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
+      this.change({ steps: [...this.steps.value, { call, answer: answer as unknown as Subgraph }] });
     } else if (typeof answer["id"] === "string") {
       const entity = answer as Entity;
       this.described.value = new Map([...this.described.value, [entity.id, entity]]);
@@ -167,8 +199,8 @@ export class Session {
     const view: Restored | undefined = readView(hash);
     if (!view) return;
     this.steps.value = [];
-    this.hiddenTypes.value = new Set(view.hiddenTypes);
-    this.hiddenPredicates.value = new Set(view.hiddenPredicates);
+    this.hidden.value = { types: new Set(view.hiddenTypes), predicates: new Set(view.hiddenPredicates), removed: new Set(view.removed) };
+    this.opened.value = new Set(view.opened);
     for (const call of view.calls) await this.add(call, { remember: false });
     const [only] = view.selected;
     if (view.selected.length === 1 && only !== undefined) await this.describe(only);
@@ -179,8 +211,40 @@ export class Session {
     this.note.value = "";
     const answer = await this.ask(call);
     if (!answer) return;
-    this.steps.value = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
-    if (remember) this.remember();
+    const steps = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
+    if (remember) this.change({ steps });
+    else this.steps.value = steps;
+  }
+
+  private get view(): View {
+    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value };
+  }
+
+  private change(after: Partial<View>): void {
+    this.past.value = [...this.past.value, this.view].slice(-MOST_UNDONE);
+    this.future.value = [];
+    this.show({ ...this.view, ...after });
+  }
+
+  private turn(from: Signal<readonly View[]>, to: Signal<readonly View[]>): void {
+    const view = from.value.at(-1);
+    if (!view) return;
+    from.value = from.value.slice(0, -1);
+    to.value = [...to.value, this.view];
+    this.show(view);
+  }
+
+  private show(view: View): void {
+    batch(() => {
+      this.steps.value = view.steps;
+      this.hidden.value = view.hidden;
+      this.opened.value = view.opened;
+      this.lastCall.value = view.steps.at(-1)?.call;
+      this.selected.value = this.selected.value.filter((id) => this.picture.value.nodes.has(id));
+      this.problem.value = "";
+      this.note.value = "";
+    });
+    this.remember();
   }
 
   private remember(): void {
@@ -188,8 +252,10 @@ export class Session {
     const view = {
       calls: this.steps.value.map((step) => step.call),
       selected: [...this.selected.value],
-      hiddenTypes: [...this.hiddenTypes.value],
-      hiddenPredicates: [...this.hiddenPredicates.value],
+      hiddenTypes: [...this.hidden.value.types],
+      hiddenPredicates: [...this.hidden.value.predicates],
+      removed: [...this.hidden.value.removed],
+      opened: [...this.opened.value],
     };
     history.replaceState(null, "", writeView(view));
   }

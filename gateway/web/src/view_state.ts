@@ -1,4 +1,4 @@
-/** The address of a view: the calls that made it, what is selected and what is hidden. */
+/** The address of a view: the calls that made it, what is selected, hidden, removed and opened. */
 
 import type { Call, ToolName } from "./tools";
 
@@ -7,6 +7,10 @@ export interface Restored {
   selected: string[];
   hiddenTypes: string[];
   hiddenPredicates: string[];
+  /** Nodes that somebody took out of the picture. */
+  removed: string[];
+  /** Piles that are open. */
+  opened: string[];
 }
 
 /** More are not restored: an address comes from anywhere, and each call costs the endpoint. */
@@ -16,8 +20,9 @@ const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_su
 
 export function writeView(view: Restored): string {
   if (!view.calls.length && !view.selected.length) return "#";
-  const { calls, selected, hiddenTypes, hiddenPredicates } = view;
-  return `#${encodeURIComponent(JSON.stringify([calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates]))}`;
+  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened } = view;
+  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened];
+  return `#${encodeURIComponent(JSON.stringify(parts))}`;
 }
 
 /** Return the view of an address; undefined if it tells none that can be shown. */
@@ -31,13 +36,15 @@ export function readView(hash: string): Restored | undefined {
     return undefined;
   }
   if (!Array.isArray(read)) return undefined;
-  const [calls, selected, hiddenTypes, hiddenPredicates] = read as unknown[];
+  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened] = read as unknown[];
   if (!Array.isArray(calls)) return undefined;
   return {
     calls: calls.filter(isCall).slice(0, MOST_CALLS).map(([tool, given]) => ({ tool, arguments: given })),
     selected: texts(selected),
     hiddenTypes: texts(hiddenTypes),
     hiddenPredicates: texts(hiddenPredicates),
+    removed: texts(removed),
+    opened: texts(opened),
   };
 }
 

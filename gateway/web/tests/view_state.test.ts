@@ -6,6 +6,8 @@ const VIEW = {
   selected: ["x:a"],
   hiddenTypes: ["x:T"],
   hiddenPredicates: ["x:p"],
+  removed: ["x:b"],
+  opened: ["x:a\n^x:p"],
 };
 
 describe("the address of a view", () => {
@@ -23,6 +25,8 @@ describe("the address of a view", () => {
       selected: [],
       hiddenTypes: [],
       hiddenPredicates: [],
+      removed: [],
+      opened: [],
     });
   });
 });

@@ -1,0 +1,37 @@
+/** What types, predicates and nodes are called on the page. */
+
+/** Characters that turn the direction of text, or that cannot be seen. */
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Return a text on one line, without characters that could change how others are read. */
+export function plain(text: string): string {
+  return text.replace(INVISIBLE, " ").replace(/\s+/g, " ").trim();
+}
+
+/** Return the name of a term: what the graph calls it, else its local name as words; its ID if it has neither. */
+export function spoken(id: string, labels: Readonly<Record<string, string>> = {}): string {
+  const label = Object.hasOwn(labels, id) ? plain(labels[id]!) : "";
+  return label || words(localName(id)) || id;
+}
+
+/** What stands behind the last of `#`, `/` and `:`. */
+export function localName(id: string): string {
+  const local = id.replace(/^<|>$/g, "").replace(/[#/:]+$/, "").split(/[#/:]/).at(-1) ?? "";
+  try {
+    return decodeURIComponent(local);
+  } catch {
+    return local;
+  }
+}
+
+function words(local: string): string {
+  const parts = plain(local)
+    .replaceAll("_", " ")
+    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
+    .trim()
+    .split(/\s+/);
+  const isLoud = parts.every((part) => part === part.toUpperCase()) && parts.join("").length > 4 && !/\d/.test(local);
+  if (isLoud) return parts.join(" ").toLowerCase();
+  return parts.map((part, place) => (place > 0 && /^\p{Lu}\p{Ll}/u.test(part) ? part.toLowerCase() : part)).join(" ");
+}

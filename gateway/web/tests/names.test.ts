@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { plain, spoken } from "../src/names";
+
+describe("the name of a term", () => {
+  it.each([
+    ["m:ASSOCIATED_WITH", "associated with"],
+    ["imdb_z3o:actedIn", "acted in"],
+    [":Film", "Film"],
+    ["m:SideEffect", "Side effect"],
+    ["x:hasDNASequence", "has DNA sequence"],
+    ["wdt:P166", "P166"],
+    ["http://e.org/a#born%20in", "born in"],
+    ["m:DNA", "DNA"],
+    ["<http://e.org/>", "e.org"],
+    ["%", "%"],
+    [":", ":"],
+  ])("of %s is %s", (id, name) => {
+    expect(spoken(id)).toBe(name);
+  });
+  it("is what the graph calls it", () => {
+    expect(spoken("wdt:P166", { "wdt:P166": "award received" })).toBe("award received");
+    expect(spoken("x:constructor", {})).toBe("constructor");
+  });
+  it("turns no text around and hides none", () => {
+    expect(plain("a\u202Egnp.exe\u0000b\n c")).toBe("a gnp.exe b c");
+  });
+});

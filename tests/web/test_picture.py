@@ -1,0 +1,174 @@
+"""What the picture of the explorer page shows, measured from the boxes that are drawn."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.graphs import fixture
+from tests.web.browser import opened, search
+from tests.web.served import explored
+from tests.web.test_page import view
+
+pytestmark = pytest.mark.server
+
+Box = tuple[str, float, float, float, float]
+
+_BOXES: Final = """
+    () => [...document.querySelectorAll("[data-testid=labels] > g")].map((group) => {
+      const box = group.getBoundingClientRect();
+      return [group.textContent, box.left, box.top, box.right, box.bottom];
+    })
+"""
+_PLACED: Final = "() => document.documentElement.dataset.labelled !== undefined"
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of the page over the film graph."""
+    with explored(tmp_path_factory.mktemp("films"), "--graph", str(fixture("films"))) as url:
+        yield url
+
+
+def labels(page: Page) -> list[Box]:
+    """Return the labels with their boxes, once all nodes have their places."""
+    page.wait_for_function(_PLACED)
+    found: list[Box] = page.evaluate(_BOXES)
+    return found
+
+
+def overlapping(boxes: Sequence[Box]) -> list[tuple[str, str]]:
+    """Return which labels lie over each other, by more than a pixel."""
+    return [
+        (one[0], other[0])
+        for place, one in enumerate(boxes)
+        for other in boxes[place + 1 :]
+        if min(one[3], other[3]) - max(one[1], other[1]) > 1 and min(one[4], other[4]) - max(one[2], other[2]) > 1
+    ]
+
+
+def outside(page: Page, boxes: Sequence[Box]) -> list[str]:
+    """Return the labels that stand outside the frame of the picture."""
+    frame = page.get_by_test_id("canvas").bounding_box()
+    assert frame is not None
+    right, bottom = frame["x"] + frame["width"], frame["y"] + frame["height"]
+    return [box[0] for box in boxes if box[1] < frame["x"] or box[2] < frame["y"] or box[3] > right or box[4] > bottom]
+
+
+def assert_readable(page: Page, seeds: Sequence[str]) -> list[Box]:
+    """Check that no label is over another or outside the frame, and that all seeds have theirs."""
+    boxes = labels(page)
+    assert overlapping(boxes) == []
+    assert outside(page, boxes) == []
+    texts = ["".join(text.split()) for text, *_ in boxes]
+    assert [seed for seed in seeds if "".join(seed.split()) not in texts] == []
+    return boxes
+
+
+@pytest.mark.parametrize("width", [1600, 1280, 390])
+def test_no_label_lies_over_another_and_seeds_always_have_theirs(chromium: Browser, films: str, width: int) -> None:
+    address = view(films, "bfs_query", seeds=["film:Aliens"], max_hops=2, limit=300)
+    with opened(chromium, address, width=width) as watched:
+        assert_readable(watched.page, ["Aliens"])
+        watched.page.get_by_role("button", name="Fit").click()
+        assert_readable(watched.page, ["Aliens"])
+        assert watched.errors == []
+
+
+PICTURES: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
+    "medical": (["metformin"], {"seeds": ["drug:metformin"], "max_hops": 2}),
+    "films": (["The Terminator"], {"seeds": ["film:The_Terminator"], "max_hops": 3}),
+    "medlit": (["desmopressin"], {"seeds": ["RxNorm:3251"], "max_hops": 2}),
+    "medlit, two seeds": (
+        ["desmopressin", "Cushing syndrome"],
+        {"seeds": ["RxNorm:3251", "MeSH:D003480"], "max_hops": 1},
+    ),
+    "wikidata": (["Robin Williams"], {"seeds": ["wd:Q83338"], "max_hops": 1}),
+}
+"""Five pictures of at least 40 nodes, by the name of their graph: the names of their seeds, and the calls."""
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", PICTURES)
+def test_in_pictures_of_forty_nodes_no_label_lies_over_another(
+    chromium: Browser, request: pytest.FixtureRequest, name: str
+) -> None:
+    seeds, asked = PICTURES[name]
+    url: str = request.getfixturevalue(name.split(",", maxsplit=1)[0])
+    with opened(chromium, view(url, "bfs_query", **asked, limit=300)) as watched:
+        boxes = assert_readable(watched.page, seeds)
+        assert len(boxes) > 20
+        assert watched.errors == []
+
+
+def test_predicates_and_types_have_names_and_no_prefixed_ids(chromium: Browser, medical: str) -> None:
+    with opened(chromium, medical) as watched:
+        page = watched.page
+        search(page, "metfor")
+        expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        seen = page.locator(".filters").inner_text() + page.locator(".record .relations").inner_text()
+        assert "m:" not in seen
+        assert "Side effect" in seen
+        drawn = " ".join(text for text, *_ in labels(page))
+        assert "m:" not in drawn
+
+
+def test_neighbours_stand_in_sectors_with_the_name_and_count_of_a_relation_once(chromium: Browser, films: str) -> None:
+    address = view(films, "bfs_query", seeds=["person:James_Cameron"], max_hops=1)
+    with opened(chromium, address) as watched:
+        drawn = [text for text, *_ in assert_readable(watched.page, ["James Cameron"])]
+        counted = [text for text in drawn if "→" in text]
+        assert len(counted) == len(set(counted)) > 0
+        assert watched.errors == []
+
+
+def test_more_than_twelve_by_one_relation_are_a_pile_that_opens_and_closes_by_undo(
+    chromium: Browser, hostile: str
+) -> None:
+    address = view(
+        hostile, "bfs_query", seeds=["http://e.org/hub"], max_hops=1, limit=300, only_predicates=["http://e.org/has"]
+    )
+    with opened(chromium, address) as watched:
+        page = watched.page
+        before = assert_readable(page, ["hub"])
+        pile = page.get_by_role("button", name="more", exact=False).and_(page.locator(".pile"))
+        expect(pile).to_have_count(1)
+        assert any(text.startswith("has ") for text, *_ in before)
+        pile.focus()
+        page.keyboard.press("Enter")
+        expect(pile).to_have_count(0)
+        opened_at = page.url
+        page.get_by_role("button", name="Undo").click()
+        expect(pile).to_have_count(1)
+        assert watched.errors == []
+    with opened(chromium, opened_at) as again:
+        labels(again.page)
+        expect(again.page.locator(".pile")).to_have_count(0)
+
+
+def test_what_belongs_to_a_relation_stands_beside_each_other(chromium: Browser, medical: str) -> None:
+    with opened(chromium, view(medical, "bfs_query", seeds=["drug:metformin"], max_hops=1)) as watched:
+        boxes = {"".join(text.split()): box for text, *box in assert_readable(watched.page, ["metformin"])}
+        assert any("→" in text for text in boxes)
+
+
+def test_counts_follow_filters_and_all_none_and_only_are_one_click(chromium: Browser, medical: str) -> None:
+    with opened(chromium, medical) as watched:
+        page = watched.page
+        search(page, "metfor")
+        expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        relations = page.get_by_role("region", name="Relations")
+        page.get_by_role("button", name="Show Side effect only").click()
+        expect(page.locator(".list summary")).to_contain_text("List of the 2 nodes")
+        expect(relations).to_contain_text("0 of")
+        page.get_by_role("button", name="Show no types").click()
+        expect(page.locator(".list summary")).to_contain_text("List of the 0 nodes")
+        page.get_by_role("button", name="Show all types").click()
+        expect(page.locator(".list summary")).to_contain_text("List of the 12 nodes")
+        for _ in range(3):
+            page.keyboard.press("Control+z")
+        expect(page.locator(".list summary")).to_contain_text("List of the 12 nodes")
+        page.keyboard.press("Control+Shift+z")
+        expect(page.locator(".list summary")).to_contain_text("List of the 2 nodes")
+        assert watched.errors == []
