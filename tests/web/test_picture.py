@@ -1,5 +1,6 @@
 """What the picture of the explorer page shows, measured from the boxes that are drawn."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -172,3 +173,109 @@ def test_counts_follow_filters_and_all_none_and_only_are_one_click(chromium: Bro
         page.keyboard.press("Control+Shift+z")
         expect(page.locator(".list summary")).to_contain_text("List of the 2 nodes")
         assert watched.errors == []
+
+
+def test_an_empty_page_names_what_the_graph_has_and_where_to_begin(chromium: Browser, films: str) -> None:
+    with opened(chromium, films) as watched:
+        page = watched.page
+        start = page.get_by_test_id("start")
+        expect(start).to_contain_text("138 edges")
+        expect(start.get_by_role("button", name="Film 29")).to_be_visible()
+        expect(start.get_by_role("button", name="acted in 63")).to_be_visible()
+        expect(start.get_by_role("heading", name="Begin with")).to_be_visible()
+        assert re.search(r"(^|\s)\w*:\w", start.inner_text()) is None
+        start.get_by_role("button", name="directed 29").click()
+        expect(start.get_by_role("heading", name='From which "directed" leads')).to_be_visible()
+        start.get_by_role("button", name="Film 29").click()
+        start.get_by_role("button", name="Blade Runner", exact=True).click()
+        expect(page.get_by_test_id("record-name")).to_have_text("Blade Runner")
+        expect(start).to_have_count(0)
+        assert watched.errors == []
+        assert watched.outside == []
+
+
+def colours(page: Page) -> dict[str, str]:
+    """Return how the types in the panel are drawn."""
+    found: dict[str, str] = page.evaluate(
+        "() => Object.fromEntries([...document.querySelectorAll('.filters .dot')]"
+        ".map((dot) => [dot.parentElement.title, dot.style.background + dot.style.border]))"
+    )
+    return found
+
+
+def test_a_type_has_its_colour_whatever_was_seen_first(chromium: Browser, medical: str) -> None:
+    seen: list[dict[str, str]] = []
+    for query in ("metfor", "type 2 diabetes"):
+        with opened(chromium, medical) as watched:
+            page = watched.page
+            expect(page.get_by_test_id("start")).to_be_visible()
+            search(page, query)
+            expect(page.get_by_test_id("start")).to_have_count(0)
+            labels(page)
+            seen.append(colours(page))
+    one, other = seen
+    both = one.keys() & other.keys()
+    assert len(both) > 3
+    assert {name: one[name] for name in both} == {name: other[name] for name in both}
+    assert len(set(one.values())) == len(one)
+
+
+def test_what_is_under_way_is_seen_and_can_be_cancelled(chromium: Browser, medical: str) -> None:
+    with opened(chromium, medical) as watched:
+        page = watched.page
+        expect(page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation")).to_be_visible()
+        # The gateway answers no more, until the end of the test.
+        page.route("**/mcp", lambda _: None)
+        page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation").click()
+        expect(page.get_by_test_id("running")).to_contain_text("Reading")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_test_id("running")).to_have_count(0)
+        expect(page.get_by_test_id("note")).to_contain_text("Cancelled")
+        expect(page.get_by_test_id("shown")).to_contain_text("0 nodes")
+        page.unroute_all()
+        page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation").click()
+        expect(page.get_by_test_id("shown")).not_to_contain_text("0 nodes")
+
+
+def test_an_intersection_takes_the_fewest_hops_that_have_an_answer_and_draws_the_paths(
+    chromium: Browser, films: str
+) -> None:
+    with opened(chromium, films) as watched:
+        page = watched.page
+        for name, count in (("Alien", 6), ("Titanic", 11)):
+            search(page, name)
+            expect(page.get_by_test_id("shown")).to_contain_text(f"{count} nodes")
+        page.get_by_text("List of the").click()
+        for name in ("Alien", "Titanic"):
+            page.get_by_role("checkbox", name=f"Select {name}", exact=True).set_checked(checked=True)
+        page.get_by_role("button", name="What is near all of them").click()
+        expect(page.get_by_test_id("call")).to_contain_text('"k":2')
+        expect(page.get_by_test_id("running")).to_have_count(0)
+        address = page.url
+        page.get_by_text("List of the").click()
+        assert_readable(page, ["Alien", "Titanic"])
+    alone = view(films, "intersect_subgraphs", seeds=["film:Alien", "film:Titanic_1997"], k=2, via=True)
+    with opened(chromium, alone) as watched:
+        # Two films and two people are near both; over Sigourney Weaver a path leads.
+        drawn = {"".join(text.split()) for text, *_ in assert_readable(watched.page, ["Alien", "Titanic"])}
+        assert {"JamesCameron", "BillPaxton", "SigourneyWeaver"} <= drawn
+        assert watched.errors == []
+    with opened(chromium, address) as again:
+        expect(again.page.get_by_test_id("call")).to_contain_text('"k":2')
+
+
+def test_on_a_narrow_screen_the_picture_comes_first_and_panels_fold(chromium: Browser, medical: str) -> None:
+    with opened(chromium, medical, width=390) as watched:
+        page = watched.page
+        search(page, "metfor")
+        expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        expect(page.get_by_test_id("record-name")).to_be_visible()
+        expect(page.locator(".filters")).to_be_hidden()
+        page.get_by_role("button", name="Record", exact=True).click()
+        expect(page.get_by_test_id("record-name")).to_be_hidden()
+        frame = page.get_by_test_id("canvas").bounding_box()
+        assert frame is not None
+        assert frame["height"] > 400
+        page.get_by_role("button", name="Types and relations").click()
+        expect(page.locator(".filters")).to_be_visible()
+        assert page.locator("body").evaluate("body => body.scrollWidth - body.clientWidth") <= 0

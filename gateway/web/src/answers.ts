@@ -79,6 +79,9 @@ export interface Hits {
   result: Hit[];
   guesses?: Hit[];
   complete: boolean;
+  found?: number | string;
+  /** What stands for each entity, where conditions were given. */
+  rows?: unknown[][];
   next_steps?: string;
   warnings?: string[];
 }
@@ -89,6 +92,8 @@ export interface Schema {
   complete: boolean;
   entity_types: string[];
   predicates: string[];
+  entity_types_total?: number;
+  predicates_total?: number;
   counts: Record<string, number>;
   labels?: Record<string, string>;
 }

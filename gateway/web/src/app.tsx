@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { CallText } from "./call_text";
 import { Filters } from "./filters";
 import { GraphView } from "./graph_view";
@@ -8,6 +8,14 @@ import { SearchBox } from "./search_box";
 import type { Session } from "./session";
 import { Status } from "./status";
 import { TokenForm } from "./token_form";
+
+type Panel = "filters" | "record";
+
+/** Where the page is narrow, each folds into a button. */
+const PANELS: readonly (readonly [Panel, string])[] = [
+  ["filters", "Types and relations"],
+  ["record", "Record"],
+];
 
 interface Props {
   session: Session;
@@ -30,6 +38,10 @@ export function App({ session, onToken }: Props) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [session]);
+  const [open, setOpen] = useState<Panel | undefined>(undefined);
+  // A panel that is asked for by a click in the picture opens.
+  const [only] = session.selected.value;
+  useEffect(() => setOpen((before) => (only === undefined ? before : "record")), [only]);
   return (
     <>
       <header>
@@ -48,7 +60,7 @@ export function App({ session, onToken }: Props) {
         </div>
       </header>
       {session.wantsToken.value && onToken ? <TokenForm onToken={onToken} /> : null}
-      <main>
+      <main data-open={open ?? "none"}>
         <Filters session={session} />
         <section class="middle" aria-label="Graph">
           <Status session={session} />
@@ -56,6 +68,13 @@ export function App({ session, onToken }: Props) {
           <RowsTable session={session} />
           <CallText session={session} />
         </section>
+        <div class="panels">
+          {PANELS.map(([panel, title]) => (
+            <button key={panel} type="button" aria-expanded={open === panel} onClick={() => setOpen(open === panel ? undefined : panel)}>
+              {title}
+            </button>
+          ))}
+        </div>
         <Record session={session} />
       </main>
     </>

@@ -5,7 +5,7 @@ import { createNodeBorderProgram } from "@sigma/node-border";
 import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
 import { createEdgeArrowProgram } from "sigma/rendering";
-import { NO_TYPE_COLOR, type Theme, colorOf } from "./colors";
+import { type Mark, NO_TYPE_COLOR, type Theme, hash, markOf } from "./colors";
 import { type Box, spotsAround } from "./labels";
 import { plain, spoken } from "./names";
 import { type Label, Overlay } from "./overlay";
@@ -20,6 +20,7 @@ export interface Look {
   /** Piles that are open. */
   opened: ReadonlySet<string>;
   labels: Readonly<Record<string, string>>;
+  marks: ReadonlyMap<string, Mark>;
   theme: Theme;
 }
 
@@ -70,6 +71,8 @@ interface NodeAttributes {
   y: number;
   size: number;
   color: string;
+  /** In the middle: another one where the type is drawn as a ring. */
+  core: string;
   borderColor: string;
   name: string;
   kind: "node" | "seed" | "nameless" | "pile";
@@ -110,7 +113,8 @@ export class Canvas {
         border: createNodeBorderProgram<NodeAttributes, EdgeAttributes>({
           borders: [
             { color: { attribute: "borderColor" }, size: { value: 0.22 } },
-            { color: { attribute: "color" }, size: { fill: true } },
+            { color: { attribute: "color" }, size: { value: 0.38 } },
+            { color: { attribute: "core" }, size: { fill: true } },
           ],
         }),
       },
@@ -200,19 +204,20 @@ export class Canvas {
     const selected = new Set(look.selected);
     const edges = [...shown.edges.values()].filter(({ subject, object }) => this.graph.hasNode(subject) && this.graph.hasNode(object));
     const free = edges.filter(({ subject, object }) => !isOfStar(subject, object));
-    const isStrong = (edge: (typeof edges)[number]): boolean => edge.onPath || selected.has(edge.subject) || selected.has(edge.object);
+    const hasPaths = edges.some(({ onPath }) => onPath);
+    const isStrong = (edge: (typeof edges)[number]): boolean => hasPaths ? edge.onPath : selected.has(edge.subject) || selected.has(edge.object);
     const isSmall = free.length <= SMALL_EDGES;
     const isNamed = free.filter(isStrong).length <= MOST_EDGE_LABELS;
     for (const edge of edges) {
       const { key, subject, predicate, object } = edge;
       const isSelected = selected.has(subject) || selected.has(object);
-      const hasName = !isOfStar(subject, object) && (isSmall || (isNamed && isStrong(edge)));
+      const hasName = !isOfStar(subject, object) && (hasPaths ? edge.onPath && isNamed : isSmall || (isNamed && isStrong(edge)));
       const attributes: EdgeAttributes = {
-        size: edge.onPath ? 4 : isSelected || isSmall ? 2 : 1,
+        size: edge.onPath ? 4 : !hasPaths && (isSelected || isSmall) ? 2 : 1,
         name: hasName ? spoken(predicate, look.labels) : "",
         type: "arrow",
         curvature: 0,
-        color: edge.onPath ? look.theme.path : isSelected && !isOfStar(subject, object) ? look.theme.strongEdge : look.theme.edge,
+        color: edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !isOfStar(subject, object) ? look.theme.strongEdge : look.theme.edge,
         isOfStar: isOfStar(subject, object),
       };
       if (this.graph.hasEdge(key)) this.graph.mergeEdgeAttributes(key, attributes);
@@ -393,12 +398,13 @@ function neighboursIn({ nodes, edges }: Shown): Map<string, string[]> {
 
 function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: number): Omit<NodeAttributes, "x" | "y"> {
   const isSelected = look.selected.includes(node.id);
-  const color = colorOf(node.type);
+  const { color, isRing } = markOf(look.marks, node.type);
   const isNameless = node.name === node.id && !node.isSeed;
   const name = node.name === node.id ? spoken(node.id) : plain(node.name);
   return {
     size: scale * (isNameless ? 4 : (node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0)),
     color,
+    core: isRing ? look.theme.back : color,
     borderColor: isSelected ? look.theme.text : node.lacks.length ? look.theme.warning : node.isHub ? look.theme.text : color,
     name: shortened(name) + (node.isHub ? " (hub)" : ""),
     kind: node.isSeed ? "seed" : isNameless ? "nameless" : "node",
@@ -407,17 +413,11 @@ function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: nu
 }
 
 function pileAttributes(count: number, look: Look): Omit<NodeAttributes, "x" | "y"> {
-  return { size: 9 + Math.min(6, Math.sqrt(count)), color: NO_TYPE_COLOR, borderColor: look.theme.text, name: `${count.toLocaleString("en")} more`, kind: "pile", weight: 1e7 };
+  return { size: 9 + Math.min(6, Math.sqrt(count)), color: NO_TYPE_COLOR, core: NO_TYPE_COLOR, borderColor: look.theme.text, name: `${count.toLocaleString("en")} more`, kind: "pile", weight: 1e7 };
 }
 
 /** Text of a graph is bounded wherever it is drawn. */
 function shortened(text: string): string {
   const characters = [...text.slice(0, 4 * LONGEST_LABEL)];
   return characters.length > LONGEST_LABEL ? `${characters.slice(0, LONGEST_LABEL).join("")}…` : text;
-}
-
-function hash(text: string): number {
-  let value = 2166136261;
-  for (let place = 0; place < text.length; place += 1) value = Math.imul(value ^ text.charCodeAt(place), 16777619) >>> 0;
-  return value;
 }

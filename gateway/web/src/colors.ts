@@ -1,41 +1,63 @@
 /** Colours of types, and of light and dark. */
 
-/** Okabe and Ito's colours and others beside them, which people with colour blindness can tell apart. */
-const PALETTE = [
-  "#0072b2",
-  "#d55e00",
-  "#009e73",
-  "#cc79a7",
-  "#b8860b",
-  "#56b4e9",
-  "#7a5195",
-  "#8c564b",
-  "#2f9e9e",
-  "#999999",
-] as const;
+/** Colours that remain apart for people with each kind of colour blindness, on white and on black. */
+export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#8c2a0a", "#bfb2d3", "#3bd753", "#4f3d71", "#d755ff", "#490de6", "#64646a"] as const;
 
 /** What is no type: the gateway says these words. */
 const NO_TYPES: ReadonlySet<string> = new Set(["untyped", "unknown"]);
 export const NO_TYPE_COLOR = "#6f7782";
 
-const given = new Map<string, string>();
+/** How nodes of a type are drawn: a disc or a ring of a colour. */
+export interface Mark {
+  color: string;
+  isRing: boolean;
+}
 
-/** The colour of a type: in the order in which types are first seen, so that it stays. */
-export function colorOf(type: string): string {
-  if (NO_TYPES.has(type)) return NO_TYPE_COLOR;
-  const color = given.get(type) ?? PALETTE[Math.min(given.size, PALETTE.length - 1)]!;
-  given.set(type, color);
-  return color;
+const NO_TYPE: Mark = { color: NO_TYPE_COLOR, isRing: false };
+const PLACES = 2 * PALETTE.length;
+
+/**
+ * Return the marks of types: the same in every session over a graph, whatever is seen first.
+ *
+ * Twenty differ. A type has the place that follows from its ID, or the next that is free; `known`, those of the schema, choose first.
+ */
+export function marksOf(known: readonly string[], others: Iterable<string>): ReadonlyMap<string, Mark> {
+  const marks = new Map<string, Mark>();
+  const taken = new Set<number>();
+  const further = [...others].filter((type) => !known.includes(type)).sort();
+  for (const type of [...known, ...further]) {
+    if (NO_TYPES.has(type) || marks.has(type)) continue;
+    let place = hash(type) % PLACES;
+    // Discs first: they are easier to see.
+    if (taken.size < PALETTE.length) place %= PALETTE.length;
+    const circle = taken.size < PALETTE.length ? PALETTE.length : PLACES;
+    for (let tries = 0; tries < circle && taken.has(place); tries += 1) place = (place + 1) % circle;
+    taken.add(place);
+    marks.set(type, { color: PALETTE[place % PALETTE.length]!, isRing: place >= PALETTE.length });
+  }
+  return marks;
+}
+
+export function markOf(marks: ReadonlyMap<string, Mark>, type: string): Mark {
+  return marks.get(type) ?? NO_TYPE;
+}
+
+/** A number that follows from a text. */
+export function hash(text: string): number {
+  let value = 2166136261;
+  for (let place = 0; place < text.length; place += 1) value = Math.imul(value ^ text.charCodeAt(place), 16777619) >>> 0;
+  return value;
 }
 
 export interface Theme {
   back: string;
   text: string;
   edge: string;
+  faintEdge: string;
   strongEdge: string;
   path: string;
   warning: string;
 }
 
-export const LIGHT: Theme = { back: "#ffffff", text: "#1b1f24", edge: "#8c949e", strongEdge: "#4f5761", path: "#b3261e", warning: "#b3261e" };
-export const DARK: Theme = { back: "#14171a", text: "#e8eaed", edge: "#6a727c", strongEdge: "#b4bcc6", path: "#ff8a80", warning: "#ff8a80" };
+export const LIGHT: Theme = { back: "#ffffff", text: "#1b1f24", edge: "#8c949e", faintEdge: "#d5d9de", strongEdge: "#4f5761", path: "#b3261e", warning: "#b3261e" };
+export const DARK: Theme = { back: "#14171a", text: "#e8eaed", edge: "#6a727c", faintEdge: "#343a41", strongEdge: "#b4bcc6", path: "#ff8a80", warning: "#ff8a80" };

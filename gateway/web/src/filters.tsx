@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { colorOf } from "./colors";
 import type { Session } from "./session";
+import { TypeDot } from "./type_dot";
 
 /** Rows of a list before the rest is folded. */
 const MOST_ROWS = 8;
@@ -62,7 +62,7 @@ function Choices({ session, which, title, all, shown, follow }: Props) {
           <li key={name}>
             <label title={name}>
               <input type="checkbox" checked={!hidden.has(name)} onChange={() => session.toggle(which, name)} />
-              {which === "types" ? <span class="dot" style={{ background: colorOf(name) }} aria-hidden="true" /> : null}
+              {which === "types" ? <TypeDot session={session} type={name} /> : null}
               <span class="text">{session.spoken(name)}</span>
               <span class="count">{countText(shown.get(name) ?? 0, all.get(name) ?? 0)}</span>
             </label>

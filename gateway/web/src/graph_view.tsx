@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./canvas";
 import { DARK, LIGHT } from "./colors";
 import type { Session } from "./session";
+import { Start } from "./start";
 
 /** The canvas; what it shows is told in words beside it. */
 export function GraphView({ session }: { session: Session }) {
@@ -15,6 +16,7 @@ export function GraphView({ session }: { session: Session }) {
     selected: session.selected.value,
     opened: session.opened.value,
     labels: session.labels.value,
+    marks: session.marks.value,
     theme: isDark ? DARK : LIGHT,
   };
   useEffect(() => {
@@ -29,13 +31,13 @@ export function GraphView({ session }: { session: Session }) {
       setProblem("This browser draws no WebGL here: the list of nodes below shows the same.");
     }
   }, [session]);
-  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.opened, look.labels, look.theme]);
+  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.opened, look.labels, look.marks, look.theme]);
   const [only] = look.selected;
   return (
     <div class="graph">
       <div class="canvas" ref={element} data-testid="canvas" aria-hidden="true" />
       {problem ? <p class="lack">{problem}</p> : null}
-      {!picture.nodes.size ? <p class="empty">Search for a name to begin.</p> : null}
+      {!picture.nodes.size && !session.running.value.some(({ text }) => text.startsWith("Reading what is around")) ? <Start session={session} /> : null}
       <div class="graph-buttons">
         <button type="button" onClick={() => canvas.current?.fit()}>
           Fit

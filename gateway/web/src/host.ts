@@ -11,11 +11,11 @@ export class HostTools implements Tools {
   /** Of several graphs, the one that the model asked about. */
   private graph: Json = {};
 
-  async call(call: Call): Promise<Json> {
+  async call(call: Call, signal?: AbortSignal): Promise<Json> {
     try {
-      return answerIn(await this.app.callServerTool({ name: call.tool, arguments: { ...this.graph, ...withTypes(call) } }));
+      return answerIn(await this.app.callServerTool({ name: call.tool, arguments: { ...this.graph, ...withTypes(call) } }, signal ? { signal } : undefined));
     } catch (error) {
-      if (error instanceof ToolError) throw error;
+      if (error instanceof ToolError || signal?.aborted) throw error;
       throw new ToolError(`The chat could not call the gateway: ${error instanceof Error ? error.message : String(error)}`);
     }
   }

@@ -70,13 +70,21 @@ export function pictureOf(
       const key = edgeKey(edge);
       edges.set(key, { ...edges.get(key), ...edge, key, onPath: false });
     }
-    for (const path of answer.nodes.flatMap((node) => node.via ?? [])) for (const key of keysOnPath(path)) onPath.add(key);
+    for (const path of answer.nodes.flatMap((node) => node.via ?? [])) {
+      for (const key of keysOnPath(path)) {
+        onPath.add(key);
+        // A path leads over nodes that are no result, and to the seeds.
+        const [subject, predicate, object] = key.split(NEW_LINE) as [string, string, string];
+        for (const id of [subject, object]) if (!nodes.has(id)) nodes.set(id, merged(undefined, onlyNamed(id, answer), seeds.has(id)));
+        if (!edges.has(key)) edges.set(key, { subject, predicate, object, key, onPath: true });
+      }
+    }
     for (const cause of answer.incomplete ?? []) note(cause, lacking, hubs, lacks);
     lacks.push(...lacksOf(answer));
   }
   for (const [id, record] of described) {
     const node = nodes.get(id);
-    if (node ? node.name === id && record.name : selected.includes(id)) nodes.set(id, merged(node, record, seeds.has(id)));
+    if (node ? (node.name === id && record.name) || node.type === UNKNOWN : selected.includes(id)) nodes.set(id, merged(node, record, seeds.has(id)));
   }
   for (const [id, reasons] of lacking) {
     const node = nodes.get(id);
@@ -139,6 +147,11 @@ function inRows(call: Call, answer: Subgraph): Node[] {
     }
   }
   return [...nodes.values()];
+}
+
+/** A node of which an answer tells no more than its name, if that. */
+function onlyNamed(id: string, { labels = {} }: Subgraph): Node {
+  return Object.hasOwn(labels, id) ? { id, name: labels[id]! } : { id };
 }
 
 function merged(before: PictureNode | undefined, node: Node, isSeed: boolean): PictureNode {

@@ -13,7 +13,7 @@ export function Record({ session }: { session: Session }) {
   if (only === undefined) {
     return (
       <aside class="record" aria-label="Record">
-        <p class="quiet">Select a node to read its record. Select several in the list to see what connects them.</p>
+        <p class="quiet">{picture.nodes.size ? "" : "Choose an entity to begin with, or search for one. "}Select a node to read its record. Select several in the list to see what connects them.</p>
       </aside>
     );
   }

@@ -1,7 +1,8 @@
 /** What the page knows and shows now. */
 
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
-import type { Entity, Hits, Json, Schema, Subgraph } from "./answers";
+import { type Entity, type Hit, type Hits, type Json, type Schema, type Subgraph, idAndName } from "./answers";
+import { type Mark, marksOf } from "./colors";
 import { type Picture, type Step, pictureOf } from "./picture";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
@@ -26,6 +27,33 @@ const NOTHING_HIDDEN: Hidden = { types: new Set(), predicates: new Set(), remove
 /** Views that undo can bring back. */
 const MOST_UNDONE = 100;
 
+/** Hops up to which it is tried what is near several nodes. */
+const MOST_HOPS = 4;
+
+/** Entities that stand on the empty page. */
+const FIRST_ENTITIES = 12;
+const LISTED_ENTITIES = 40;
+
+/** Nodes on paths whose names are read. */
+const MOST_NAMED = 50;
+
+/** Types of which a condition may be asked about. */
+const MOST_TYPES = 20;
+
+/** Entities to begin with. */
+export interface Listing {
+  title: string;
+  hits: readonly Hit[];
+  /** What is said of those that are not listed. */
+  more?: string;
+}
+
+/** A call that is under way. */
+interface Running {
+  text: string;
+  controller: AbortController;
+}
+
 export class Session {
   readonly steps = signal<readonly Step[]>([]);
   readonly selected = signal<readonly string[]>([]);
@@ -35,20 +63,35 @@ export class Session {
   readonly past = signal<readonly View[]>([]);
   readonly future = signal<readonly View[]>([]);
   readonly described = signal<ReadonlyMap<string, Entity>>(new Map());
+  /** Records without edges, which tell names and types. */
+  readonly named = signal<ReadonlyMap<string, Entity>>(new Map());
   readonly schema = signal<Schema | undefined>(undefined);
-  readonly busy = signal(0);
+  readonly listing = signal<Listing | undefined>(undefined);
+  readonly running = signal<readonly Running[]>([]);
   readonly problem = signal("");
   readonly note = signal("");
   readonly wantsToken = signal(false);
   readonly lastCall = signal<Call | undefined>(undefined);
   readonly picture: ReadonlySignal<Picture> = computed(() =>
-    pictureOf(this.steps.value, this.described.value, this.selected.value),
+    pictureOf(this.steps.value, new Map([...this.named.value, ...this.described.value]), this.selected.value),
   );
   readonly shown: ReadonlySignal<Shown> = computed(() => shownOf(this.picture.value, this.hidden.value, new Set(this.selected.value)));
   /** What the graph calls types, predicates and nodes. */
   readonly labels: ReadonlySignal<Readonly<Record<string, string>>> = computed(() =>
     Object.assign(Object.create(null) as Record<string, string>, this.schema.value?.labels, this.picture.value.labels),
   );
+
+  /** How types are drawn. */
+  readonly marks: ReadonlySignal<ReadonlyMap<string, Mark>> = computed(() =>
+    marksOf(this.schema.value?.entity_types ?? [], this.picture.value.typeCounts.keys()),
+  );
+  /** What the graph is, with names in the place of IDs. */
+  readonly description: ReadonlySignal<string> = computed(() => {
+    const { graph_description: text = "", entity_types: types = [] } = this.schema.value ?? {};
+    return text.replace(/[^\s,]*[^\s,.]/g, (word) => (types.includes(word) ? this.spoken(word) : word));
+  });
+  /** Of several graphs, which one it is. */
+  readonly graphName = new URLSearchParams(location.search).get("graph") ?? "This graph";
 
   /** `keepsUrl`: whether the address of the page tells the view. */
   constructor(
@@ -82,8 +125,44 @@ export class Session {
   }
 
   async readSchema(): Promise<void> {
-    const answer = await this.ask({ tool: "describe_schema", arguments: {} }, { quietly: true });
-    if (answer) this.schema.value = answer as unknown as Schema;
+    const answer = await this.ask({ tool: "describe_schema", arguments: {} }, { quietly: true, text: "Reading what the graph has" });
+    if (!answer) return;
+    const schema = answer as unknown as Schema;
+    // The gateway sends no list that is empty.
+    this.schema.value = { ...schema, entity_types: schema.entity_types ?? [], predicates: schema.predicates ?? [], counts: schema.counts ?? {} };
+    const types = this.schema.value.entity_types;
+    if (types.length && !this.steps.value.length) {
+      await this.list("Begin with", { node_types: types.slice(0, MOST_TYPES), limit: FIRST_ENTITIES }, { isFirst: true });
+    }
+  }
+
+  /** List entities of a type on the empty page. */
+  async listType(type: string): Promise<void> {
+    await this.list(this.spoken(type), { node_types: [type], limit: LISTED_ENTITIES });
+  }
+
+  /** List entities from which a relation leads. */
+  async listRelation(predicate: string): Promise<void> {
+    const types = this.schema.value?.entity_types.slice(0, MOST_TYPES) ?? [];
+    await this.list(`From which "${this.spoken(predicate)}" leads`, { node_types: types, where: [`${predicate} exists`], limit: LISTED_ENTITIES });
+  }
+
+  private async list(title: string, given: Json, { isFirst = false } = {}): Promise<void> {
+    const call: Call = { tool: "search_entities", arguments: given };
+    const answer = (await this.ask(call, { quietly: isFirst, text: `Looking for entities: ${title}` })) as Hits | undefined;
+    if (!answer) return;
+    const rows = (answer.rows ?? []).map(([first]) => idAndName(String(first)));
+    const hits = [...(answer.result ?? []), ...rows.map(([id, name]) => ({ id, entity_type: "", ...(name === undefined ? {} : { name }) }))];
+    const found = typeof answer.found === "number" && answer.found > hits.length ? `${hits.length} of ${answer.found.toLocaleString("en")} are listed. A search finds the others by name.` : "";
+    const more = answer.complete ? found : `${found} There may be more than these.`.trim();
+    if (isFirst && this.listing.value) return;
+    this.listing.value = { title, hits, ...(more && !isFirst ? { more } : {}) };
+  }
+
+  /** Give up what is under way. */
+  cancel(): void {
+    for (const { controller } of this.running.value) controller.abort();
+    this.note.value = "Cancelled: what was there before is shown.";
   }
 
   async search(query: string, signal: AbortSignal): Promise<Hits | undefined> {
@@ -112,7 +191,7 @@ export class Session {
   /** Add the edges of a node; a hub is only described, so that somebody can choose among its relations. */
   async expand(id: string, relation?: string, direction?: "outgoing" | "incoming"): Promise<void> {
     const entity = await this.describe(id);
-    if ((!entity && this.problem.value) || !this.canTraverse) return;
+    if (!entity || !this.canTraverse) return;
     const edges = edgesOf(entity);
     if (relation === undefined && edges > HUB_EDGES) {
       this.note.value = `This node has ${edges.toLocaleString("en")} edges or more. Choose a relation in its record.`;
@@ -126,9 +205,21 @@ export class Session {
     await this.add({ tool: "bfs_query", arguments: given });
   }
 
-  /** Show what connects nodes, with a shortest path from each node to each of them. */
-  async intersect(ids: readonly string[], hops = 2): Promise<void> {
-    await this.add({ tool: "intersect_subgraphs", arguments: { seeds: [...ids], k: hops, via: true, limit: PAGE_NODES } });
+  /** Show what connects nodes, within as few hops as there is something, with a shortest path from each node to each of them. */
+  async intersect(ids: readonly string[]): Promise<void> {
+    for (let k = 1; k <= MOST_HOPS; k += 1) {
+      const call: Call = { tool: "intersect_subgraphs", arguments: { seeds: [...ids], k, via: true, limit: PAGE_NODES } };
+      const answer = (await this.ask(call)) as unknown as Subgraph | undefined;
+      if (!answer) return;
+      if (answer.nodes.length || k === MOST_HOPS || !answer.complete) {
+        this.note.value = answer.nodes.length ? "" : `Nothing ${answer.complete ? "" : "was found "}within ${k} ${k === 1 ? "hop" : "hops"} of all of them.`;
+        const note = this.note.value;
+        this.change({ steps: [...this.steps.value, { call, answer }] });
+        this.note.value = note;
+        await this.readNames();
+        return;
+      }
+    }
   }
 
   async showMore(): Promise<void> {
@@ -214,6 +305,17 @@ export class Session {
     const steps = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
     if (remember) this.change({ steps });
     else this.steps.value = steps;
+    if (call.tool === "intersect_subgraphs") await this.readNames();
+  }
+
+  /** Read the names and types of nodes on paths, of which an intersection tells the ID alone. */
+  private async readNames(): Promise<void> {
+    const nameless = [...this.picture.value.nodes.values()].filter((node) => node.type === "unknown" && !this.named.value.has(node.id));
+    if (!nameless.length || !this.canTraverse) return;
+    const ids = nameless.slice(0, MOST_NAMED).map(({ id }) => id);
+    const answer = await this.ask({ tool: "describe_entities", arguments: { ids } }, { quietly: true, text: "Reading names" });
+    const records = ((answer?.["result"] ?? []) as Entity[]).filter(({ id }) => typeof id === "string");
+    this.named.value = new Map([...this.named.value, ...records.map((record) => [record.id, record] as const)]);
   }
 
   private get view(): View {
@@ -231,6 +333,7 @@ export class Session {
     if (!view) return;
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, this.view];
+    this.selected.value = this.selected.value.filter((id) => pictureOf(view.steps).nodes.has(id));
     this.show(view);
   }
 
@@ -240,7 +343,6 @@ export class Session {
       this.hidden.value = view.hidden;
       this.opened.value = view.opened;
       this.lastCall.value = view.steps.at(-1)?.call;
-      this.selected.value = this.selected.value.filter((id) => this.picture.value.nodes.has(id));
       this.problem.value = "";
       this.note.value = "";
     });
@@ -260,22 +362,38 @@ export class Session {
     history.replaceState(null, "", writeView(view));
   }
 
-  private async ask(call: Call, { signal, quietly = false }: { signal?: AbortSignal; quietly?: boolean } = {}): Promise<Json | undefined> {
-    this.busy.value += 1;
+  private async ask(call: Call, { signal, quietly = false, text = this.saying(call) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
+    const controller = new AbortController();
+    signal?.addEventListener("abort", () => controller.abort());
+    const running: Running = { text, controller };
+    this.running.value = [...this.running.value, running];
     if (!quietly) {
       this.problem.value = "";
+      this.note.value = "";
       this.lastCall.value = call;
     }
     try {
-      return await this.tools.call(call, signal);
+      const answer = await this.tools.call(call, controller.signal);
+      return controller.signal.aborted ? undefined : answer;
     } catch (error) {
-      if (signal?.aborted) return undefined;
+      if (controller.signal.aborted) return undefined;
       if (error instanceof NotAuthorized) this.wantsToken.value = true;
       else this.problem.value = error instanceof ToolError ? error.message : String(error);
       return undefined;
     } finally {
-      this.busy.value -= 1;
+      this.running.value = this.running.value.filter((each) => each !== running);
     }
+  }
+
+  /** What a call does, for the person who waits for it. */
+  private saying({ tool, arguments: given }: Call): string {
+    const { nodes } = this.picture.value;
+    const ids = (given["seeds"] ?? (given["id"] === undefined ? [] : [given["id"]])) as string[];
+    const names = ids.slice(0, 3).map((id) => nodes.get(id)?.name ?? this.described.value.get(id)?.name ?? spoken(id));
+    const who = names.join(", ") + (ids.length > 3 ? " and others" : "");
+    if (tool === "search_entities") return `Searching for ${String(given["query"])}`;
+    if (tool === "intersect_subgraphs") return `Looking within ${String(given["k"])} hops of ${who}`;
+    return tool === "bfs_query" ? `Reading what is around ${who}` : `Reading ${who}`;
   }
 }
 

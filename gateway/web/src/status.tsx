@@ -17,8 +17,16 @@ export function Status({ session }: { session: Session }) {
         {picture.nodes.size.toLocaleString("en")} nodes and {picture.edges.size.toLocaleString("en")} edges
         {last && picture.next ? `; the last answer has ${last.node_count.toLocaleString("en")} nodes in all` : ""}
         {last && !last.complete ? "; not complete" : ""}
-        {session.busy.value ? " …" : ""}
+        {session.shown.value.nodes.size < picture.nodes.size ? `; ${session.shown.value.nodes.size.toLocaleString("en")} nodes are shown` : ""}
       </p>
+      {session.running.value.length ? (
+        <p class="running" data-testid="running">
+          <progress aria-label="Working" /> {session.running.value.at(-1)!.text}{" "}
+          <button type="button" class="small" onClick={() => session.cancel()}>
+            Cancel
+          </button>
+        </p>
+      ) : null}
       {lacking ? (
         <p class="lack" data-testid="lacking">
           {lacking === 1 ? "1 node lacks edges: it has a red ring" : `${lacking.toLocaleString("en")} nodes lack edges: they have red rings`}, and why is in the record.
