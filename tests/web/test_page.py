@@ -275,7 +275,7 @@ def test_it_looks_as_the_chat_looks_and_tells_its_size(chromium: Browser, host: 
         expect(app.locator("html")).to_have_attribute("data-theme", "light")
         page.evaluate("() => dispatchEvent(new Event('theme'))")
         expect(app.locator("html")).to_have_attribute("data-theme", "dark")
-        expect(page.locator("body")).to_have_attribute("data-height", "576")
+        expect(page.locator("body")).to_have_attribute("data-height", "496")
 
 
 def test_it_can_reach_nothing_outside(chromium: Browser, host: str, medical: str) -> None:
@@ -395,6 +395,7 @@ def test_a_person_is_found_expanded_and_read_with_the_qualifiers_of_an_award(
         page.get_by_role("button", name="Show outgoing award received").click()
         expect(page.get_by_test_id("call")).to_contain_text('"only_predicates":["wdt:P166"],"direction":"outgoing"')
         # What an award was for is a node, and leads to its record.
+        page.get_by_text("Evidence of").click()
         page.locator(".evidence").get_by_role("button", name="Good Will Hunting").first.click()
         expect(page.get_by_test_id("record-name")).to_have_text("Good Will Hunting")
         assert watched.errors == []

@@ -279,3 +279,91 @@ def test_on_a_narrow_screen_the_picture_comes_first_and_panels_fold(chromium: Br
         page.get_by_role("button", name="Types and relations").click()
         expect(page.locator(".filters")).to_be_visible()
         assert page.locator("body").evaluate("body => body.scrollWidth - body.clientWidth") <= 0
+
+
+def boxes_of(page: Page) -> dict[str, tuple[float, float]]:
+    """Return where the middle of each label is."""
+    return {
+        "".join(text.split()): ((left + right) / 2, (top + bottom) / 2)
+        for text, left, top, right, bottom in labels(page)
+    }
+
+
+def test_several_nodes_are_selected_by_a_frame_and_removed_and_brought_back(chromium: Browser, films: str) -> None:
+    with opened(chromium, view(films, "bfs_query", seeds=["film:Alien"], max_hops=1)) as watched:
+        page = watched.page
+        labels(page)
+        frame = page.get_by_test_id("canvas").bounding_box()
+        assert frame is not None
+        page.keyboard.down("Shift")
+        page.mouse.move(frame["x"] + 2, frame["y"] + 2)
+        page.mouse.down()
+        page.mouse.move(frame["x"] + frame["width"] - 2, frame["y"] + frame["height"] - 60, steps=4)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+        expect(page.get_by_role("heading", name="6 nodes")).to_be_visible()
+        page.get_by_text("List of the").click()
+        page.get_by_role("checkbox", name="Select Alien", exact=True).uncheck()
+        expect(page.get_by_role("heading", name="5 nodes")).to_be_visible()
+        page.get_by_role("button", name="Remove these").click()
+        expect(page.locator(".list summary")).to_contain_text("List of the 1 nodes")
+        address = page.url
+        page.get_by_role("button", name="Bring back").click()
+        expect(page.locator(".list summary")).to_contain_text("List of the 6 nodes")
+        assert watched.errors == []
+    with opened(chromium, address) as again:
+        expect(again.page.locator(".list summary")).to_contain_text("List of the 1 nodes")
+
+
+def test_a_node_that_is_dragged_stays_where_it_was_put(chromium: Browser, films: str) -> None:
+    with opened(chromium, view(films, "bfs_query", seeds=["film:Alien"], max_hops=1)) as watched:
+        page = watched.page
+        x, y = boxes_of(page)["RidleyScott"]
+        frame = page.get_by_test_id("canvas").bounding_box()
+        assert frame is not None
+        # Its disc stands beside its name.
+        found = page.evaluate("() => location.hash")
+        for dx, dy in ((0, -17), (0, 17), (-50, 0), (50, 0)):
+            page.mouse.move(x + dx, y + dy)
+            page.mouse.down()
+            page.mouse.move(frame["x"] + 200, frame["y"] + 200, steps=5)
+            page.mouse.up()
+            if page.evaluate("() => location.hash") != found:
+                break
+        page.wait_for_function("() => decodeURIComponent(location.hash).includes('person:Ridley_Scott')")
+        assert '[["person:Ridley_Scott",' in page.evaluate("() => decodeURIComponent(location.hash)")
+        assert watched.errors == []
+
+
+@pytest.mark.parametrize(("label", "begins"), [("SVG", b"<svg "), ("PNG", b"\x89PNG"), ("CSV", b"subject,")])
+def test_the_picture_is_saved_as_a_file(chromium: Browser, hostile: str, label: str, begins: bytes) -> None:
+    with opened(chromium, view(hostile, "bfs_query", seeds=["http://e.org/a"], max_hops=1)) as watched:
+        page = watched.page
+        labels(page)
+        with page.expect_download() as saved:
+            page.get_by_label("Save as").select_option(label.lower())
+        content = saved.value.path().read_bytes()
+        assert content.startswith(begins)
+        if label == "SVG":
+            assert {*re.findall(rb"<(\w+)", content)} <= {b"svg", b"rect", b"line", b"polygon", b"circle", b"text"}
+        assert watched.errors == []
+        assert watched.outside == []
+
+
+def test_keys_work_wherever_the_focus_is_and_what_was_found_is_told(chromium: Browser, medical: str) -> None:
+    with opened(chromium, medical) as watched:
+        page = watched.page
+        search(page, "metfor")
+        expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        page.get_by_role("checkbox", name="Side effect").focus()
+        page.keyboard.press("/")
+        box = page.get_by_role("combobox", name="Search by name")
+        expect(box).to_be_focused()
+        box.fill("warf")
+        expect(page.get_by_test_id("found")).to_contain_text("found")
+        box.fill("")
+        page.keyboard.press("Control+z")
+        expect(page.get_by_test_id("shown")).to_contain_text("0 nodes")
+        page.keyboard.press("Control+Shift+z")
+        expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        assert watched.errors == []

@@ -33,7 +33,8 @@ export function App({ session, onToken }: Props) {
       } else if (event.key === "/" && !isTyping) {
         event.preventDefault();
         document.getElementById("search")?.focus();
-      } else if (event.key === "Escape" && !isTyping) session.select([]);
+      } else if (event.key === "Delete" && !isTyping) session.remove(session.selected.value);
+      else if (event.key === "Escape" && !isTyping) session.select([]);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

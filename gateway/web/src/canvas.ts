@@ -8,10 +8,12 @@ import { createEdgeArrowProgram } from "sigma/rendering";
 import { type Mark, NO_TYPE_COLOR, type Theme, hash, markOf } from "./colors";
 import { type Box, spotsAround } from "./labels";
 import { plain, spoken } from "./names";
+import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
 import type { PictureNode } from "./picture";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
+import type { Scene } from "./saved";
 import type { Shown } from "./shown";
 import { type Star, starsOf } from "./stars";
 
@@ -21,14 +23,21 @@ export interface Look {
   opened: ReadonlySet<string>;
   labels: Readonly<Record<string, string>>;
   marks: ReadonlyMap<string, Mark>;
+  /** Nodes that stay where somebody put them. */
+  pinned: ReadonlyMap<string, Point>;
   theme: Theme;
 }
 
 export interface Handlers {
-  onClick(id: string): void;
+  /** `isFurther`: whether it is selected beside others. */
+  onClick(id: string, isFurther: boolean): void;
   onDoubleClick(id: string): void;
   onBackground(): void;
   onPile(key: string): void;
+  /** Several nodes were framed. */
+  onFrame(ids: readonly string[]): void;
+  /** A node was put somewhere. */
+  onPin(id: string, place: Point): void;
 }
 
 /** Edges beyond which they are not drawn while the picture moves. */
@@ -134,7 +143,10 @@ export class Canvas {
     });
     this.overlay = new Overlay(element.parentElement ?? element, (key) => handlers.onPile(key));
     const isPile = (node: string): boolean => this.graph.getNodeAttribute(node, "kind") === "pile";
-    this.sigma.on("clickNode", ({ node }) => (isPile(node) ? handlers.onPile(node) : handlers.onClick(node)));
+    this.sigma.on("clickNode", ({ node, event }) => {
+      if (isPile(node)) handlers.onPile(node);
+      else handlers.onClick(node, event.original.shiftKey || event.original.ctrlKey || event.original.metaKey);
+    });
     this.sigma.on("doubleClickNode", ({ node, preventSigmaDefault }) => {
       preventSigmaDefault();
       if (!isPile(node)) handlers.onDoubleClick(node);
@@ -145,6 +157,62 @@ export class Canvas {
     this.sigma.on("resize", () => this.pad());
     this.sigma.on("afterRender", () => this.labelSoon());
     this.hoverUnlessDragged();
+    watchFrames(element, (from, to) => handlers.onFrame(this.within(from, to)));
+    this.dragNodes((id, place) => handlers.onPin(id, place));
+  }
+
+  /** What is drawn now, for a file. */
+  scene(): Scene {
+    const { width, height } = this.sigma.getDimensions();
+    const ratio = Math.sqrt(this.sigma.getCamera().ratio);
+    const at = (id: string): Point => this.sigma.graphToViewport(this.pointOf(id));
+    return {
+      width,
+      height,
+      nodes: this.graph.mapNodes((id, { size, color, core, borderColor }) => ({ ...at(id), radius: size / ratio, color, core, border: borderColor })),
+      edges: this.graph.mapEdges((_key, { size, color }, from, to) => ({
+        from: at(from),
+        to: at(to),
+        radius: this.graph.getNodeAttribute(to, "size") / ratio,
+        width: size,
+        color,
+      })),
+      labels: this.overlay.placed,
+      theme: this.look!.theme,
+    };
+  }
+
+  private within(from: Point, to: Point): string[] {
+    const [left, right, top, bottom] = [Math.min(from.x, to.x), Math.max(from.x, to.x), Math.min(from.y, to.y), Math.max(from.y, to.y)];
+    return this.graph.filterNodes((_id, attributes) => {
+      const { x, y } = this.sigma.graphToViewport(attributes);
+      return attributes.kind !== "pile" && x >= left && x <= right && y >= top && y <= bottom;
+    });
+  }
+
+  /** A node that is dragged moves alone, and stays where it is put. */
+  private dragNodes(onPut: (id: string, place: Point) => void): void {
+    let [dragged, hasMoved]: [string | undefined, boolean] = [undefined, false];
+    this.sigma.on("downNode", ({ node, event }) => {
+      if (event.original.shiftKey || this.graph.getNodeAttribute(node, "kind") === "pile") return;
+      [dragged, hasMoved] = [node, false];
+    });
+    this.sigma.on("moveBody", ({ event, preventSigmaDefault }) => {
+      if (dragged === undefined || !this.graph.hasNode(dragged)) return;
+      preventSigmaDefault();
+      event.original.preventDefault();
+      // The picture keeps its scale meanwhile.
+      if (!hasMoved) this.sigma.setCustomBBox(this.sigma.getBBox());
+      hasMoved = true;
+      this.graph.mergeNodeAttributes(dragged, this.sigma.viewportToGraph(event));
+    });
+    this.sigma.getMouseCaptor().on("mouseup", () => {
+      if (dragged !== undefined && hasMoved && this.graph.hasNode(dragged)) {
+        this.sigma.setCustomBBox(null);
+        onPut(dragged, this.pointOf(dragged));
+      }
+      dragged = undefined;
+    });
   }
 
   /** Draw what is shown; nodes that were there keep their place. */
@@ -192,8 +260,9 @@ export class Canvas {
   }
 
   private put(id: string, attributes: Omit<NodeAttributes, "x" | "y">, others: readonly string[]): void {
-    if (this.graph.hasNode(id)) this.graph.mergeNodeAttributes(id, attributes);
-    else this.graph.addNode(id, { ...(this.last.get(id) ?? this.placeBeside(id, others)), ...attributes });
+    const pinned = this.look?.pinned.get(id);
+    if (this.graph.hasNode(id)) this.graph.mergeNodeAttributes(id, { ...attributes, ...pinned });
+    else this.graph.addNode(id, { ...(pinned ?? this.last.get(id) ?? this.placeBeside(id, others)), ...attributes });
   }
 
   private putEdges(shown: Shown, look: Look): void {
@@ -330,7 +399,8 @@ export class Canvas {
     this.pad();
     const ids = this.graph.nodes();
     const seats = this.stars.map(({ center, offsets }) => `${center} ${[...offsets.keys()].join(" ")}`).join("|");
-    const shown = `${ids.join(" ")}|${this.graph.size}|${seats}`;
+    const pinned = [...(this.look?.pinned.keys() ?? [])].filter((id) => this.graph.hasNode(id));
+    const shown = `${ids.join(" ")}|${this.graph.size}|${seats}|${pinned.map((id) => JSON.stringify(this.look!.pinned.get(id))).join(" ")}`;
     if (shown === this.shown) return;
     this.shown = shown;
     this.isPlaced = false;
@@ -345,7 +415,7 @@ export class Canvas {
         radius,
         members: [...offsets].map(([id, offset]) => [positions.get(id)!, offset] as const),
       })),
-      fixed: [],
+      fixed: pinned.map((id) => positions.get(id)!),
     });
   }
 

@@ -12,6 +12,14 @@ export function Filters({ session }: { session: Session }) {
   const selected = session.selected.value;
   return (
     <aside class="filters" aria-label="Types and relations">
+      {session.hidden.value.removed.size ? (
+        <p>
+          {session.hidden.value.removed.size.toLocaleString("en")} removed{" "}
+          <button type="button" class="small" onClick={() => session.bringBack()}>
+            Bring back
+          </button>
+        </p>
+      ) : null}
       <Choices session={session} which="types" title="Types" all={typeCounts} shown={counts([...nodes.values()].map(({ type }) => type))} />
       <Choices
         session={session}

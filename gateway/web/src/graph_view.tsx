@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./canvas";
 import { DARK, LIGHT } from "./colors";
+import { isHosted } from "./hosted";
+import { csvOf, pngOf, save, svgOf } from "./saved";
 import type { Session } from "./session";
 import { Start } from "./start";
 
@@ -17,21 +19,24 @@ export function GraphView({ session }: { session: Session }) {
     opened: session.opened.value,
     labels: session.labels.value,
     marks: session.marks.value,
+    pinned: session.pinned.value,
     theme: isDark ? DARK : LIGHT,
   };
   useEffect(() => {
     try {
       canvas.current = new Canvas(element.current!, {
-        onClick: (id) => void session.expand(id),
+        onClick: (id, isFurther) => (isFurther ? session.toggleSelected(id) : void session.expand(id)),
         onDoubleClick: (id) => void session.describe(id),
         onBackground: () => session.select([]),
         onPile: (key) => session.open(key),
+        onFrame: (ids) => session.select([...new Set([...session.selected.value, ...ids])]),
+        onPin: (id, place) => session.pin(id, place),
       });
     } catch {
       setProblem("This browser draws no WebGL here: the list of nodes below shows the same.");
     }
   }, [session]);
-  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.opened, look.labels, look.marks, look.theme]);
+  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.opened, look.labels, look.marks, look.pinned, look.theme]);
   const [only] = look.selected;
   return (
     <div class="graph">
@@ -45,6 +50,22 @@ export function GraphView({ session }: { session: Session }) {
         <button type="button" disabled={only === undefined} onClick={() => only !== undefined && canvas.current?.goTo(only)}>
           Go to selected
         </button>
+        {shown.nodes.size && !isHosted() ? (
+          <select
+            aria-label="Save as"
+            value=""
+            onChange={(event) => {
+              const format = event.currentTarget.value;
+              event.currentTarget.value = "";
+              if (canvas.current) saveAs(format, canvas.current, session).catch((error: unknown) => setProblem(String(error)));
+            }}
+          >
+            <option value="">Save as</option>
+            <option value="svg">SVG</option>
+            <option value="png">PNG</option>
+            <option value="csv">CSV</option>
+          </select>
+        ) : null}
         {picture.next ? (
           <button type="button" onClick={() => void session.showMore()}>
             Show more
@@ -60,11 +81,7 @@ export function GraphView({ session }: { session: Session }) {
                   type="checkbox"
                   aria-label={`Select ${node.name}`}
                   checked={look.selected.includes(node.id)}
-                  onChange={() =>
-                    session.select(
-                      look.selected.includes(node.id) ? look.selected.filter((id) => id !== node.id) : [...look.selected, node.id],
-                    )
-                  }
+                  onChange={() => session.toggleSelected(node.id)}
                 />
                 <button type="button" class="link" onClick={() => void session.describe(node.id)}>
                   {node.name}
@@ -79,6 +96,18 @@ export function GraphView({ session }: { session: Session }) {
       </details>
     </div>
   );
+}
+
+/** Save the picture as it is drawn, or what is shown as a table. */
+async function saveAs(format: string, canvas: Canvas, session: Session): Promise<void> {
+  if (format === "csv") {
+    save("graph.csv", new Blob([csvOf(session.shown.value, (id) => session.spoken(id))], { type: "text/csv" }));
+    return;
+  }
+  const scene = canvas.scene();
+  const svg = svgOf(scene);
+  if (format === "svg") save("graph.svg", new Blob([svg], { type: "image/svg+xml" }));
+  if (format === "png") save("graph.png", await pngOf(svg, scene));
 }
 
 /** Whether the page is dark: as its root says, else as the system wants. */

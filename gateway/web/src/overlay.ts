@@ -8,7 +8,7 @@ export const LINE_HEIGHT = 1.2;
 
 export type Kind = "node" | "seed" | "nameless" | "relation" | "pile";
 
-const SIZES: Readonly<Record<Kind, number>> = { node: 12, seed: 13, nameless: 10, relation: 11, pile: 12 };
+export const SIZES: Readonly<Record<Kind, number>> = { node: 12, seed: 13, nameless: 10, relation: 11, pile: 12 };
 
 /** Widest line of a label, and most lines. */
 const WIDEST = 118;

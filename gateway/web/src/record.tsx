@@ -31,6 +31,14 @@ export function Record({ session }: { session: Session }) {
             What is near all of them
           </button>
         ) : null}
+        <p class="actions">
+          <button type="button" onClick={() => session.keepOnly(selected)}>
+            Keep only these
+          </button>
+          <button type="button" title="Delete" onClick={() => session.remove(selected)}>
+            Remove these
+          </button>
+        </p>
       </aside>
     );
   }
@@ -41,21 +49,39 @@ export function Record({ session }: { session: Session }) {
     <aside class="record" aria-label="Record" aria-live="polite">
       <h2 data-testid="record-name">{entity?.name ?? node?.name ?? only}</h2>
       <p class="quiet">
-        {only} · {typeName(session, entity?.entity_type ?? node?.type)}
+        {typeName(session, entity?.entity_type ?? node?.type)} · <span title="ID">{only}</span>
       </p>
+      {node ? (
+        <p class="actions">
+          <button type="button" class="small" title="Delete" onClick={() => session.remove([only])}>
+            Remove
+          </button>
+          {session.pinned.value.has(only) ? (
+            <button type="button" class="small" onClick={() => session.unpin(only)}>
+              Unpin
+            </button>
+          ) : null}
+        </p>
+      ) : null}
       {node?.lacks.map((lack) => (
         <p class="lack" key={lack}>
           {lack}
         </p>
       ))}
       {entity ? <EntityRecord entity={entity} session={session} /> : null}
-      {edges.length ? <h3>Evidence</h3> : null}
-      <ul class="evidence">
-        {edges.slice(0, 50).map((edge) => (
-          <EdgeEvidence edge={edge} session={session} key={edge.key} />
-        ))}
-      </ul>
-      {edges.length > 50 ? <p class="quiet">and of {edges.length - 50} more edges</p> : null}
+      {edges.length ? (
+        <details key={only}>
+          <summary>
+            Evidence of {edges.length.toLocaleString("en")} {edges.length === 1 ? "edge" : "edges"}
+          </summary>
+          <ul class="evidence">
+            {edges.slice(0, 50).map((edge) => (
+              <EdgeEvidence edge={edge} session={session} key={edge.key} />
+            ))}
+          </ul>
+          {edges.length > 50 ? <p class="quiet">and of {edges.length - 50} more edges</p> : null}
+        </details>
+      ) : null}
     </aside>
   );
 }

@@ -61,6 +61,9 @@ export function SearchBox({ session }: { session: Session }) {
         onInput={(event) => setQuery(event.currentTarget.value)}
         onKeyDown={onKey}
       />
+      <p class="unseen" role="status" data-testid="found">
+        {hits ? (listed.length ? `${listed.length} ${listed.length === 1 ? "entity" : "entities"} found${hits.complete ? "" : ", there may be more"}` : "No name fits") : ""}
+      </p>
       <div class="hits" hidden={hits === undefined}>
         <ul id="hits" role="listbox" aria-label="Entities found">
           {listed.map((hit, place) => (

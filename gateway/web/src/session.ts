@@ -4,6 +4,7 @@ import { type ReadonlySignal, type Signal, batch, computed, signal } from "@prea
 import { type Entity, type Hit, type Hits, type Json, type Schema, type Subgraph, idAndName } from "./answers";
 import { type Mark, marksOf } from "./colors";
 import { type Picture, type Step, pictureOf } from "./picture";
+import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
 import { spoken } from "./names";
@@ -20,6 +21,7 @@ interface View {
   steps: readonly Step[];
   hidden: Hidden;
   opened: ReadonlySet<string>;
+  pinned: ReadonlyMap<string, Point>;
 }
 
 const NOTHING_HIDDEN: Hidden = { types: new Set(), predicates: new Set(), removed: new Set() };
@@ -60,6 +62,8 @@ export class Session {
   readonly hidden = signal<Hidden>(NOTHING_HIDDEN);
   /** Piles that are open. */
   readonly opened = signal<ReadonlySet<string>>(new Set());
+  /** Nodes that stay where somebody put them. */
+  readonly pinned = signal<ReadonlyMap<string, Point>>(new Map());
   readonly past = signal<readonly View[]>([]);
   readonly future = signal<readonly View[]>([]);
   readonly described = signal<ReadonlyMap<string, Entity>>(new Map());
@@ -173,6 +177,8 @@ export class Session {
   /** Begin a picture with one node and its neighbourhood. */
   async start(id: string): Promise<void> {
     this.selected.value = [id];
+    const { removed } = this.hidden.value;
+    if (removed.has(id)) this.change({ hidden: { ...this.hidden.value, removed: new Set([...removed].filter((other) => other !== id)) } });
     await this.expand(id);
     this.remember();
   }
@@ -238,7 +244,7 @@ export class Session {
   }
 
   clear(): void {
-    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN });
+    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map() });
     this.select([]);
   }
 
@@ -256,6 +262,39 @@ export class Session {
     const after = new Set(this.hidden.value[which]);
     if (!after.delete(name)) after.add(name);
     this.hide(which, after);
+  }
+
+  /** Select a node beside others, or no longer. */
+  toggleSelected(id: string): void {
+    const selected = this.selected.value;
+    this.select(selected.includes(id) ? selected.filter((other) => other !== id) : [...selected, id]);
+  }
+
+  /** Take nodes out of the picture. */
+  remove(ids: readonly string[]): void {
+    if (!ids.length) return;
+    this.change({ hidden: { ...this.hidden.value, removed: new Set([...this.hidden.value.removed, ...ids]) } });
+    this.select([]);
+  }
+
+  /** Take all nodes but some out of the picture. */
+  keepOnly(ids: readonly string[]): void {
+    const others = [...this.shown.value.nodes.keys()].filter((id) => !ids.includes(id));
+    this.change({ hidden: { ...this.hidden.value, removed: new Set([...this.hidden.value.removed, ...others]) } });
+  }
+
+  /** Show all nodes that were taken out. */
+  bringBack(): void {
+    this.change({ hidden: { ...this.hidden.value, removed: new Set() } });
+  }
+
+  /** Leave a node where it is. */
+  pin(id: string, place: Point): void {
+    this.change({ pinned: new Map([...this.pinned.value, [id, place]]) });
+  }
+
+  unpin(id: string): void {
+    this.change({ pinned: new Map([...this.pinned.value].filter(([other]) => other !== id)) });
   }
 
   /** Show those that a pile holds. */
@@ -292,6 +331,7 @@ export class Session {
     this.steps.value = [];
     this.hidden.value = { types: new Set(view.hiddenTypes), predicates: new Set(view.hiddenPredicates), removed: new Set(view.removed) };
     this.opened.value = new Set(view.opened);
+    this.pinned.value = new Map(view.pinned.map(([id, x, y]) => [id, { x, y }]));
     for (const call of view.calls) await this.add(call, { remember: false });
     const [only] = view.selected;
     if (view.selected.length === 1 && only !== undefined) await this.describe(only);
@@ -319,7 +359,7 @@ export class Session {
   }
 
   private get view(): View {
-    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value };
+    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value };
   }
 
   private change(after: Partial<View>): void {
@@ -342,6 +382,7 @@ export class Session {
       this.steps.value = view.steps;
       this.hidden.value = view.hidden;
       this.opened.value = view.opened;
+      this.pinned.value = view.pinned;
       this.lastCall.value = view.steps.at(-1)?.call;
       this.problem.value = "";
       this.note.value = "";
@@ -358,6 +399,7 @@ export class Session {
       hiddenPredicates: [...this.hidden.value.predicates],
       removed: [...this.hidden.value.removed],
       opened: [...this.opened.value],
+      pinned: [...this.pinned.value].map(([id, { x, y }]) => [id, Math.round(x), Math.round(y)] as [string, number, number]),
     };
     history.replaceState(null, "", writeView(view));
   }

@@ -11,6 +11,8 @@ export interface Restored {
   removed: string[];
   /** Piles that are open. */
   opened: string[];
+  /** Nodes that stay where somebody put them, with their places. */
+  pinned: [string, number, number][];
 }
 
 /** More are not restored: an address comes from anywhere, and each call costs the endpoint. */
@@ -20,8 +22,8 @@ const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_su
 
 export function writeView(view: Restored): string {
   if (!view.calls.length && !view.selected.length) return "#";
-  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened } = view;
-  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened];
+  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned } = view;
+  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned];
   return `#${encodeURIComponent(JSON.stringify(parts))}`;
 }
 
@@ -36,7 +38,7 @@ export function readView(hash: string): Restored | undefined {
     return undefined;
   }
   if (!Array.isArray(read)) return undefined;
-  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened] = read as unknown[];
+  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned] = read as unknown[];
   if (!Array.isArray(calls)) return undefined;
   return {
     calls: calls.filter(isCall).slice(0, MOST_CALLS).map(([tool, given]) => ({ tool, arguments: given })),
@@ -45,6 +47,7 @@ export function readView(hash: string): Restored | undefined {
     hiddenPredicates: texts(hiddenPredicates),
     removed: texts(removed),
     opened: texts(opened),
+    pinned: Array.isArray(pinned) ? pinned.filter(isPlace) : [],
   };
 }
 
@@ -52,6 +55,10 @@ function isCall(value: unknown): value is [ToolName, Call["arguments"]] {
   return (
     Array.isArray(value) && TOOLS.has(String(value[0])) && typeof value[1] === "object" && value[1] !== null && !Array.isArray(value[1])
   );
+}
+
+function isPlace(value: unknown): value is [string, number, number] {
+  return Array.isArray(value) && value.length === 3 && typeof value[0] === "string" && Number.isFinite(value[1]) && Number.isFinite(value[2]);
 }
 
 function texts(value: unknown): string[] {

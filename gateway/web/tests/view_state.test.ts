@@ -8,6 +8,7 @@ const VIEW = {
   hiddenPredicates: ["x:p"],
   removed: ["x:b"],
   opened: ["x:a\n^x:p"],
+  pinned: [["x:a", -10, 20]] as [string, number, number][],
 };
 
 describe("the address of a view", () => {
@@ -27,6 +28,7 @@ describe("the address of a view", () => {
       hiddenPredicates: [],
       removed: [],
       opened: [],
+      pinned: [],
     });
   });
 });
