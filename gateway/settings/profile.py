@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from gateway.errors import ConfigurationError, counted
 from gateway.settings.databases import Neo4jSettings, PostgresSettings
@@ -23,6 +23,7 @@ from gateway.settings.limits import (
     SizeSettings,
     SnapshotSettings,
 )
+from gateway.settings.meaning import MeaningSettings
 from gateway.settings.section import Seconds, Section, Url
 from gateway.settings.urls import is_of_own_network, url_problem
 from gateway.settings.vocabulary import (
@@ -190,6 +191,7 @@ class Profile(Section):
     nodes: NodeSettings = NodeSettings()
     values: ValueSettings = ValueSettings()
     search: SearchSettings = SearchSettings()
+    meaning: MeaningSettings = MeaningSettings()
     identity: IdentitySettings = IdentitySettings()
     hidden: HiddenSettings = HiddenSettings()
     limits: LimitSettings = LimitSettings()
@@ -331,6 +333,20 @@ def _not_hidden(why: str, next_step: str) -> ConfigurationError:
 def with_shape(profile: Profile, shape: ShapeName | None) -> Profile:
     """Return a profile under which answers have a shape; None changes nothing."""
     return profile if shape is None else _changed(profile, "server", shape=shape)
+
+
+def with_embedder(profile: Profile, embedder: str) -> Profile:
+    """Return a profile under which names are found by their meaning, too.
+
+    Raises:
+        ConfigurationError: The embedder is wrong.
+    """
+    try:
+        changed = MeaningSettings.model_validate({**profile.meaning.model_dump(), "embedder": embedder})
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(f"The embedder is wrong: {problem}.") from error
+    return profile.model_copy(update={"meaning": changed})
 
 
 def without_search_api(profile: Profile) -> Profile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,9 +50,12 @@ from gateway.settings.storage import GraphIdentity, check_private, default_store
 from gateway.settings.urls import is_neo4j_url
 from gateway.terms.prefixes import checked_prefixes
 
-Extra = Literal["postgres", "neo4j", "redis"]
+_log = logging.getLogger(__name__)
+
+Extra = Literal["meaning", "postgres", "neo4j", "redis"]
 
 _NEEDS: Final[dict[Extra, str]] = {
+    "meaning": "Search by meaning needs the packages numpy, safetensors and tokenizers.",
     "postgres": "A graph in PostgreSQL needs the package asyncpg.",
     "neo4j": "A graph in Neo4j needs the package neo4j.",
     "redis": "A shared cache needs the package redis.",
@@ -385,6 +389,8 @@ def remote_graph(
         found = FoundSettings.of(url, profile, None if store is None else Path(store), wall_clock())
         profile = profile if found is None else found.applied(url, profile)
     server = None if shared_cache is None else SharedCacheServer.at(shared_cache)
+    if profile.meaning.embedder:
+        _log.warning("meaning.embedder has no effect here: only names of files are found by their meaning")
     settings = under_policy_at_endpoint(profile_for_endpoint(profile, url))
     stored = stored_index(url, settings, prefixes, store)
     digest = profile_digest(settings)

@@ -1,0 +1,1 @@
+"""Turns texts into vectors that are near where their meanings are."""
