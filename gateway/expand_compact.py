@@ -236,7 +236,7 @@ class _Reader:
 
     def search(self, answer: Mapping[str, Any]) -> Json:
         """Return hits as objects, also those of each of several queries."""
-        rows = {key: answer[key] for key in ("result", "guesses") if _has_rows(answer.get(key))}
+        rows = {key: answer[key] for key in ("result", "guesses", "by_meaning") if _has_rows(answer.get(key))}
         queries = {"queries": [self.search(one) for one in answer["queries"]]} if "queries" in answer else {}
         return {**answer, **{key: [self._hit(row) for row in listed] for key, listed in rows.items()}, **queries}
 
@@ -245,6 +245,8 @@ class _Reader:
         text, entity_type, *others = row
         said = dict(zip(("match", "edges", "description", "matched", "differs"), others, strict=False))
         known = {key: value for key, value in said.items() if value is not None}
+        if not isinstance(known["match"], str):
+            known = {**known, "match": "meaning", "score": known["match"]}
         return {**_identity(text, self._id(entity_type)), **_name(text), **known}
 
     def _id(self, text: str) -> str:

@@ -377,6 +377,7 @@ NOTHING_NEAR_OF_TYPES = (
     f"{_ANOTHER_VALUE}"
 )
 NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
+BY_MEANING = "No name fits. What by_meaning lists may be meant: see whether it is before you use it."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 

@@ -98,7 +98,8 @@ def _search_page(page: SearchPage) -> Json:
 
 def _hit(hit: PageHit) -> list[Any]:
     said = (hit.edges, hit.description or None, hit.matched, dict(hit.differs) or None)
-    row = [named(hit.id, hit.name or None), hit.entity_type, hit.match, *said]
+    # A hit by meaning is in a list of its own, so that its score says how it was found.
+    row = [named(hit.id, hit.name or None), hit.entity_type, hit.match if hit.score is None else hit.score, *said]
     while row[-1] is None:
         row.pop()
     return row

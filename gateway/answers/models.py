@@ -15,7 +15,9 @@ from gateway.export.shown import html_of, line_of
 from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
 
-Match = Literal["label", "alias", "code", "prefix", "all words", "part", "id", "some words", "similar", "type"]
+Match = Literal[
+    "label", "alias", "code", "prefix", "all words", "part", "id", "some words", "similar", "type", "meaning"
+]
 """How a name fits: it is the query, it is a further name and the query, it begins so, it has all words, it has all of
 them but some as parts of words only, it has some words, or none as such, as it is with a word that was spelt otherwise.
 "type": there was no query, and its type was asked for."""
@@ -353,6 +355,7 @@ class SearchHit(Answer):
     differs: dict[str, Any] | None = Field(
         default=None, description="What tells it from others of its name and type, by predicate."
     )
+    score: float | None = Field(default=None, description="How near its meaning is, 1 at most.")
 
 
 class Searched(Answer):
@@ -371,6 +374,7 @@ class QueryResult(Answer):
     query: str
     result: list[SearchHit]
     guesses: list[SearchHit] | None = None
+    by_meaning: list[SearchHit] | None = None
     complete: bool
     found: int | None = None
     searched: Searched | None = None
@@ -395,6 +399,9 @@ class SearchResult(Result):
     next_offset: int | None = Field(default=None, description="The `offset` of the next page.")
     guesses: list[SearchHit] | None = Field(
         default=None, description="Where no name fits: up to 3 names with some of the words, or spelt alike."
+    )
+    by_meaning: list[SearchHit] | None = Field(
+        default=None, description="Names of near meaning, the nearest first: none of them fits."
     )
     queries: list[QueryResult] | None = Field(default=None, description="The answer to each of several queries.")
     complete: bool = Field(

@@ -450,6 +450,7 @@ class PageHit:
         differs: A value by which it is told from other hits of its name and type, by the ID of the predicate.
         edges: How many edges it has, or at least has (`>=1000`); None where that is not known.
         is_in_language: Whether a name that is the query is in the language of the call, or in none.
+        score: How near its meaning is, where it was found by that.
     """
 
     id: str
@@ -461,6 +462,7 @@ class PageHit:
     differs: Mapping[str, JsonScalar] = field(default_factory=dict)
     edges: int | str | None = None
     is_in_language: bool = True
+    score: float | None = None
 
     def shortened(self, shortener: Shortener) -> PageHit:
         """Return it with shorter texts."""
@@ -479,6 +481,7 @@ class SearchPage(_OtherPage):
     Attributes:
         hits: The hits that are shown, whose names fit.
         guesses: What is shown where no name fits.
+        by_meaning: What is shown beside these, because its meaning is near.
         next_steps: What to try where no name fits; empty otherwise.
         how: How it was searched.
         found: How many entities have a name that fits.
@@ -504,6 +507,7 @@ class SearchPage(_OtherPage):
     next_offset: int | None = None
     query: str = ""
     queries: Sequence[SearchPage] = ()
+    by_meaning: Sequence[PageHit] = ()
     has_all_names: bool = False
 
 

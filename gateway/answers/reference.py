@@ -229,6 +229,7 @@ def search_fields(page: SearchPage, write: Callable[[PageHit], Any]) -> Json:
     written = {
         "result": [write(hit) for hit in page.hits],
         "guesses": [write(hit) for hit in page.guesses] or None,
+        "by_meaning": [write(hit) for hit in page.by_meaning] or None,
         "queries": queries or None,
         **_about_hits(page),
     }
@@ -332,6 +333,7 @@ def _hit(hit: PageHit) -> Json:
         "edges": hit.edges,
         "matched": hit.matched,
         "differs": dict(hit.differs) or None,
+        "score": hit.score,
     }
 
 

@@ -341,7 +341,9 @@ def _cuts_of_page(page: _OtherPage, limit: int, shape: Shape) -> Iterator[None]:
         yield
     if isinstance(page, SearchPage):
         for one in (page, *page.queries):
-            one.hits, one.guesses = ([replace(hit, edges=None) for hit in hits] for hits in (one.hits, one.guesses))
+            one.hits, one.guesses, one.by_meaning = (
+                [replace(hit, edges=None) for hit in hits] for hits in (one.hits, one.guesses, one.by_meaning)
+            )
         yield
     if isinstance(page, SchemaPage) and page.names:
         names = IdList(list(page.names))
@@ -369,7 +371,9 @@ def _shorten_search(page: SearchPage, longest: int) -> None:
     shortener = Shortener(longest, 1)
     for one in (page, *page.queries):
         one.how, one.next_steps = shortener(one.how), shortener(one.next_steps)
-        one.hits, one.guesses = ([hit.shortened(shortener) for hit in hits] for hits in (one.hits, one.guesses))
+        one.hits, one.guesses, one.by_meaning = (
+            [hit.shortened(shortener) for hit in hits] for hits in (one.hits, one.guesses, one.by_meaning)
+        )
         one.query = shortener(one.query)
     _note_shortened(page, shortener)
 

@@ -318,7 +318,7 @@ def serve(
         CommonOptions,
         common(
             *OF_GRAPH,
-            *("profile", "prefix", "shape", "shared_cache", "quiet", "verbose"),
+            *("profile", "prefix", "shape", "shared_cache", "embedder", "quiet", "verbose"),
             shape="How answers are written: compact, or reference (lists of objects). Default: the profile's.",
         ),
     ],
@@ -375,7 +375,7 @@ def explore(
         CommonOptions,
         common(
             *OF_GRAPH,
-            *("profile", "prefix", "quiet", "verbose"),
+            *("profile", "prefix", "embedder", "quiet", "verbose"),
         ),
     ],
 ) -> CommandLine:

@@ -25,8 +25,9 @@ from gateway.settings.endpoint import AccessSettings
 from gateway.settings.files import FileSettings
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
+from gateway.settings.meaning import is_service
 from gateway.settings.paths import local_path
-from gateway.settings.profile import Profile, ShapeName, with_shape
+from gateway.settings.profile import Profile, ShapeName, with_embedder, with_shape
 from gateway.settings.project_file import ProjectFile, find, problem_of
 from gateway.settings.storage import default_store
 from gateway.settings.urls import check_endpoint_url, is_database_url
@@ -228,6 +229,7 @@ class GraphSource:
         if self.url:
             check_endpoint_url(self.url)
         self._options = options
+        self._choose_embedder(options, loaded)
         self.prefixes = {**options.project_prefixes, **_prefixes(options.prefix or ())}
         if (options.user or options.password_file) and not self.url:
             raise ConfigurationError("--user and --password-file are for an endpoint, and none was given.")
@@ -243,6 +245,23 @@ class GraphSource:
         # Only the host, which a socket has not: the rest of a URL may be confidential.
         kind = "database" if is_database_url(self.url) else "endpoint"
         return f"the {kind} on {urlsplit(self.url).hostname or 'this machine'}"
+
+    def _choose_embedder(self, options: CommonOptions, loaded: Profile) -> None:
+        """Use the embedder of the option, and none that a project file chose and that names would be sent to.
+
+        Raises:
+            ConfigurationError: The embedder may not be used.
+        """
+        if options.embedder is not None:
+            if self.url:
+                raise ConfigurationError("--embedder is for graph files: it was given for an endpoint.")
+            self.profile = with_embedder(self.profile, options.embedder)
+        elif options.is_of_project("profile") and is_service(loaded.meaning.embedder):
+            raise ConfigurationError(
+                f"{options.project} names a profile that sends all names of the graph to a service of embeddings. It "
+                "may be anybody's.",
+                next_step="Give --profile yourself, or set $BFSQL_PROFILE.",
+            )
 
     def _refuse_secrets_for_a_project(self, loaded: Profile) -> None:
         """Keep what belongs to the user from an endpoint or a profile that a project file chose.

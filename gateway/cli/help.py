@@ -26,7 +26,7 @@ GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("limit", "offset", "edge_offset", "max_tokens", "max_edges_per_node", "snapshot"), _SIZE),
     **dict.fromkeys(("is_all", "export_format", "out", "as_json", "shape", "as_text", "guard_formulas"), _OUTPUT),
     **dict.fromkeys(("pager", "explain"), _OUTPUT),
-    **dict.fromkeys(("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file"), _GRAPH),
+    **dict.fromkeys(("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file", "embedder"), _GRAPH),
     **dict.fromkeys(("encoding", "base", "context", "lenient", "file_limits"), _FILES),
     **dict.fromkeys(("store", "cache", "no_cache", "shared_cache"), _STORED),
     **dict.fromkeys(("quiet", "verbose", "log_format", "audit_log", "metrics_port", "metrics_host", "help"), _MESSAGES),

@@ -26,7 +26,7 @@ from gateway.cli.screen import is_terminal
 from gateway.cli.streams import clean, print_command
 from gateway.files.recognition import packing_by_name
 
-_OF_GRAPH = ("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file", "store", "cache")
+_OF_GRAPH = ("graph", "endpoint", "profile", "prefix", "contact", "user", "password_file", "store", "cache", "embedder")
 """The options that the next command needs too."""
 
 _SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".jsonld")

@@ -108,6 +108,15 @@ class CommonOptions:
             "redis://127.0.0.1:6379.",
         ),
     ] = None
+    embedder: Annotated[
+        str | None,
+        text_option(
+            "--embedder",
+            "FOLDER|URL",
+            "Find names of files by their meaning too: a folder with a static model, or the URL of a service that "
+            "takes OpenAI's requests, to which all names go. Needs the extra meaning.",
+        ),
+    ] = None
     no_cache: Annotated[
         bool,
         typer.Option("--no-cache", help="Parse large files into memory each time."),

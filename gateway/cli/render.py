@@ -155,12 +155,14 @@ def search(answer: SearchResult, query: str, offset: int = 0, show: TraversalSho
         return sections(row_table(answer, show), _about_rows(answer, offset))
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{_how(answer)}")
-        return sections([nothing], [_hits(answer.guesses)] if answer.guesses else [], search_notes(answer))
+        return sections([nothing], *_no_hits(answer), search_notes(answer))
     found = answer.found or len(answer.result)
     left = found - len(answer.result)
     more = [Text(f"… {left:,} more: add words to the query, or raise --limit.")] if left > 0 else []
     return sections(
-        [_hits(answer.result), *more], [Text(f"{counted(found, 'hit')}.{_how(answer)}"), *search_notes(answer)]
+        [_hits(answer.result), *more],
+        *_no_hits(answer),
+        [Text(f"{counted(found, 'hit')}.{_how(answer)}"), *search_notes(answer)],
     )
 
 
@@ -174,7 +176,12 @@ def search_summary(answer: SearchResult, query: str, offset: int = 0) -> Rendera
     found = answer.found or len(answer.result)
     some = f"{counted(found, 'hit')}." if found == len(answer.result) else f"{len(answer.result)} of {found:,} hits."
     summary = Text(f"{some if found else f'Nothing was found for “{clean(query)}”.'}{_how(answer)}")
-    return sections([summary, *search_notes(answer)], [_hits(answer.guesses)] if answer.guesses else [])
+    return sections([summary, *search_notes(answer)], *_no_hits(answer))
+
+
+def _no_hits(answer: SearchResult) -> list[list[RenderableType]]:
+    """Return what is listed beside hits: guesses, and names of near meaning."""
+    return [[_hits(listed)] for listed in (answer.guesses, answer.by_meaning) if listed]
 
 
 def _heading(one: QueryResult) -> Text:
@@ -241,7 +248,7 @@ def _hits(hits: Sequence[SearchHit]) -> RenderableType:
     if any(hit.matched for hit in hits):
         columns.append(("Matched", ""))
     rows = [
-        (clean(hit.id), clean(hit.entity_type), _told_apart(hit), hit.match, clean(hit.matched or ""))[: len(columns)]
+        (clean(hit.id), clean(hit.entity_type), _told_apart(hit), _match(hit), clean(hit.matched or ""))[: len(columns)]
         for hit in hits
     ]
     if all(hit.edges is None for hit in hits):
@@ -249,6 +256,10 @@ def _hits(hits: Sequence[SearchHit]) -> RenderableType:
     counts = (_count(hit.edges) if isinstance(hit.edges, int) else hit.edges or "" for hit in hits)
     counted_rows = [(*row, count) for row, count in zip(rows, counts, strict=True)]
     return IdTable([*columns, ("Edges", "")], counted_rows, numeric={len(columns)})
+
+
+def _match(hit: SearchHit) -> str:
+    return hit.match if hit.score is None else f"{hit.match} {hit.score:.2f}"
 
 
 def entity(answer: Entity) -> RenderableType:

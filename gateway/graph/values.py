@@ -548,6 +548,19 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class MeantHit:
+    """A name whose meaning is near to a text.
+
+    Attributes:
+        hit: The name, with its entity.
+        score: How near it is: the cosine of two vectors.
+    """
+
+    hit: Hit
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class HitDetails:
     """The name and description of a found entity, from the index or API that found it.
 
@@ -578,6 +591,9 @@ class Hits:
         details: Names and descriptions from the index or API that found the entities. It vouches for these entities:
             one that the graph does not know stays in the answer.
         local_names: Whether the local names of nodes without a name were compared too.
+        meant: Names whose meaning is near to the text, the nearest first, one of each entity; they say nothing about
+            whether a name fits.
+        not_meant: Why names were not compared by their meaning although they should be; empty if they were.
     """
 
     hits: tuple[Hit, ...]
@@ -590,3 +606,5 @@ class Hits:
     weights: Mapping[Iri, float] | None = None
     details: Mapping[Iri, HitDetails] = field(default_factory=dict)
     local_names: bool = True
+    meant: tuple[MeantHit, ...] = ()
+    not_meant: str = ""

@@ -8,6 +8,7 @@ only some of many matches takes the shortest names, which are the nearest to the
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import re
 import sqlite3
@@ -21,7 +22,7 @@ from typing import Literal, Protocol
 from gateway.errors import Fault, counted
 from gateway.graph.call import Call, Deadline
 from gateway.graph.store import DelegatingStore, GraphStore, Name, OnProgress
-from gateway.graph.values import HitKind, Hits, Iri, SearchTerms
+from gateway.graph.values import Hit, HitKind, Hits, Iri, SearchTerms
 from gateway.search_index.index_search import (
     CODE,
     LOCAL_NAME,
@@ -37,6 +38,7 @@ from gateway.search_index.index_search import (
     whole_key,
 )
 from gateway.search_index.sqlite_worker import ClosedError, SqliteWorker, attach
+from gateway.terms.names import fold_accents
 
 FORMAT = "4"
 """Of the tables and of `gateway.search_index.index_search`: an index of another format is not used.
@@ -96,6 +98,9 @@ Entry = tuple[str, str, str, str | None]
 """An entry of a database: type, name, table and SQL text."""
 
 TextRow = tuple[int, str, int, str, str | None]
+
+NameRow = tuple[int, str]
+"""The number of a name, and the name."""
 
 
 _KIND_NUMBERS: Mapping[tuple[HitKind, bool], int] = {
@@ -290,9 +295,58 @@ class LabelIndex:
             found.absent if exhaustive else (),
         )
 
+    async def count(self, deadline: Deadline | None = None) -> int:
+        """Return how many names and synonyms there are, without codes and local names; see `find`."""
+        return await self._worker.run(_count_of_names, deadline=deadline)
+
+    async def names(self, after: int, at_most: int) -> list[NameRow]:
+        """Return the first names and synonyms behind one, by their numbers; see `find`."""
+        return await self._worker.run(_names_after, after, at_most)
+
+    async def numbers_of(self, types: Sequence[Iri], deadline: Deadline) -> list[int]:
+        """Return the numbers of the names of entities that have one of some types, sorted; see `find`."""
+        return await self._worker.run(_numbers_of_types, types, deadline=deadline)
+
+    async def hits_of(self, numbers: Sequence[int], deadline: Deadline) -> Mapping[int, Hit]:
+        """Return names by their numbers; see `find`."""
+        return await self._worker.run(_hits_of, numbers, deadline=deadline)
+
     def close(self) -> None:
         """Close the index."""
         self._worker.close()
+
+
+_OF_NAMES = "FROM built.name WHERE is_synonym IN (0, 1)"
+_OF_NAMES_AND_TYPES = """
+SELECT id FROM built.name WHERE is_synonym IN (0, 1) AND node IN (
+    SELECT its.node FROM built.node_type AS its JOIN built.type ON type.id = its.type
+    WHERE type.iri IN (SELECT value FROM json_each(?))
+) ORDER BY id
+"""
+
+
+def _count_of_names(database: sqlite3.Connection) -> int:
+    ((count,),) = database.execute(f"SELECT count(*) {_OF_NAMES}")
+    return int(count)
+
+
+def _names_after(database: sqlite3.Connection, after: int, at_most: int) -> list[NameRow]:
+    rows = database.execute(f"SELECT id, text {_OF_NAMES} AND id > ? ORDER BY id LIMIT ?", (after, at_most))
+    return rows.fetchall()
+
+
+def _numbers_of_types(database: sqlite3.Connection, types: Sequence[Iri]) -> list[int]:
+    rows = database.execute(_OF_NAMES_AND_TYPES, (json.dumps(types),))
+    return [number for (number,) in rows]
+
+
+def _hits_of(database: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, Hit]:
+    rows = database.execute(
+        "SELECT name.id, node.iri, name.text, name.is_synonym, name.language FROM built.name JOIN built.node "
+        "ON node.id = name.node WHERE name.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(numbers),),
+    )
+    return {number: Hit(iri, text, kind == 1, "name", language) for number, iri, text, kind, language in rows}
 
 
 async def build_index(worker: SqliteWorker, *, date: str, missing: int, path: Path | None = None) -> LabelIndex:
@@ -399,14 +453,48 @@ class LabelIndexSource(Protocol):
         ...
 
 
+class MeaningSource(Protocol):
+    """Compares the names of an index by their meaning."""
+
+    def start(self, labels: LabelIndexSource) -> None:
+        """Start to make what that needs, in the background, as soon as there is an index."""
+        ...
+
+    async def built(self, labels: LabelIndexSource) -> None:
+        """Wait until that is made, or could not be."""
+        ...
+
+    async def added(self, hits: Hits, index: LabelIndex, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Return hits with the names that are near by their meaning, or with the reason why there are none."""
+        ...
+
+    async def close(self) -> None:
+        """Stop what is being made."""
+        ...
+
+
+def _has_exact(hits: Hits, text: str) -> bool:
+    wanted = fold_accents(text)
+    return any(fold_accents(hit.text) == wanted for hit in hits.hits)
+
+
 class IndexedStore(DelegatingStore):
     """A graph store with a label index; see `gateway.graph.store.GraphStore` for what each method promises."""
 
-    def __init__(self, inner: GraphStore, labels: LabelIndexSource) -> None:
+    def __init__(self, inner: GraphStore, labels: LabelIndexSource, meaning: MeaningSource | None = None) -> None:
         super().__init__(inner)
         self._labels = labels
+        self._meaning = meaning
 
     async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Find entities by their names; where no name is the text, also by what names mean, if that is compared."""
+        hits = await self._spelt(terms, types, call)
+        if self._meaning is None or not terms.words or _has_exact(hits, terms.text):
+            return hits
+        index = await self._labels.index(call.deadline)
+        return hits if index is None else await self._meaning.added(hits, index, terms, types, call)
+
+    async def _spelt(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by the index; by the store below if there is none, or it finds nothing and may be outdated."""
         hits = await self._indexed(terms, types, call)
         if hits is not None and hits.exhaustive:
@@ -450,14 +538,20 @@ class IndexedStore(DelegatingStore):
     def prepare(self) -> None:
         """Start to build the index, and whatever the store below prepares."""
         self._labels.start()
+        if self._meaning is not None:
+            self._meaning.start(self._labels)
         super().prepare()
 
     async def prepared(self, on_progress: OnProgress) -> None:
         """Wait until the index is built, and the store below is prepared."""
         await self._labels.built(on_progress)
+        if self._meaning is not None:
+            await self._meaning.built(self._labels)
         await super().prepared(on_progress)
 
     async def close(self) -> None:
         """Close the index and the store below."""
+        if self._meaning is not None:
+            await self._meaning.close()
         await self._labels.close()
         await super().close()

@@ -26,12 +26,14 @@ from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.call import Deadline
 from gateway.graph.store import GraphStore
 from gateway.search_index.index import IndexedStore
+from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.search_index.partial_index import allowance_of
 from gateway.search_index.sources import InProcessIndexSource
 from gateway.settings.hidden import Policy
 from gateway.settings.profile import Profile, has_blank_nodes, policy_of, profile_in_process, with_skipped
 from gateway.settings.storage import check_private, default_store, names_digest, profile_digest
 from gateway.sparql.store import SparqlStore
+from gateway.stores.embedders import embedder_of
 from gateway.stores.endpoints import OpenedGraph
 from gateway.telemetry.tally import Clock
 from gateway.terms.coined_prefixes import MOST_KNOWN, namespace_of
@@ -156,6 +158,9 @@ def store_in_process(below: GraphStore, profile: Profile, place: Path | None) ->
         profile: The profile in effect.
         place: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing. Its
             names depend on the roles and the type predicates alone, so most profiles share one index.
+
+    Raises:
+        ConfigurationError: The embedder of the profile is wrong.
     """
     over = below if place is None else FixedContentStore(below, place / profile_digest(profile))
     if megabytes := profile.cache.megabytes:
@@ -165,7 +170,10 @@ def store_in_process(below: GraphStore, profile: Profile, place: Path | None) ->
     if names is None:
         return over
     folder = None if place is None else place / names_digest(profile)
-    return IndexedStore(over, InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder))
+    labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
+    embedder = embedder_of(profile)
+    meaning = None if embedder is None else NameVectorsSource(embedder, profile.meaning.least, folder)
+    return IndexedStore(over, labels, meaning)
 
 
 def _in_process(graph: LoadedGraph, profile: Profile) -> InProcess:

@@ -53,6 +53,9 @@ _USUAL_IF_EXACT = 5
 _OF_SEVERAL = 2
 """Of each of several queries one in so many is shown."""
 
+_MOST_MEANT = 5
+"""Entities that are shown by what their names mean, unless the caller says how many."""
+
 _AT_ONCE = 5
 """Queries of one call that are searched side by side: each sends requests of its own."""
 
@@ -105,6 +108,7 @@ class Found:
         best: Entities, the best first.
         fitting: Those of them whose names have the words.
         shown: Those that are shown: of those whose names fit, else of those that are near.
+        meant: Other entities that are shown, whose names have a meaning near to that of the query.
         weights: How much some of the best matter in the graph.
         gone: How many of those to show the graph does not have any more.
         fault: Why one of several queries could not be searched.
@@ -116,6 +120,7 @@ class Found:
     best: Sequence[RankedHit] = ()
     fitting: Sequence[RankedHit] = ()
     shown: Sequence[RankedHit] = ()
+    meant: Sequence[RankedHit] = ()
     weights: Weights = _NO_WEIGHTS
     gone: int = 0
     fault: Fault | None = None
@@ -222,10 +227,16 @@ class EntityFinder:
             near = ordered_by_weight(near, query, found.weights.of_nodes)
         # Of very many of some types, the order of some would look like the order of all.
         found.shown = near[arguments.offset : end]
+        # What fits by its letters stands among the hits, on whatever page, and what is shown is not shown again.
+        known = {one.hit.iri for one in (*fitting, *found.shown)}
+        others = [one for one in found.hits.meant if one.hit.iri not in known and is_sendable(one.hit.iri)]
+        most = arguments.limit or (_MOST_MEANT if not arguments.queries else _MOST_MEANT // _OF_SEVERAL)
+        if not arguments.offset and UNTYPED not in question.types.iris:
+            found.meant = [RankedHit(one.hit, "meaning", score=round(one.score, 2)) for one in others[:most]]
 
     async def facts(self, founds: Sequence[Found], call: Call) -> EntityFacts:
         """Return what the graph knows about all entities that are shown, and leave out those that it has no more."""
-        nodes = list(dict.fromkeys(one.hit.iri for found in founds for one in found.shown))
+        nodes = list(dict.fromkeys(one.hit.iri for found in founds for one in (*found.shown, *found.meant)))
         details = {iri: known for found in founds for iri, known in found.hits.details.items()}
         doubtful = {
             one.hit.iri

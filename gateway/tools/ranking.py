@@ -29,6 +29,7 @@ _ORDER: Mapping[Match, int] = {
     "some words": 8,
     "similar": 9,
     "type": 10,
+    "meaning": 11,
 }
 _HARDLY_BEGUN = 5
 """The order of a name that begins with the query within a number, or after one letter of a word: `IL-18` is no better
@@ -77,6 +78,7 @@ class RankedHit:
         worst: How it has the word of the query that it has least.
         has_none: Whether it has no word of the query, not even as a part of a word.
         hardly_begun: Whether it begins with the query within a number, or after one letter of a word.
+        score: How near its meaning is, where it was found by that.
     """
 
     hit: Hit
@@ -85,6 +87,7 @@ class RankedHit:
     worst: Fit = Fit.WHOLE
     has_none: bool = False
     hardly_begun: bool = False
+    score: float | None = None
 
     @property
     def is_guess(self) -> bool:

@@ -315,7 +315,7 @@ class IdReader:
         self, no_id: InputError, page: SearchPage, exact: Sequence[PageHit], degrees: Mapping[str, Degree] = _UNKNOWN
     ) -> InputError:
         """Return the error of a name that no entity has, that several have, or that others may have."""
-        near = exact or page.hits or page.guesses
+        near = exact or [*page.hits, *page.guesses, *page.by_meaning]
         listed = "; ".join(_described(hit, page, degrees) for hit in near[:_SHOWN])
         doubt = "" if page.exhaustive else " ".join(page.warnings)
         if not exact:

@@ -52,12 +52,14 @@ class _Result:
     Attributes:
         found: What was found.
         written: The hits that are shown.
+        meant: The entities that are shown because the meaning of a name is near.
         facts_are_whole: Whether all that is said of them was read.
         advice: What is said of nodes without a name, where nothing fits.
     """
 
     found: Found
     written: list[PageHit]
+    meant: list[PageHit]
     facts_are_whole: bool
     advice: str = ""
 
@@ -111,7 +113,7 @@ class EntitySearcher:
         known = await self._finder.facts(founds, call)
         results = await self._results(founds, known, call, tells_apart=tells_apart)
         view = questions[0].view
-        types = {hit.entity_type for one in results for hit in one.written}
+        types = {hit.entity_type for one in results for hit in (*one.written, *one.meant)}
         labels = await self._labeller.labels(MentionedIds(nodes=types), view, call)
         size = max_bytes(self._profile.size, None, explain=arguments.explain)
 
@@ -121,11 +123,11 @@ class EntitySearcher:
             if arguments.queries:
                 steps = dict.fromkeys(step for one in results for step in self._steps(one, one.written[:count]))
                 page = self._together(pages, left_out, _joined(*steps))
-            listed = {hit.entity_type for each in pages for hit in (*each.hits, *each.guesses)}
+            listed = {hit.entity_type for each in pages for hit in (*each.hits, *each.guesses, *each.by_meaning)}
             page.labels = labels.of(MentionedIds(nodes=listed))
             return page
 
-        page = page_of(too_many := max(1, *(len(one.written) for one in results)))
+        page = page_of(too_many := max(1, *(len(one.written) + len(one.meant) for one in results)))
         if shape.size_of_part(page) > size:
             # As many of the first as fit; `found` has the number of all.
             fitting = 1
@@ -147,7 +149,7 @@ class EntitySearcher:
         facts, view = known.facts, founds[0].question.view
         results = []
         for found in founds:
-            question, shown = found.question, found.shown
+            question, shown = found.question, [*found.shown, *found.meant]
             types = {one.hit.iri: question.type_of(facts[one.hit.iri]) async for one in slices.over(shown, 1)}
             self._warn(found, known)
             in_language = _in_language(found, self._first_language(call.language))
@@ -156,7 +158,8 @@ class EntitySearcher:
                 for one in shown
             ]
             is_whole = all(facts[one.hit.iri].mark.whole for one in shown)
-            results.append(_Result(found, hits, facts_are_whole=is_whole))
+            fitting = len(found.shown)
+            results.append(_Result(found, hits[:fitting], hits[fitting:], facts_are_whole=is_whole))
         compared = [one.question for one in founds if self._all_compared(one)]
         if compared and not view.schema.blank.are_all:
             # They are of the same types.
@@ -248,6 +251,7 @@ class EntitySearcher:
         found, written, advice = result.found, result.written, result.advice
         question, hits, fitting, types = found.question, found.hits, found.fitting, found.question.types
         listed = written[:count]
+        by_meaning = result.meant[: count - len(listed)]
         all_compared, all_names = self._all_compared(found), self._all_compared(found, local_names=False)
         is_list, end = not question.terms.text, arguments.offset + len(listed)
         # Those that the graph has no more took a place too.
@@ -258,6 +262,7 @@ class EntitySearcher:
         return SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
+            by_meaning=by_meaning,
             next_steps="" if arguments.offset and is_list else absent,
             complete=all_compared and not advice and result.facts_are_whole,
             has_all_names=all_names and result.facts_are_whole,
@@ -266,7 +271,7 @@ class EntitySearcher:
             found=len(fitting),
             truncated=hits.truncated,
             exhaustive=hits.exhaustive and self._profile.endpoint.trusted,
-            warnings=[*types.warnings, *question.warnings, *hits.warnings],
+            warnings=[*types.warnings, *question.warnings, *hits.warnings, *filter(None, [hits.not_meant])],
             coined=self._prefixes.coined_in_answer,
             next_offset=end if not arguments.queries and end < len(fitting) else None,
             query=question.terms.text,
@@ -306,6 +311,8 @@ class EntitySearcher:
             return [_for_the_rest(question.terms, found.hits, listed, result.written, len(found.fitting))]
         if found.fault is not None:
             return []
+        if result.meant:
+            return [messages.BY_MEANING, result.advice]
         return [_next_step(question.terms, found.hits, listed, of_types=question.is_filtered), result.advice]
 
     def _all_compared(self, found: Found, *, local_names: bool = True) -> bool:
@@ -351,6 +358,7 @@ class EntitySearcher:
             name=shorter(name),
             description=shorter(f"{DEPRECATED_HIT * facts.is_deprecated}{_first_sentence(facts.description)}".strip()),
             match=one.match,
+            score=one.score,
             matched=self._matched(hit, shorter, language) if hit.kind != "id" and hit.text not in {"", name} else None,
             edges=None if degree is None else degree.count if degree.exact else f">={degree.count}",
             is_in_language=is_in_language,

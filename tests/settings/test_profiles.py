@@ -31,6 +31,7 @@ SECTIONS = dict(sections())
 UNQUOTED = {
     ("endpoint", "url"),
     *(("endpoint.access", key) for key in ("user", "password", "token", "headers", "secret_headers", "proxy")),
+    ("meaning", "embedder"),
     ("search", "api"),
     *(("hidden", key) for key in ("types", "predicates", "graphs", "literals")),
 }
