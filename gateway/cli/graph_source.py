@@ -25,7 +25,6 @@ from gateway.settings.endpoint import AccessSettings
 from gateway.settings.files import FileSettings
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.load import DEMO, default_profile, load_profile, with_contact
-from gateway.settings.meaning import is_service
 from gateway.settings.paths import local_path
 from gateway.settings.profile import Profile, ShapeName, with_embedder, with_shape
 from gateway.settings.project_file import ProjectFile, find, problem_of
@@ -247,7 +246,7 @@ class GraphSource:
         return f"the {kind} on {urlsplit(self.url).hostname or 'this machine'}"
 
     def _choose_embedder(self, options: CommonOptions, loaded: Profile) -> None:
-        """Use the embedder of the option, and none that a project file chose and that names would be sent to.
+        """Use the embedder of the option, and none that a project file chose: it would read names, or much memory.
 
         Raises:
             ConfigurationError: The embedder may not be used.
@@ -256,11 +255,11 @@ class GraphSource:
             if self.url:
                 raise ConfigurationError("--embedder is for graph files: it was given for an endpoint.")
             self.profile = with_embedder(self.profile, options.embedder)
-        elif options.is_of_project("profile") and is_service(loaded.meaning.embedder):
+        elif options.is_of_project("profile") and loaded.meaning.embedder:
             raise ConfigurationError(
-                f"{options.project} names a profile that sends all names of the graph to a service of embeddings. It "
+                f"{options.project} names a profile with an embedder, which would get all names of the graph. It "
                 "may be anybody's.",
-                next_step="Give --profile yourself, or set $BFSQL_PROFILE.",
+                next_step="Give --embedder or --profile yourself, or set $BFSQL_PROFILE.",
             )
 
     def _refuse_secrets_for_a_project(self, loaded: Profile) -> None:

@@ -108,6 +108,11 @@ class TermLookup:
                 index(term.label, term.iri)
         return by_name, spelled
 
+    def words(self) -> Mapping[str, Iri]:
+        """Return the labels and local names of the terms, each with the first of its terms: no IDs."""
+        by_name, spelled = self.names
+        return {name: min(by_name[folded]) for folded, name in spelled.items() if ":" not in name}
+
     def choose(
         self, argument: str, names: Sequence[str], seen: Mapping[Iri, str] = _NOTHING, *, leaves_out: bool = False
     ) -> Chosen:

@@ -21,6 +21,7 @@ from gateway.graph.call import Deadline
 from gateway.graph.kept import FactStorage
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Schema
+from gateway.meaning.embedder import Embedder
 from gateway.schema.cache import SchemaStorage
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import Profile
@@ -292,6 +293,7 @@ class OpenedGraph:
         lasting: The folder for what outlives a change of the graph; None where there is none.
         changes: Whether its files are still what they were.
         namespaces: Returns the namespaces of IRIs and whether these are all, for a graph in this process.
+        embedder: What compares names by their meaning, for a graph in this process; the store closes it.
     """
 
     profile: Profile
@@ -301,6 +303,7 @@ class OpenedGraph:
     lasting: Path | None = None
     changes: FileChanges = NO_FILES
     namespaces: Callable[[Deadline], tuple[Iterable[str], bool]] | None = None
+    embedder: Embedder | None = None
 
 
 async def make_label_index(

@@ -25,6 +25,7 @@ from gateway.files.store_files import GRAPH
 from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.call import Deadline
 from gateway.graph.store import GraphStore
+from gateway.meaning.embedder import Embedder
 from gateway.search_index.index import IndexedStore
 from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.search_index.partial_index import allowance_of
@@ -77,6 +78,8 @@ def loaded_graph(
         ConfigurationError: A file cannot be read or is not a graph, or the store cannot be written.
     """
     profile = profile_in_process(profile)
+    # What is wrong with it is said before a graph is loaded.
+    embedder = embedder_of(profile)
     files = None if source is None or _is_rdflib(source) else _paths(source)
     changes = FileChanges(files or (), wall_clock)
     graph = _loaded(source if files is None else files, progress, place, profile)
@@ -85,11 +88,12 @@ def loaded_graph(
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
     return OpenedGraph(
         profile,
-        store_in_process(below, profile, graph.place),
+        store_in_process(below, profile, graph.place, embedder),
         graph.prefixes,
         lasting=lasting,
         changes=changes,
         namespaces=partial(namespaces_in, graph.engine),
+        embedder=embedder,
     )
 
 
@@ -150,7 +154,9 @@ def load_as_given(
     return graph, {} if lasting is None else StoredPrefixes(lasting).load()
 
 
-def store_in_process(below: GraphStore, profile: Profile, place: Path | None) -> GraphStore:
+def store_in_process(
+    below: GraphStore, profile: Profile, place: Path | None, embedder: Embedder | None = None
+) -> GraphStore:
     """Return the store that `open_gateway` puts over a graph in this process.
 
     Args:
@@ -158,9 +164,7 @@ def store_in_process(below: GraphStore, profile: Profile, place: Path | None) ->
         profile: The profile in effect.
         place: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing. Its
             names depend on the roles and the type predicates alone, so most profiles share one index.
-
-    Raises:
-        ConfigurationError: The embedder of the profile is wrong.
+        embedder: Compares names by their meaning; the store closes it.
     """
     over = below if place is None else FixedContentStore(below, place / profile_digest(profile))
     if megabytes := profile.cache.megabytes:
@@ -171,7 +175,6 @@ def store_in_process(below: GraphStore, profile: Profile, place: Path | None) ->
         return over
     folder = None if place is None else place / names_digest(profile)
     labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
-    embedder = embedder_of(profile)
     meaning = None if embedder is None else NameVectorsSource(embedder, profile.meaning.least, folder)
     return IndexedStore(over, labels, meaning)
 

@@ -31,7 +31,7 @@ from gateway.arguments import (
     IntersectSubgraphs,
     parse,
 )
-from gateway.errors import DeadlinePassed
+from gateway.errors import DeadlinePassed, InputError, UnknownTermError
 from gateway.escaping import json_text
 from gateway.graph.call import Call, Deadline, Freshness, GivenTerms, OtherGraphs, Progress, no_progress
 from gateway.graph.computing import in_thread
@@ -43,6 +43,7 @@ from gateway.telemetry.tally import Clock, Tally, span
 from gateway.terms.coined_prefixes import NamedNamespaces
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.readers import given_iris, texts_in
+from gateway.tools.terms_by_meaning import TermsByMeaning
 
 AnyAnswer = TypeVar("AnyAnswer", bound=ToolAnswer | CompactAnswer)
 
@@ -90,6 +91,7 @@ class Answerer:
         on_record: Receives the record of each call; the log receives it too.
         note: Returns what each answer says beside what it is about, as a warning; empty for nothing.
         namespaces: Returns the namespaces of a graph in this process; None where they are not known.
+        terms: Finds terms by the meaning of their names; None without an embedder.
 
     Attributes:
         others: The other graphs in which descriptions look for entities, where a call names none.
@@ -104,7 +106,9 @@ class Answerer:
         on_record: OnRecord,
         note: Callable[[], str] = str,
         namespaces: Namespaces | None = None,
+        terms: TermsByMeaning | None = None,
     ) -> None:
+        self._terms = terms
         self._profile = profile
         self._hides = not profile.hidden.is_empty
         self._prefixes = prefixes
@@ -172,7 +176,7 @@ class Answerer:
                     is_complete = True
                     gaps: Sequence[PageGap] = ()
                     if answer is None:
-                        page = await tool.page(arguments, shape, call)
+                        page = await self._page(tool, arguments, shape, call)
                         answer, is_complete = tool.answer(_noted(page.written, note)), page.complete
                         gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
                         # With less time, something may be left out for lack of it.
@@ -190,6 +194,27 @@ class Answerer:
             limit = max_bytes(self._profile.size, getattr(arguments, "max_tokens", None), explain=False)
             answer.explain = explained(record, limit - size_of(answer.as_json()))
         return answer
+
+    async def _page(
+        self, tool: Tool[AnyArguments, AnyAnswer], arguments: AnyArguments, shape: Shape, call: Call
+    ) -> AnyPage:
+        """Return the page of a tool; an error of a name that is none has the terms that are near in meaning.
+
+        Raises:
+            InputError: An argument is wrong.
+            Fault: The graph could not be queried.
+        """
+        try:
+            return await tool.page(arguments, shape, call)
+        except InputError as error:
+            view = self._schema_cache.latest
+            if self._terms is None or view is None or type(error) not in {InputError, UnknownTermError}:
+                raise
+            near = await self._terms.near(arguments, view, call)
+            if not near:
+                raise
+            next_step = f"{near} {error.next_step}".strip()
+            raise type(error)(error.wrong, valid=error.valid, next_step=next_step) from error
 
     async def _learn_prefixes(self, arguments: Arguments, call: Call) -> None:
         """Read the namespaces of the graph before the first coined prefix is read, if that takes no longer than it may.

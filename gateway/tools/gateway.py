@@ -41,6 +41,7 @@ from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
+from gateway.meaning.embedder import Embedder
 from gateway.schema.cache import SchemaCache, SchemaStorage
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.tally import Clock
@@ -55,6 +56,7 @@ from gateway.tools.row_pages import pages_of_rows
 from gateway.tools.schema import SchemaDescriber
 from gateway.tools.search import EntitySearcher
 from gateway.tools.shapes import ShapeReader
+from gateway.tools.terms_by_meaning import TermsByMeaning
 from gateway.tools.traversal import Traverser
 from gateway.tools.whole_entities import listed_texts, whole_entities
 from gateway.tools.whole_subgraph import Traversed, WholeSubgraphs
@@ -83,6 +85,7 @@ class Gateway:
         storage: Stores the schema between runs.
         changes: Whether the files of the graph are still what they were; answers say so if they are not.
         namespaces: Returns the namespaces of IRIs of a graph in this process, and whether these are all.
+        embedder: Finds types and predicates by the meaning of their names; the store closes it.
 
     Attributes:
         changes: See above.
@@ -98,6 +101,7 @@ class Gateway:
         storage: SchemaStorage | None = None,
         changes: FileChanges = NO_FILES,
         namespaces: Namespaces | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         self.changes = changes
         self._store = store
@@ -105,9 +109,12 @@ class Gateway:
         self._prefixes = prefixes
         self._clock = clock
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
-        self._answerer = Answerer(profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces)
-        self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         shapes = ShapeReader(store, profile, prefixes)
+        terms = None if embedder is None else TermsByMeaning(embedder, profile, prefixes, shapes)
+        self._answerer = Answerer(
+            profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces, terms
+        )
+        self._subgraphs = WholeSubgraphs(self._traversed, prefixes)
         member_names = MemberNames(store, profile, prefixes, self._schema_cache, shapes)
         imports = ImportReader(store)
         self._schema_describer = SchemaDescriber(store, profile, prefixes, self._schema_cache, shapes, imports)

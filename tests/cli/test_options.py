@@ -496,6 +496,23 @@ def test_a_profile_of_a_project_raises_no_limit_of_files(project: Path) -> None:
     assert GraphSource(selected(file_limits=["memory_megabytes=5000"])).profile.files.memory_megabytes == 5000
 
 
+def test_a_profile_of_a_project_names_no_embedder(project: Path) -> None:
+    (project / "p.toml").write_text('[meaning]\nembedder = "http://127.0.0.1:1/v1"\n', encoding="utf-8")
+    write(project, 'profile = "p.toml"\ngraph = "a.ttl"')
+    with pytest.raises(ConfigurationError, match="names a profile with an embedder"):
+        GraphSource(selected())
+    given = GraphSource(selected(embedder=str(project)))
+    assert given.profile.meaning.embedder == str(project)
+    assert GraphSource(CommonOptions(profile=str(project / "p.toml"))).profile.meaning.embedder
+
+
+def test_an_embedder_is_for_files(project: Path) -> None:
+    with pytest.raises(ConfigurationError, match="--embedder is for graph files"):
+        GraphSource(CommonOptions(endpoint="http://127.0.0.1:1/sparql", embedder=str(project)))
+    with pytest.raises(ConfigurationError, match="The embedder is wrong: the URL contains a key"):
+        GraphSource(CommonOptions(graph=["a.ttl"], embedder="http://127.0.0.1:1/v1?key=1"))
+
+
 def test_errors_of_a_project_file_say_how_to_do_without_it(project: Path, run: Run) -> None:
     write(project, 'stoer = "x"')
     assert "BFSQL_PROJECT=off" in run("schema").err
