@@ -31,6 +31,7 @@ from gateway.export.conversions import (
     MOST_COLUMNS,
     NODE_COLUMNS,
     ArrowTable,
+    dot,
     edges_csv,
     graphml,
     nodes_csv,
@@ -622,3 +623,14 @@ def test_graphs_have_the_values_as_attributes() -> None:
     read = nx.parse_graphml(graphml(with_values()).decode(), force_multigraph=True).nodes["e:b"]
     assert (read["e:number"], read["e:several"]) == (LARGE, '["=1",2]')
     assert "e:none" not in read
+
+
+def test_pictures_and_dot_say_that_an_edge_is_denied_and_how_it_is_restricted() -> None:
+    denied = small(evidence={"negated": True, "restriction": "not some"})
+    only = small(evidence={"restriction": "only"})
+    for written in (dot, lambda subgraph: picture(subgraph, "svg").decode()):
+        assert "DENIED (not some)" in written(denied)
+        assert "dashed" in written(denied) or "stroke-dasharray" in written(denied)
+        assert "(only)" in written(only)
+        assert "DENIED" not in written(only)
+        assert "(only)" not in written(small(evidence={"confidence": 0.5}))

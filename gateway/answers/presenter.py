@@ -31,6 +31,13 @@ from gateway.graph.call import Call, together
 from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Description, Edge, Evidence, Iri, NodeFacts
+from gateway.members.expression_notes import (
+    denied_edges,
+    followed_edges,
+    is_denied,
+    may_have_expressions,
+    steps_that_may_not_hold,
+)
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import names_in_doubt
 from gateway.settings.profile import Profile, asks_ahead
@@ -49,6 +56,10 @@ _OF_CELLS = frozenset({RDF_FIRST, RDF_REST})
 
 _TIME_FOR_WRITING = 0.5
 """Share of that which the fetching of metadata and labels leaves for the writing."""
+
+
+_MOST_PATHS = 100
+"""Nodes of an intersection of whose paths it is looked at how class expressions say them."""
 
 
 class Presenter:
@@ -87,6 +98,7 @@ class Presenter:
                 known = await self._schema_cache.view(call, may_be_old=True)
                 left = await self._filter.filtered(question, topology, known)
                 warnings = [*question.warnings, *left.warnings, *self._warnings(question, left)]
+                warnings += await self._about_open_steps(question, left)
                 await slices.end_one()
                 header = await self._header_builder.header(question, left, warnings)
                 # What a shape says of the whole traversal where all of it is on one page.
@@ -188,6 +200,29 @@ class Presenter:
             yield messages.NAME_KEYS_UNKNOWN
         if self._profile.evidence.ways == "refused":
             yield messages.EVIDENCE_REFUSED
+        members = question.members
+        is_bare = members.is_in_rows or members.grouping is not None or not members.edges
+        denied = sorted(filter(is_denied, topology.predicates))
+        # No evidence says so there.
+        if denied and (is_bare or arguments.topology_only):
+            count = sum(edge.predicate in denied for edge in left.edges)
+            yield from [denied_edges(count, self._prefixes.listed(denied))] if count else []
+
+    async def _about_open_steps(self, question: Question, left: FilteredTopology) -> list[str]:
+        """Return a warning of edges that members or paths rest on, and that are not said to hold."""
+        members, url, arguments = question.members, self._profile.endpoint.url, question.arguments
+        has_paths = isinstance(arguments, IntersectSubgraphs) and arguments.via is not False
+        if not ((members.follows or has_paths) and may_have_expressions(self._store, left.known, url)):
+            return []
+        nodes = left.nodes if left.members is None else left.members.nodes
+        if members.grouping is None:
+            nodes = nodes[arguments.offset : None if arguments.limit is None else arguments.offset + arguments.limit]
+        if has_paths and not members.follows:
+            paths = {node: left.whole.paths.get(node, ()) for node in nodes[:_MOST_PATHS]}
+            steps = dict.fromkeys(edge for node, some in paths.items() for path in some for edge in _steps(node, path))
+            are_all = len(nodes) <= _MOST_PATHS
+            return await followed_edges(self._store, self._prefixes, list(steps), question.call, are_all=are_all)
+        return await steps_that_may_not_hold(self._store, self._prefixes, nodes, members.walks, question.call)
 
     async def _window(self, question: Question, left: FilteredTopology, room: int, slices: Slices) -> Window:
         """Return nodes and edges without metadata, up to the first that does not fit any more."""
@@ -392,6 +427,14 @@ class Presenter:
             # What is measured one by one may take more together: less of it is left out than is too much.
             size = window.size
             room = min(room, size) - max(1, excess * size // max(size, limit + excess - beside))
+
+
+def _steps(node: Iri, path: Path) -> Iterator[Edge]:
+    """Yield the edges of a path from a node."""
+    for step in path:
+        ends = (step.node, node) if step.is_inverse else (node, step.node)
+        yield Edge(ends[0], step.predicate, ends[1])
+        node = step.node
 
 
 def _without_edges(types: Iterable[Iri], topology: Topology, *, is_intersection: bool) -> list[Iri]:

@@ -19,7 +19,8 @@ from gateway.cli.render import degraded, prefixes, sections, warned
 from gateway.cli.screen import ID, STRONG, TYPE, Hanging, IdTable, KeyValues, Unwrapped
 from gateway.cli.streams import clean, line
 from gateway.errors import counted
-from gateway.terms.iri import local_name
+from gateway.export.subgraph import how_said
+from gateway.terms.prefixes import local_form
 from gateway.tools.whole_subgraph import VALUES_INCOMPLETE, notes_of
 
 _PREDICATE = "green"
@@ -262,17 +263,14 @@ def _step(edges: Sequence[Edge], parent: Node, child: Node, names: _Names) -> Te
 
 
 def confidence(edge: Edge) -> str:
-    """Return the confidence of an edge: whether sources deny it, and a number, or a range if sources differ."""
+    """Return whether sources deny an edge, how class expressions say it, and its confidence, or a range of several."""
     metadata = edge.metadata or {}
-    assertions = metadata.get("assertions", ())
-    given = [metadata.get("confidence"), *(one.get("confidence") for one in assertions)]
+    given = [metadata.get("confidence"), *(one.get("confidence") for one in metadata.get("assertions", ()))]
     numbers = sorted({value for value in given if isinstance(value, int | float) and not isinstance(value, bool)})
-    denying = sum("negated" in one for one in assertions)
-    partly = f"DENIED by {denying} of {len(assertions)}" if denying else ""
-    denied = "DENIED" if "negated" in metadata else partly
+    said = how_said(metadata)
     if not numbers:
-        return denied
-    return f"{denied} {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''}".lstrip()
+        return said
+    return f"{said} {numbers[0]}{f' to {numbers[-1]}' if len(numbers) > 1 else ''}".lstrip()
 
 
 def notes(answer: BfsResult | IntersectionResult, offset: int) -> RenderableType:
@@ -459,6 +457,6 @@ def _tally(terms: Sequence[str], counts: Counter[str], names: Mapping[str, str])
 def short_names(terms: Iterable[str], labels: Mapping[str, str] | None) -> dict[str, str]:
     """Return a name for each type or predicate: its label or local part if no other has the same, else its ID."""
     given = labels or {}
-    preferred = {term: given.get(term) or local_name(term.strip("<>")) for term in terms}
+    preferred = {term: given.get(term) or local_form(term) for term in terms}
     times = Counter(preferred.values())
     return {term: clean(name if times[name] == 1 else term) for term, name in preferred.items()}

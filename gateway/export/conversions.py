@@ -14,7 +14,7 @@ from typing import Literal as Literal_
 from rdflib import RDF, RDFS, BNode, Graph, Literal, URIRef
 
 from gateway.escaping import json_text, visible, without_formula
-from gateway.export.subgraph import Subgraph, SubgraphEdge, needs
+from gateway.export.subgraph import Subgraph, SubgraphEdge, how_said, needs
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -192,7 +192,7 @@ _REFERENCE = re.compile(r"&(?=#?\w+;)")
 def dot(subgraph: Subgraph) -> str:
     """Return a subgraph in DOT: nodes are labelled by name, edges by predicate; types and IRIs become tooltips.
 
-    Evidence is left out, because DOT has no place for it.
+    Of evidence there is only what denies an edge, or how a class expression says it: DOT has no place for the rest.
 
     Raises:
         ConfigurationError: pydot is not installed.
@@ -210,12 +210,15 @@ def dot(subgraph: Subgraph) -> str:
             )
         )
     for row in edge_rows(subgraph):
+        said = how_said(row["evidence"])
+        style = "dashed" if said.startswith("DENIED") else "solid"
         graph.add_edge(
             pydot.Edge(
                 pydot.make_quoted(row["subject"]),
                 pydot.make_quoted(row["object"]),
-                label=pydot.make_quoted(_label(row["predicate_name"] or row["predicate"])),
+                label=pydot.make_quoted(_label(f"{row['predicate_name'] or row['predicate']} {said}".strip())),
                 tooltip=pydot.make_quoted(_label(row["predicate_iri"])),
+                style=style,
             )
         )
     return str(graph.to_string())

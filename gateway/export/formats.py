@@ -39,7 +39,7 @@ def _rdf(name: str) -> Callable[[Subgraph], bytes]:
 
 
 _METADATA = "the metadata and values of nodes other than types and names"
-_ALL_METADATA = "metadata and values of nodes, and evidence"
+_ALL_METADATA = "metadata and values of nodes, and evidence but for what denies an edge or restricts it"
 
 FORMATS: Mapping[str, Format] = {
     "turtle": Format(".ttl", _rdf("turtle"), _METADATA),

@@ -19,10 +19,10 @@ from typing import Any, Literal
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import json_text, visible
 from gateway.export.conversions import node_rows, to_networkx
-from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode, needs
+from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode, how_said, needs
 from gateway.resources import explorer_page, policy_of
-from gateway.terms.iri import local_name
 from gateway.terms.names import cut
+from gateway.terms.prefixes import local_form
 
 MOST_DRAWN = 100
 """Nodes in a picture; names of more overlap."""
@@ -256,7 +256,7 @@ _DOTS_PER_INCH = 100
 def picture(subgraph: Subgraph, format: Literal["svg", "png"]) -> bytes:  # noqa: A002 - as matplotlib calls it
     """Return a picture of a subgraph; the same subgraph gives the same picture.
 
-    Evidence and metadata are left out.
+    Metadata is left out, and of evidence all but what denies an edge, or how a class expression says it.
 
     Raises:
         ConfigurationError: It has more than 150 nodes or 1,000 edges, or networkx or matplotlib is not installed.
@@ -290,13 +290,16 @@ def picture(subgraph: Subgraph, format: Literal["svg", "png"]) -> bytes:  # noqa
 
 def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
     """Draw arrows, dots, names and a legend; no text of the graph is read as a formula."""
-    for index, (ends, predicates) in enumerate(_arrows(subgraph).items()):
+    for index, (ends, edges) in enumerate(_arrows(subgraph).items()):
         start, end = ends
-        _arrow(axes, places[start], places[end], index)
-        if len(subgraph.edges) <= _LABELLED_EDGES:
+        denied = [edge for edge in edges if how_said(edge.evidence).startswith(_DENIED)]
+        _arrow(axes, places[start], places[end], index, is_denied=len(denied) == len(edges))
+        # Without a label, an arrow looks like a fact.
+        labelled = edges if len(subgraph.edges) <= _LABELLED_EDGES else denied
+        if labelled:
             x, y = (places[start] + places[end]) / 2
-            label = ", ".join(_short(subgraph, predicate) for predicate in predicates)
-            _text(axes, x, y, label, color="#3a6b35", fontsize=6.5)
+            label = ", ".join(f"{_short(subgraph, one.predicate)} {how_said(one.evidence)}".strip() for one in labelled)
+            _text(axes, x, y, label, color=_DENYING if denied else "#3a6b35", fontsize=6.5)
     types = Counter(node.type for node in subgraph.nodes)
     colours = _colours(types, subgraph.iris)
     for row in node_rows(subgraph):
@@ -325,15 +328,20 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
     axes.margins(0.12)
 
 
-def _arrows(subgraph: Subgraph) -> dict[tuple[str, str], list[str]]:
-    """Return the predicates between two nodes, in each direction: they share an arrow."""
-    arrows: dict[tuple[str, str], list[str]] = {}
+_DENIED = "DENIED"
+_DENYING = "#b03030"
+"""The colour of what is denied."""
+
+
+def _arrows(subgraph: Subgraph) -> dict[tuple[str, str], list[SubgraphEdge]]:
+    """Return the edges between two nodes, in each direction: they share an arrow."""
+    arrows: dict[tuple[str, str], list[SubgraphEdge]] = {}
     for edge in subgraph.edges:
-        arrows.setdefault((edge.subject, edge.object), []).append(edge.predicate)
+        arrows.setdefault((edge.subject, edge.object), []).append(edge)
     return arrows
 
 
-def _arrow(axes: Any, start: Any, end: Any, index: int) -> None:
+def _arrow(axes: Any, start: Any, end: Any, index: int, *, is_denied: bool) -> None:
     is_loop = tuple(start) == tuple(end)
     bend = 0.9 if is_loop else 0.08 + 0.02 * (index % 3)
     axes.annotate(
@@ -342,7 +350,8 @@ def _arrow(axes: Any, start: Any, end: Any, index: int) -> None:
         xytext=start if not is_loop else start + 0.03,
         arrowprops={
             "arrowstyle": "-|>",
-            "color": "#999999",
+            "color": _DENYING if is_denied else "#999999",
+            "linestyle": "dashed" if is_denied else "solid",
             "linewidth": 0.8,
             "shrinkA": 6,
             "shrinkB": 6,
@@ -386,7 +395,7 @@ def _literal(text: str) -> str:
 
 def _short(subgraph: Subgraph, term: str) -> str:
     label = subgraph.labels.get(term)
-    return visible(cut(label or local_name(term.strip("<>")), _NAME_CHARACTERS))
+    return visible(cut(label or local_form(term), _NAME_CHARACTERS))
 
 
 def _wrapped(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from gateway.errors import counted
 from gateway.escaping import json_text, visible
 from gateway.export.picture import MOST_DRAWN, Arrow, drawing
+from gateway.export.subgraph import how_said
 from gateway.terms.names import cut
 
 Json = Mapping[str, Any]
@@ -153,7 +154,10 @@ def _picture(answer: Json) -> str:
     """Return the nodes and edges of an answer as a picture, or why there is none."""
     if answer.get("nodes") and "groups" not in answer:
         nodes = {node["id"]: (_name(node), node.get("entity_type", "")) for node in answer["nodes"]}
-        arrows = [Arrow(edge["subject"], edge["predicate"], edge["object"]) for edge in answer.get("edges", ())]
+        arrows = [
+            Arrow(edge["subject"], f"{edge['predicate']} {how_said(edge.get('metadata'))}".strip(), edge["object"])
+            for edge in answer.get("edges", ())
+        ]
         first = [seed for seed in answer.get("seeds", ()) if seed in nodes]
     elif answer.get("edges") and "id" in answer:
         nodes = {answer["id"]: (_name(answer), answer.get("entity_type", ""))}

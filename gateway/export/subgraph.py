@@ -165,6 +165,26 @@ class Subgraph:
         return write_file(self, local_path(path), format, guard_formulas=guard_formulas)
 
 
+def how_said(evidence: Mapping[str, Any] | None) -> str:
+    """Return whether sources deny an edge, and how class expressions say it; empty where it is merely stated.
+
+    >>> how_said({"negated": True, "restriction": "not some"}), how_said({"restriction": "only", "one of": 2})
+    ('DENIED (not some)', '(only, one of 2)')
+    """
+    assertions: Sequence[Mapping[str, Any]] = (evidence or {}).get("assertions") or [evidence or {}]
+    denying = sum("negated" in one for one in assertions)
+    is_denied = "negated" in (evidence or {}) or denying == len(assertions)
+    partly = f"DENIED by {denying} of {len(assertions)}" if denying else ""
+    ways = dict.fromkeys(filter(None, map(_restriction, assertions)))
+    return " ".join(filter(None, ["DENIED" if is_denied else partly, f"({'; '.join(ways)})" if ways else ""]))
+
+
+def _restriction(assertion: Mapping[str, Any]) -> str:
+    number = assertion.get("one of")
+    said = [assertion.get("restriction"), "closed" if assertion.get("closed") is True else None]
+    return ", ".join(str(one) for one in [*said, f"one of {number}" if number else None] if one)
+
+
 @contextmanager
 def needs(library: str, extra: str) -> Iterator[None]:
     """Turn the failed import of a library into an error that says how to install it.

@@ -461,10 +461,24 @@ def _edge_of(said: Said) -> Terms:
     if path == ((SUBCLASS, False),) and (said.denied or said.one_of):
         # Readers take `rdfs:subClassOf` for certain wherever classes are asked for.
         path = (*path, (COMPLEMENT if said.denied else UNION, False))
-    elif said.denied and not said.words:
-        # Nothing tells the class of a domain or range that is denied from one that the graph denies by itself.
-        path = (*path, (COMPLEMENT, False))
+    elif said.denied:
+        # Conditions, columns and walks follow a predicate without looking at evidence.
+        at = _where_denied(said)
+        path = (*path[:at], (COMPLEMENT, False), *path[at:])
     return said.subject, _predicate_of(path), said.object
+
+
+def _where_denied(said: Said) -> int:
+    """Return before which step of its path something is denied: `not some` before its own, `some not` behind it."""
+    first = len(said.path) - len(said.words)
+    for place, words in enumerate(said.words, first):
+        if words.startswith(_NONE):
+            return place
+    return len(said.path)
+
+
+_NONE = ("not ", "max 0", "exactly 0")
+"""How restrictions begin that deny all of what they say."""
 
 
 def _predicate_of(path: Sequence[Step]) -> str:

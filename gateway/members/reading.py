@@ -102,10 +102,20 @@ class MemberQuestion:
     @property
     def reads_names(self) -> bool:
         """Whether the answer rests on the names of nodes."""
-        walks = {one.walk for one in self.columns or ()}.union(*map(_walks_of, self.conditions))
-        walks |= set() if self.order is None else {self.order.walk}
-        walks |= set() if self.grouping is None else set(self.grouping.walks)
-        return any(walk[-1].predicates == "name" for walk in walks)
+        return any(walk[-1].predicates == "name" for walk in self.walks)
+
+    @property
+    def walks(self) -> list[Walk]:
+        """All walks that are followed."""
+        walks = [*chain.from_iterable(map(_walks_of, self.conditions)), *(one.walk for one in self.columns or ())]
+        walks += [] if self.order is None else [self.order.walk]
+        walks += [] if self.grouping is None else self.grouping.walks
+        return list(dict.fromkeys(walks))
+
+    @property
+    def follows(self) -> bool:
+        """Whether edges are followed, or may be."""
+        return any(not isinstance(step.predicates, str) for walk in self.walks for step in walk)
 
     @property
     def is_in_rows(self) -> bool:

@@ -309,6 +309,9 @@ EXPRESSION_PREDICATES = frozenset(
 )
 """Predicates by which a blank node is a class expression, a data range or the inverse of a property."""
 
+COMPLEMENT_OF = f"{OWL}complementOf"
+"""From an expression to the class that it denies; a step of the predicate of an edge that is denied."""
+
 INTERSECTION = f"{OWL}intersectionOf"
 """From an expression to its parts, each of which holds."""
 

@@ -30,6 +30,7 @@ from gateway.terms.iri import (
     is_iri,
     is_path,
     is_walk,
+    local_name,
     path_iri,
     path_steps,
     walk_steps,
@@ -396,6 +397,18 @@ def _steps_of(text: str) -> list[WalkStep]:
         return []
     steps = [(step, bool(inverse)) for inverse, step in _STEP.findall(text)]
     return steps if len(steps) > 1 or steps[0][1] else []
+
+
+def local_form(name_id: str) -> str:
+    """Return the local name of an ID; of a walk, and of what stands in parentheses, the local names of its steps.
+
+    >>> local_form("(rdfs:subClassOf/owl:complementOf)"), local_form("(^ex:p)"), local_form("ex:p")
+    ('(subClassOf/complementOf)', '(^p)', 'p')
+    """
+    if name_id.startswith("(") and name_id.endswith(")"):
+        return f"({local_form(name_id[1:-1])})"
+    steps = _steps_of(name_id) or [(name_id, False)]
+    return "/".join(f"{'^' * is_inverse}{local_name(step.strip('<>'))}" for step, is_inverse in steps)
 
 
 def _in_walk(iri: str, short: str) -> str:

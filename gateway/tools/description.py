@@ -46,6 +46,7 @@ from gateway.graph.values import (
     Properties,
     SearchTerms,
 )
+from gateway.members.expression_notes import edges_that_may_not_hold, may_have_expressions
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
 from gateway.settings.profile import Profile, asks_ahead, doubt_of
@@ -53,7 +54,6 @@ from gateway.settings.vocabulary import EdgeSettings
 from gateway.terms.iri import NEOSEMANTICS_BLANK, is_sendable, local_name
 from gateway.terms.names import words_of
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.expression_notes import edges_that_may_not_hold, may_have_expressions
 from gateway.tools.ranking import ranked
 from gateway.tools.readers import IdReader
 from gateway.traversal.gaps import cause_of

@@ -15,6 +15,7 @@ from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Condition, FigureUnproven, Order, Selected, Selection
+from gateway.members.expression_notes import may_have_expressions, steps_that_may_not_hold
 from gateway.members.figures import Grouped
 from gateway.members.ordering import Ordered, place_of
 from gateway.members.reading import (
@@ -27,6 +28,7 @@ from gateway.members.reading import (
     no_nodes,
 )
 from gateway.schema.types import UNTYPED
+from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile
 from gateway.terms.prefixes import PrefixMap
 
@@ -72,19 +74,24 @@ class EntitySets:
         self._reader = MemberReader(store)
         self._rows = RowWriter(store, profile.size, prefixes)
 
-    async def of_types(self, types: Collection[str], asked: MemberQuestion, limit: int, call: Call) -> EntitySet:
+    async def of_types(
+        self, types: Collection[str], asked: MemberQuestion, limit: int, known: SchemaView, call: Call
+    ) -> EntitySet:
         """Return the entities of some types that fulfil conditions.
 
         Args:
             types: The types, and the word for none.
             asked: The conditions, and the order.
             limit: How many of the first are shown.
+            known: The schema.
             call: The call that asks.
 
         Raises:
             Fault: The graph could not be asked.
         """
-        if asked.grouping is not None and types and not asked.conditions and UNTYPED not in types:
+        # How expressions say what a figure is about, its nodes tell.
+        may_be_aggregated = UNTYPED not in types and not (asked.follows and self._may_be_open(known))
+        if asked.grouping is not None and types and not asked.conditions and may_be_aggregated:
             computed = await self._reader.aggregated(types, asked.grouping, call)
             if computed is not None:
                 grouped, count = computed
@@ -99,6 +106,9 @@ class EntitySets:
         if not chosen.nodes and len(asked.conditions) > 1:
             chosen.warnings.append(await self._each_alone(types, asked, call))
         return chosen
+
+    def _may_be_open(self, known: SchemaView) -> bool:
+        return may_have_expressions(self._store, known, self._profile.endpoint.url)
 
     async def _selected(
         self,
@@ -166,9 +176,16 @@ class EntitySets:
         asked: MemberQuestion,
         arguments: SearchEntities,
         shape: Shape,
+        known: SchemaView,
         call: Call,
     ) -> None:
         """Add to a page, which says what holds of a whole set, the rows that its arguments ask for."""
+        if asked.follows and self._may_be_open(known):
+            first = 0 if found.grouped is not None else arguments.offset
+            end = len(found.nodes) if found.grouped is not None else first + (arguments.limit or _USUAL)
+            page.warnings += await steps_that_may_not_hold(
+                self._store, self._prefixes, found.nodes[first:end], asked.walks, call
+            )
         if found.grouped is not None:
             await self._add_groups(page, found, found.grouped, asked, arguments, shape, call)
             return

@@ -18,6 +18,7 @@ from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
+from gateway.members.expression_notes import about_denied
 from gateway.members.figures import Figure, FigureKind, Grouping
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.sides import WalkReader
@@ -174,24 +175,29 @@ class MemberNames:
         columns = self._columns(arguments.values, names)
         if columns is None and order is not None:
             columns = () if order.walk == NAMES else (Column(self._title(order.walk), order.walk),)
+        asked = MemberQuestion(tuple(conditions), (), columns, order, grouping)
         pairs = zip(read, conditions, strict=True)
         said = [written(one, condition, self._prefixes.shorten) for one, condition in pairs]
-        return MemberQuestion(
-            tuple(conditions),
-            tuple(said),
-            columns,
-            order,
-            grouping,
-            arguments.edges,
-            "both" if arguments.show == "types" else arguments.show,
-            (
+        return replace(
+            asked,
+            written=tuple(said),
+            edges=arguments.edges,
+            show="both" if arguments.show == "types" else arguments.show,
+            warnings=(
                 *self._warnings(read),
                 *self._about_names(arguments, names),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
+                *self._about_denied(asked.walks, known),
             ),
-            language_order(self._languages, call.language, known.schema.languages),
+            languages=language_order(self._languages, call.language, known.schema.languages),
         )
+
+    def _about_denied(self, walks: Iterable[Walk], known: SchemaView) -> Iterable[str]:
+        """Return a warning of what class expressions deny, which walks do not follow."""
+        steps = (step for walk in walks for step in walk if not isinstance(step.predicates, str))
+        predicates = chain.from_iterable(step.predicates for step in steps)
+        return about_denied(cast("Iterable[Iri]", predicates), known, self._prefixes)
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
         for one in read:

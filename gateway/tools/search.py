@@ -191,7 +191,7 @@ class EntitySearcher:
             found = await self._sets.under([one.hit.iri for one in named.fitting], asked, call)
             advice = "" if named.fitting else await self._advice(question.view, call)
         elif question.wanted:
-            found = await self._sets.of_types(question.wanted - {UNKNOWN}, asked, limit, call)
+            found = await self._sets.of_types(question.wanted - {UNKNOWN}, asked, limit, question.view, call)
             hits = Hits((), truncated=not found.mark.whole, how="all entities of these types")
         else:
             found = EntitySet(())
@@ -225,7 +225,7 @@ class EntitySearcher:
             coined=self._prefixes.coined_in_answer,
         )
         in_rows = asked if asked.is_in_rows else replace(asked, columns=())
-        await self._sets.add_rows(page, found, in_rows, arguments, shape, call)
+        await self._sets.add_rows(page, found, in_rows, arguments, shape, question.view, call)
         return page
 
     def _warn(self, found: Found, known: EntityFacts) -> None:

@@ -6,13 +6,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 from gateway import messages
 from gateway.arguments import MAX_HOPS, BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import InputError, UnknownTermError, quoted
 from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK
+from gateway.members.expression_notes import about_denied
 from gateway.members.sides import StepText, split_steps
 from gateway.schema.view import HINTED, SchemaView, first_warnings
 from gateway.settings.profile import Profile
@@ -64,6 +65,8 @@ class SteeringReader:
         warnings: dict[str, None] = {}
         followed = self._all_followed(lists, known, warnings, leaves_out=leaves_out)
         self._check_steps(arguments, followed)
+        predicates = chain.from_iterable(map(_predicates_of, chain.from_iterable(followed)))
+        warnings |= dict.fromkeys(about_denied(predicates, known, self._prefixes))
         # One list for one hop is a list for all.
         return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
             _ARGUMENT, list(warnings)
@@ -190,6 +193,12 @@ class SteeringReader:
         direct = f"{predicate[: part.start()]}/prop/direct/{part['property']}"
         is_value = part["part"] in {None, "statement"} and edges.allows(direct)
         return as_statement(self._prefixes.in_prose(direct)) if is_value else AS_EVIDENCE
+
+
+def _predicates_of(choice: PredicateChoice) -> list[Iri]:
+    """Return the predicates of a step, or of a walk."""
+    predicate = choice.predicate
+    return [one for one, _ in walk_steps(predicate)] if is_walk(predicate) else [predicate]
 
 
 def _flat(given: Sequence[str | list[str]]) -> list[str]:

@@ -527,8 +527,15 @@ def _say(ways: Sequence[_Way], found: Reading) -> None:
 
 def _predicate(way: _Way) -> str:
     path = way.path
-    if (path == ((RDFS.subClassOf, False),) and (way.denied or way.choices)) or (way.denied and not way.words):
-        path = (*path, (OWL.complementOf if way.denied else OWL.unionOf, False))
+    if way.denied:
+        # "not some" denies its own step, "some not" the class behind it.
+        denying = [
+            word.split()[0] == "not" or word.split()[:2] in (["max", "0"], ["exactly", "0"]) for word in way.words
+        ]
+        denied = len(path) - len(way.words) + denying.index(True) if True in denying else len(path)
+        path = (*path[:denied], (OWL.complementOf, False), *path[denied:])
+    elif path == ((RDFS.subClassOf, False),) and way.choices:
+        path = (*path, (OWL.unionOf, False))
     if len(path) == 1 and not path[0][1]:
         return str(path[0][0])
     return _PATH + "/".join("!" * inverse + quote(str(step), safe="") for step, inverse in path)

@@ -44,6 +44,19 @@ def drawn(edges: str, levels: list[int], offset: int = 0, **more: Any) -> list[s
     return lines(shown(subgraph.bfs(BfsResult.model_validate(answer(edges, levels, **more)), offset)))
 
 
+def test_a_line_says_how_a_class_expression_says_its_edge_and_names_a_path_by_all_its_steps(
+    run: Run, tmp_path: Path
+) -> None:
+    graph = tmp_path / "g.ttl"
+    graph.write_text("""@prefix x: <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:C a owl:Class ; rdfs:subClassOf [ a owl:Restriction ; owl:onProperty x:p ; owl:allValuesFrom x:D ] ,
+  [ owl:complementOf [ a owl:Restriction ; owl:onProperty x:q ; owl:someValuesFrom x:E ] ] .""")
+    out = lines(run("bfs", "x:C", "--graph", str(graph), "--text").out)
+    assert "└── (complementOf/q) → x:E  [untyped]  DENIED (not some)" in out
+    assert "├── p → x:D  [untyped]  (only)" in out
+
+
 def test_the_header_says_what_was_asked_and_that_nothing_is_missing(run: Run) -> None:
     out = run("bfs", "drug:warfarin", "--hops", "2").out
     assert out.startswith("2 hops around drug:warfarin: 34 nodes, 59 edges, complete.\n")

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.cache.on_disk import StoredFacts
-from gateway.faces.async_gateway import AsyncGateway
+from gateway.python.async_gateway import AsyncGateway
 from gateway.graph.kept import MOST_FACTS, WEEK, KeptFacts
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.answers.models import Entity, Subgraph
+from gateway.answers.models import Entity, SearchResult, Subgraph
 from gateway.expand_compact import expand
 from gateway.export.conversions import to_rdflib
 from gateway.settings.limits import OrientationSettings
@@ -40,6 +40,8 @@ def number(value: int) -> str:
 MIN_0 = restriction(f"owl:minQualifiedCardinality {number(0)} ; owl:onClass x:D")
 
 P_D = ("x:C", "x:p", "x:D")
+NOT_P_D = ("x:C", "(owl:complementOf/x:p)", "x:D")
+P_NOT_D = ("x:C", "(x:p/owl:complementOf)", "x:D")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ P_D = ("x:C", "x:p", "x:D")
         ),
         (
             f"rdfs:subClassOf {restriction(f'owl:qualifiedCardinality {number(0)} ; owl:onClass x:D')}",
-            [(*P_D, {"negated": True, "restriction": "exactly 0"})],
+            [(*NOT_P_D, {"negated": True, "restriction": "exactly 0"})],
         ),
         (f"rdfs:subClassOf {restriction(f'owl:minCardinality {number(0)}')}", []),
         (
@@ -66,10 +68,10 @@ P_D = ("x:C", "x:p", "x:D")
             f"rdfs:subClassOf {SOME} , {restriction(f'owl:maxCardinality {number(1)}')}",
             [(*P_D, [{"restriction": "max 1 of all"}, {"restriction": "some"}])],
         ),
-        (f"rdfs:subClassOf {NOT_SOME}", [(*P_D, {"negated": True, "restriction": "not some"})]),
+        (f"rdfs:subClassOf {NOT_SOME}", [(*NOT_P_D, {"negated": True, "restriction": "not some"})]),
         (
             f"rdfs:subClassOf {restriction('owl:someValuesFrom [ owl:complementOf x:D ]')}",
-            [(*P_D, {"negated": True, "restriction": "some not"})],
+            [(*P_NOT_D, {"negated": True, "restriction": "some not"})],
         ),
         (
             f"rdfs:subClassOf {restriction('owl:someValuesFrom [ owl:unionOf ( x:D x:E ) ]')}",
@@ -112,7 +114,10 @@ P_D = ("x:C", "x:p", "x:D")
         (f"rdfs:subClassOf {restriction(f'owl:allValuesFrom {MIN_0}', on='x:q')}", []),
         (
             f"rdfs:subClassOf {SOME} , {restriction(f'owl:maxCardinality {number(0)}')}",
-            [(*P_D, [{"negated": True, "restriction": "max 0 of all"}, {"restriction": "some"}])],
+            [
+                (*P_D, {"restriction": "some"}),
+                (*NOT_P_D, {"negated": True, "restriction": "max 0 of all"}),
+            ],
         ),
         (
             "owl:equivalentClass [ owl:oneOf ( x:a x:b ) ]",
@@ -476,7 +481,6 @@ async def test_a_description_shows_what_expressions_say_in_each_other(over_file:
 @pytest.mark.parametrize(
     ("turtle", "predicate", "assertions"),
     [
-        (f"x:C x:p x:D ; rdfs:subClassOf {NOT_SOME} .", "x:p", [{"negated": True, "restriction": "not some"}]),
         (f"x:C x:p x:D ; rdfs:subClassOf {SOME} .", "x:p", [{"restriction": "some"}]),
         ("x:C rdfs:domain x:D , [ owl:unionOf ( x:D x:E ) ] .", "rdfs:domain", [{"one of": 2}]),
         (
@@ -512,12 +516,12 @@ async def test_an_export_as_rdf_asserts_no_range_that_is_denied(over_file: Open)
         (SOME, None),
         (restriction("owl:allValuesFrom x:D"), "x:C x:p x:D (only)"),
         (f"{SOME} , {restriction('owl:allValuesFrom x:D')}", None),
-        (f"[ owl:complementOf {SOME} ]", "x:C x:p x:D (not some)"),
-        (restriction("owl:someValuesFrom [ owl:complementOf x:D ]"), "x:C x:p x:D (some not)"),
         (restriction(f"owl:maxQualifiedCardinality {number(1)} ; owl:onClass x:D"), "x:C x:p x:D (max 1)"),
         (restriction(f"owl:qualifiedCardinality {number(1)} ; owl:onClass x:D"), None),
         (restriction("owl:someValuesFrom [ owl:unionOf ( x:D x:E ) ]"), "x:C x:p x:D (some one of 2)"),
-        # Its predicate says that it is denied.
+        # Their predicates say that they are denied.
+        (f"[ owl:complementOf {SOME} ]", None),
+        (restriction("owl:someValuesFrom [ owl:complementOf x:D ]"), None),
         ("[ owl:complementOf x:D ]", None),
     ],
 )
@@ -534,8 +538,78 @@ async def test_a_description_warns_of_edges_that_are_not_said_to_hold(
 
 
 async def test_a_description_warns_without_any_class_of_owl_in_the_schema(over_file: Open) -> None:
-    async with over_file(f"x:D a x:Meat . x:C a x:Food ; rdfs:subClassOf [ owl:complementOf {SOME} ] .") as gateway:
-        assert "x:C x:p x:D (not some)" in ((await gateway.describe_entity("x:C")).warnings or [""])[0]
+    only = restriction("owl:allValuesFrom x:D")
+    async with over_file(f"x:D a x:Meat . x:C a x:Food ; rdfs:subClassOf {only} .") as gateway:
+        assert "x:C x:p x:D (only)" in ((await gateway.describe_entity("x:C")).warnings or [""])[0]
+
+
+NO_D = restriction(f"owl:maxQualifiedCardinality {number(0)} ; owl:onClass x:D")
+DENIED = f"""
+x:C a owl:Class ; rdfs:label 'C' ; rdfs:subClassOf {NOT_SOME} .
+x:F a owl:Class ; rdfs:label 'F' ; rdfs:subClassOf {NO_D} .
+x:G a owl:Class ; rdfs:label 'G' ; rdfs:subClassOf {restriction("owl:someValuesFrom [ owl:complementOf x:D ]")} .
+x:H a owl:Class ; rdfs:label 'H' ; rdfs:subClassOf {SOME} .
+x:D a owl:Class ; rdfs:label 'D' ; rdfs:comment 'd' .
+"""
+
+
+async def test_what_expressions_deny_fulfils_no_condition_and_stands_in_no_column_group_or_figure(
+    over_file: Open,
+) -> None:
+    async with over_file(DENIED) as gateway:
+        chosen = await gateway.search_entities(node_types=["owl:Class"], where=["x:p = x:D"])
+        without = await gateway.search_entities(node_types=["owl:Class"], where=["p missing"])
+        column = await gateway.search_entities(node_types=["owl:Class"], where=["name = C"], values=["x:p"])
+        walk = await gateway.search_entities(node_types=["owl:Class"], where=["x:p/rdfs:comment = d"])
+        groups = await gateway.search_entities(node_types=["owl:Class"], group_by="x:p", compute=["count"])
+        figure = await gateway.search_entities(node_types=["owl:Class"], compute=["distinct x:p", "count"])
+        named = await gateway.search_entities(
+            node_types=["owl:Class"], where=["(owl:complementOf/x:p) = x:D"], values=["name"]
+        )
+        met = await gateway.intersect_subgraphs(["x:C", "x:H"], 1, only_predicates=["x:p"])
+        rows = await gateway.bfs_query(["x:C"], 1, values=["name"])
+        described = await gateway.describe_entity("x:C")
+    assert [row[0] for row in chosen.rows or ()] == ["x:H H"]
+    assert [row[0] for row in without.rows or ()] == ["x:C C", "x:D D", "x:F F", "x:G G"]
+    assert column.rows == [["x:C C", None]]
+    assert [row[0] for row in walk.rows or ()] == ["x:H H"]
+    assert sorted(groups.groups or (), key=str) == [["x:D D", 1], [None, 4]]
+    assert figure.computed == {"distinct x:p": 1, "count": 5}
+    assert [row[0] for row in named.rows or ()] == ["x:C C", "x:F F"]
+    assert met.node_count == 0
+    assert {key: row[0] for key, row in (described.edges or {}).items()} == {"(owl:complementOf/x:p)": 1}
+    for answer in (chosen, without, column, walk, groups, figure, met):
+        assert answer.complete, answer
+        assert any("(owl:complementOf/x:p)" in text for text in answer.warnings or ()), answer
+    assert any(text.startswith("negated: 1 edge") for text in rows.warnings or ())
+
+
+@pytest.mark.parametrize(
+    ("axiom", "told"),
+    [
+        (restriction("owl:allValuesFrom x:D"), "x:C x:p x:D (only)"),
+        (restriction(f"owl:maxQualifiedCardinality {number(1)} ; owl:onClass x:D"), "x:C x:p x:D (max 1)"),
+        (restriction("owl:someValuesFrom [ owl:unionOf ( x:D x:E ) ]"), "x:C x:p x:D (some one of 2)"),
+        (SOME, ""),
+        (f"{SOME} , {restriction('owl:allValuesFrom x:D')}", ""),
+    ],
+)
+async def test_edges_that_are_left_open_are_followed_with_a_warning(over_file: Open, axiom: str, told: str) -> None:
+    async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {axiom} . x:D a owl:Class ; rdfs:label 'D' .") as gateway:
+        answers: list[SearchResult | Subgraph] = [
+            await gateway.search_entities(node_types=["owl:Class"], where=["x:p = x:D"]),
+            await gateway.search_entities(node_types=["owl:Class"], where=["p/name = D"]),
+            await gateway.search_entities(node_types=["owl:Class"], values=["x:p"]),
+            await gateway.search_entities(node_types=["owl:Class"], group_by="x:p"),
+            await gateway.search_entities(node_types=["owl:Class"], compute=["distinct x:p"]),
+            await gateway.search_entities(node_types=["owl:Class"], values=["^x:p"]),
+            await gateway.bfs_query(["x:D"], 1, where=["x:p = x:D"]),
+            await gateway.bfs_query(["x:D"], 1, values=["x:p"]),
+            await gateway.bfs_query(["x:D"], 1, group_by="x:p"),
+        ]
+    for answer in answers:
+        assert answer.complete
+        assert any(told in text for text in answer.warnings or ()) if told else not answer.warnings
 
 
 @pytest.mark.parametrize(("edges", "is_told"), [(299, False), (350, True)])
