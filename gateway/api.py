@@ -120,7 +120,7 @@ def open_gateway(
         storage=graph.storage,
         changes=graph.changes,
         namespaces=graph.namespaces,
-        embedder=graph.embedder,
+        meaning=graph.meaning,
     )
 
 

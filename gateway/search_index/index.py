@@ -460,11 +460,9 @@ class MeaningSource(Protocol):
         """Start to make what that needs, in the background, as soon as there is an index."""
         ...
 
-    async def built(self, labels: LabelIndexSource) -> None:
-        """Wait until that is made, or could not be."""
-        ...
-
-    async def added(self, hits: Hits, index: LabelIndex, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def added(
+        self, hits: Hits, index: LabelIndex | None, terms: SearchTerms, types: Sequence[Iri], call: Call
+    ) -> Hits:
         """Return hits with the names that are near by their meaning, or with the reason why there are none."""
         ...
 
@@ -489,10 +487,10 @@ class IndexedStore(DelegatingStore):
     async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by their names; where no name is the text, also by what names mean, if that is compared."""
         hits = await self._spelt(terms, types, call)
-        if self._meaning is None or not terms.words or _has_exact(hits, terms.text):
+        # Of an index that is not ready yet the hits say so, and no search waits for it twice.
+        if self._meaning is None or not terms.words or _has_exact(hits, terms.text) or self._labels.is_pending:
             return hits
-        index = await self._labels.index(call.deadline)
-        return hits if index is None else await self._meaning.added(hits, index, terms, types, call)
+        return await self._meaning.added(hits, await self._labels.index(call.deadline), terms, types, call)
 
     async def _spelt(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
         """Find entities by the index; by the store below if there is none, or it finds nothing and may be outdated."""
@@ -546,7 +544,7 @@ class IndexedStore(DelegatingStore):
         """Wait until the index is built, and the store below is prepared."""
         await self._labels.built(on_progress)
         if self._meaning is not None:
-            await self._meaning.built(self._labels)
+            self._meaning.start(self._labels)
         await super().prepared(on_progress)
 
     async def close(self) -> None:

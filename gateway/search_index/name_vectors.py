@@ -103,13 +103,22 @@ class NameVectorsSource:
         self._again_at = 0.0
         self._made = (0, 0)
 
+    @property
+    def embedder(self) -> Embedder:
+        """What makes the vectors."""
+        return self._embedder
+
     def start(self, labels: LabelIndexSource) -> None:
         """Start to make the vectors as soon as there is an index."""
         if self._starting is None:
-            self._starting = asyncio.create_task(self.built(labels), name="vectors of names")
+            self._starting = asyncio.create_task(self._built_after(labels), name="vectors of names")
 
-    async def built(self, labels: LabelIndexSource) -> None:
-        """Wait until the vectors are made, or could not be."""
+    async def ready(self) -> None:
+        """Wait until the vectors that were started are made, or could not be; no call waits for them so long."""
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+
+    async def _built_after(self, labels: LabelIndexSource) -> None:
         await labels.built(no_progress)
         index = await labels.index(Deadline.after(_OPENING_SECONDS))
         if index is not None:
@@ -119,8 +128,12 @@ class NameVectorsSource:
         """Wait until the vectors of an index are made, or could not be."""
         await asyncio.wait([self._current(index)])
 
-    async def added(self, hits: Hits, index: LabelIndex, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+    async def added(
+        self, hits: Hits, index: LabelIndex | None, terms: SearchTerms, types: Sequence[Iri], call: Call
+    ) -> Hits:
         """Return hits with the names that are near by their meaning, or with the reason why there are none."""
+        if index is None:
+            return replace(hits, not_meant=not_compared("there is no index of names"))
         try:
             with call.tally.waiting():
                 built = await self._built_of(index, call.deadline)

@@ -21,7 +21,6 @@ from gateway.graph.call import Deadline
 from gateway.graph.kept import FactStorage
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Schema
-from gateway.meaning.embedder import Embedder
 from gateway.schema.cache import SchemaStorage
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import Profile
@@ -43,6 +42,7 @@ from gateway.cache.on_disk import StoredFacts, StoredSchema
 from gateway.errors import ConfigurationError
 from gateway.graph.store import OnProgress
 from gateway.search_index.index import IndexedStore, IndexInfo
+from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.search_index.partial_index import allowance_of, no_progress
 from gateway.search_index.sources import StoredIndex, StoredIndexSource
 from gateway.settings.found_settings import FoundSettings
@@ -293,7 +293,7 @@ class OpenedGraph:
         lasting: The folder for what outlives a change of the graph; None where there is none.
         changes: Whether its files are still what they were.
         namespaces: Returns the namespaces of IRIs and whether these are all, for a graph in this process.
-        embedder: What compares names by their meaning, for a graph in this process; the store closes it.
+        meaning: What compares names by their meaning, for a graph in this process; the store closes it.
     """
 
     profile: Profile
@@ -303,7 +303,7 @@ class OpenedGraph:
     lasting: Path | None = None
     changes: FileChanges = NO_FILES
     namespaces: Callable[[Deadline], tuple[Iterable[str], bool]] | None = None
-    embedder: Embedder | None = None
+    meaning: NameVectorsSource | None = None
 
 
 async def make_label_index(

@@ -25,7 +25,6 @@ from gateway.files.store_files import GRAPH
 from gateway.files.stored_graph import folder_of, open_stored
 from gateway.graph.call import Deadline
 from gateway.graph.store import GraphStore
-from gateway.meaning.embedder import Embedder
 from gateway.search_index.index import IndexedStore
 from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.search_index.partial_index import allowance_of
@@ -85,15 +84,17 @@ def loaded_graph(
     graph = _loaded(source if files is None else files, progress, place, profile)
     profile = with_skipped(profile, graph.skipped)
     below = SparqlStore(_in_process(graph, profile), profile, wall_clock=wall_clock)
+    folder = None if graph.place is None else graph.place / names_digest(profile)
+    meaning = None if embedder is None else NameVectorsSource(embedder, profile.meaning.least, folder)
     lasting = graph.lasting or (_lasting_folder(files, profile) if keep_schema and files is not None else None)
     return OpenedGraph(
         profile,
-        store_in_process(below, profile, graph.place, embedder),
+        store_in_process(below, profile, graph.place, meaning),
         graph.prefixes,
         lasting=lasting,
         changes=changes,
         namespaces=partial(namespaces_in, graph.engine),
-        embedder=embedder,
+        meaning=meaning,
     )
 
 
@@ -155,7 +156,7 @@ def load_as_given(
 
 
 def store_in_process(
-    below: GraphStore, profile: Profile, place: Path | None, embedder: Embedder | None = None
+    below: GraphStore, profile: Profile, place: Path | None, meaning: NameVectorsSource | None = None
 ) -> GraphStore:
     """Return the store that `open_gateway` puts over a graph in this process.
 
@@ -164,7 +165,7 @@ def store_in_process(
         profile: The profile in effect.
         place: A folder that belongs to exactly this graph, for its schema and label index; None to store nothing. Its
             names depend on the roles and the type predicates alone, so most profiles share one index.
-        embedder: Compares names by their meaning; the store closes it.
+        meaning: Compares names by their meaning; the store closes it.
     """
     over = below if place is None else FixedContentStore(below, place / profile_digest(profile))
     if megabytes := profile.cache.megabytes:
@@ -175,7 +176,6 @@ def store_in_process(
         return over
     folder = None if place is None else place / names_digest(profile)
     labels = InProcessIndexSource(names, allowance_of(profile, _PAGE_SECONDS), folder)
-    meaning = None if embedder is None else NameVectorsSource(embedder, profile.meaning.least, folder)
     return IndexedStore(over, labels, meaning)
 
 

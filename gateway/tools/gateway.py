@@ -41,8 +41,8 @@ from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
-from gateway.meaning.embedder import Embedder
 from gateway.schema.cache import SchemaCache, SchemaStorage
+from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.settings.profile import Profile, ShapeName, with_unlimited_size
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap
@@ -85,7 +85,7 @@ class Gateway:
         storage: Stores the schema between runs.
         changes: Whether the files of the graph are still what they were; answers say so if they are not.
         namespaces: Returns the namespaces of IRIs of a graph in this process, and whether these are all.
-        embedder: Finds types and predicates by the meaning of their names; the store closes it.
+        meaning: Compares names by their meaning; the store closes it.
 
     Attributes:
         changes: See above.
@@ -101,16 +101,17 @@ class Gateway:
         storage: SchemaStorage | None = None,
         changes: FileChanges = NO_FILES,
         namespaces: Namespaces | None = None,
-        embedder: Embedder | None = None,
+        meaning: NameVectorsSource | None = None,
     ) -> None:
         self.changes = changes
         self._store = store
         self._profile = profile
         self._prefixes = prefixes
         self._clock = clock
+        self._meaning = meaning
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         shapes = ShapeReader(store, profile, prefixes)
-        terms = None if embedder is None else TermsByMeaning(embedder, profile, prefixes, shapes)
+        terms = None if meaning is None else TermsByMeaning(meaning.embedder, profile, prefixes, shapes)
         self._answerer = Answerer(
             profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces, terms
         )
@@ -254,6 +255,8 @@ class Gateway:
         # It finds out which predicates are names.
         await self._schema_cache.view(self._answerer.own_call("names"))
         await self._store.prepared(report)
+        if self._meaning is not None:
+            await self._meaning.ready()
 
     def asks_by_name(self, tool: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether a call with these arguments compares the names of the graph: it has a text that is no ID.

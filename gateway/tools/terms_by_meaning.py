@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, get_args
@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 from gateway.arguments import Arguments
 from gateway.errors import Fault, quoted
 from gateway.graph.call import Call, Deadline
+from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Iri
 from gateway.graph.walks import Operator
 from gateway.meaning.embedder import Embedded, Embedder
 from gateway.members.conditions import RESERVED
-from gateway.schema.view import WORDS, SchemaView, TermLookup
+from gateway.schema.types import WORDS
+from gateway.schema.view import SchemaView, TermLookup
 from gateway.settings.profile import Profile
 from gateway.terms.iri import local_name
 from gateway.terms.names import cut
@@ -79,6 +81,11 @@ class _Known:
     vectors: Matrix
     model: str
 
+    def nearest(self, asked: Matrix, least: float) -> list[str]:
+        """Return the names whose cosine with the only row of a matrix is not below the least, the nearest first."""
+        scored = zip((self.vectors @ asked[0]).tolist(), self.texts, strict=True)
+        return [text for _, text in sorted((-score, text) for score, text in scored if score >= least)]
+
 
 class TermsByMeaning:
     """Finds the types and predicates of one graph that are near in meaning to names that are none.
@@ -106,30 +113,32 @@ class TermsByMeaning:
         try:
             values = await self._shapes.value_terms(view, call, only_known=True)
             unknown = list(_unknown(arguments, view, values.by_name))[:_MOST_NAMES]
-            return " ".join([await self._sentence(one, view, deadline) for one in unknown]).strip()
+            return " ".join([await self._sentence(one, view, deadline, call) for one in unknown]).strip()
         except Fault as fault:
             _log.info("names of types and predicates are not compared by their meaning: %s", fault)
             return ""
 
-    async def _sentence(self, one: _Unknown, view: SchemaView, deadline: Deadline) -> str:
+    async def _sentence(self, one: _Unknown, view: SchemaView, deadline: Deadline, call: Call) -> str:
         """Return which terms are near to a name."""
-        named = ((text, iri) for lookup in one.terms for text, iri in lookup.words().items() if iri not in WORDS)
-        terms = {_in_words(text): iri for text, iri in named}
-        if not 0 < len(terms) <= _MOST_TERMS:
+        count = sum(map(len, one.terms))
+        if count > _MOST_TERMS:
             return ""
+        are_few = count <= FEW_FOR_A_THREAD
+        terms = await in_thread(call, lambda _: _words_of(one.terms), unless=are_few)
         asked = await self._embedder.embed([one.name], deadline)
         known = await self._known(one.place, list(terms), asked, deadline)
         if known.model != asked.model or known.vectors.shape[1] != asked.vectors.shape[1]:
             return ""
-        scores = (known.vectors @ asked.vectors[0]).tolist()
-        best = sorted(zip(scores, known.texts, strict=True), key=lambda pair: (-pair[0], pair[1]))
-        iris = dict.fromkeys(terms[text] for score, text in best if score >= self._least)
-        listed = ", ".join(self._written(iri, view) for iri in list(iris)[:_SHOWN])
+        near = await in_thread(call, lambda _: known.nearest(asked.vectors, self._least), unless=are_few)
+        iris = list(dict.fromkeys(terms[text] for text in near))[:_SHOWN]
+        listed = ", ".join(self._written(iri, view) for iri in iris)
         return near_in_meaning(one.kind, quoted(cut(one.name, _LONGEST)), listed) if listed else ""
 
     async def _known(self, place: str, texts: Sequence[str], asked: Embedded, deadline: Deadline) -> _Known:
         """Return the vectors of the names of terms, made anew where the terms or the model are others."""
         known = self._vectors.get(place)
+        if not texts:
+            return _Known(texts, asked.vectors[:0], asked.model)
         if known is not None and known.texts == texts and known.model == asked.model:
             return known
         import numpy as np  # noqa: PLC0415 - an extra
@@ -182,8 +191,10 @@ def _name_in(text: str) -> str:
     return " ".join(takewhile(lambda word: word not in _NO_NAMES, words))
 
 
-def _in_words(name: str) -> str:
-    return _END_OF_WORD.sub(" ", name)
+def _words_of(terms: Sequence[TermLookup]) -> Mapping[str, Iri]:
+    """Return the names of terms in words, with the term of each."""
+    named = ((text, iri) for lookup in terms for text, iri in lookup.words().items() if iri not in WORDS)
+    return {_END_OF_WORD.sub(" ", text): iri for text, iri in named}
 
 
 # --- sentences that a model reads ---

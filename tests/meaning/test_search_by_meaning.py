@@ -232,6 +232,15 @@ async def test_names_become_vectors_as_soon_as_a_service_that_was_away_is_back(g
             assert "HTTP status 503" in " ".join(answer.warnings or ())
 
 
+async def test_a_name_in_the_place_of_an_id_waits_for_no_vectors(graph: Path, model: Path) -> None:
+    async with service_over(model) as service:
+        service.is_stalled = True
+        async with open_gateway(graph, profile=by_meaning(service.url)) as gateway:
+            gateway.start()
+            assert (await gateway.describe_entity("Eiffel Tower")).id == "x:tower"
+            assert (await gateway.search_entities("Eiffel Tower")).warnings is None
+
+
 class Held:
     """An embedder that waits until it is told to go on."""
 
