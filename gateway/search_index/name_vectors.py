@@ -71,6 +71,15 @@ class _Failed:
     may_pass: bool = False
 
 
+@dataclass(slots=True)
+class _Begun:
+    """Vectors that are being made, of which the first are done: after a fault the next attempt goes on there."""
+
+    key: str
+    vectors: Matrix
+    done: int = 0
+
+
 class NameVectorsSource:
     """Compares names by their meaning; see `gateway.search_index.index.MeaningSource`.
 
@@ -101,6 +110,7 @@ class NameVectorsSource:
         self._patience = patience
         self._again_seconds = again_seconds
         self._again_at = 0.0
+        self._begun: _Begun | None = None
         self._made = (0, 0)
 
     @property
@@ -224,23 +234,26 @@ class NameVectorsSource:
         _log.info(
             "%d names become vectors of %d numbers by %s: %d MB", count, dimensions, self._embedder.name, megabytes
         )
-        vectors: Matrix = np.zeros((len(texts), dimensions), np.float32)
-        await self._fill(vectors, texts, probe)
-        made = _named(known, vectors, probe.model)
+        begun = self._begun
+        if begun is None or begun.key != key:
+            begun = self._begun = _Begun(key, np.zeros((len(texts), dimensions), np.float32))
+        await self._fill(begun, texts, probe)
+        made, self._begun = _named(known, begun.vectors, probe.model), None
         if file is not None:
             await _keep(file, key, made)
         return made
 
-    async def _fill(self, vectors: Matrix, texts: Sequence[str], probe: Embedded) -> None:
-        """Make the vectors of texts, some at a time; equal texts stand together, and are asked once."""
-        self._made = (0, len(texts))
-        for first in range(0, len(texts), self._embedder.at_once):
+    async def _fill(self, begun: _Begun, texts: Sequence[str], probe: Embedded) -> None:
+        """Make the vectors that are not made yet, some at a time; equal texts stand together, and are asked once."""
+        self._made = (begun.done, len(texts))
+        for first in range(begun.done, len(texts), self._embedder.at_once):
             some = texts[first : first + self._embedder.at_once]
             different = {text: row for row, text in enumerate(dict.fromkeys(some))}
             embedded = await self._embedder.embed(list(different), Deadline.after(_SECONDS))
             _check_same(embedded, probe)
-            vectors[first : first + len(some)] = embedded.vectors[[different[text] for text in some]]
-            self._made = (first + len(some), len(texts))
+            begun.done = first + len(some)
+            begun.vectors[first : begun.done] = embedded.vectors[[different[text] for text in some]]
+            self._made = (begun.done, len(texts))
 
 
 async def _names_of(index: LabelIndex, count: int) -> tuple[list[int], list[str], str]:

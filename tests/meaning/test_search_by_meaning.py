@@ -251,13 +251,16 @@ class Held:
     def __init__(self) -> None:
         self.goes_on = asyncio.Event()
         self.fails = 0
+        self.fails_at = 0
+        self.asked: list[Sequence[str]] = []
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embedded:
         """Return vectors by the first letters of texts."""
         deadline.check()
         await self.goes_on.wait()
-        if self.fails:
-            self.fails -= 1
+        self.asked.append(texts)
+        if self.fails or len(self.asked) == self.fails_at:
+            self.fails = max(0, self.fails - 1)
             raise Fault("It is away.")
         rows = np.zeros((len(texts), 26), np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -309,6 +312,21 @@ async def test_what_failed_is_tried_again_after_a_time() -> None:
         second = await source.added(NO_HITS, index, ALMOND, (), allowance())
         assert ("it is away" in first.not_meant, len(second.meant)) == (True, 2)
         await source.close()
+
+
+async def test_after_a_fault_no_vector_is_made_again() -> None:
+    embedder = Held()
+    embedder.goes_on.set()
+    embedder.fails_at = 3
+    async with index_of(NAMES) as index:
+        source = NameVectorsSource(embedder, 0.3, again_seconds=0)
+        first = await source.added(NO_HITS, index, ALMOND, (), allowance())
+        second = await source.added(NO_HITS, index, ALMOND, (), allowance())
+        await source.close()
+    assert ("it is away" in first.not_meant, len(second.meant)) == (True, 2)
+    names = [texts for texts in embedder.asked if len(texts) == 2]
+    # The second portion was asked for twice, because the first attempt brought nothing.
+    assert [sorted(texts) for texts in names] == [["apple", "banana"], ["avocado", "cherry"], ["avocado", "cherry"]]
 
 
 def test_the_nearest_vectors_are_those_that_a_plain_loop_finds() -> None:
