@@ -10,7 +10,7 @@ from functools import cache, partial
 from gateway.databases.client import DatabaseClient, Row, in_batches
 from gateway.databases.terms import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
-from gateway.files.expression_selections import beside_expressions
+from gateway.files.class_expressions import beside_expressions
 from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order

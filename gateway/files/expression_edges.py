@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import pyoxigraph
 
+from gateway.files.axioms import Said, meaning
 from gateway.files.class_expressions import (
     COMPLEMENT,
     DOMAIN,
@@ -25,14 +26,11 @@ from gateway.files.class_expressions import (
     TYPE,
     UNION,
     Reader,
-    Said,
     Step,
     UnreadError,
     is_expression,
-    meaning,
     of_class,
 )
-from gateway.files.expression_keys import ExpressionKeys
 from gateway.files.lists import Array, ArrayValue, ExpressionValue
 from gateway.files.ntriples import TRIPLE_TERM, Terms, is_blank, is_node, literal, node
 from gateway.files.property_paths import PATH, check_path
@@ -140,7 +138,6 @@ class _Folder:
         self._triples = triples
         self._others = others
         self._reader = Reader(triples)
-        self._keys = ExpressionKeys(self._reader.said)
         self._found = Expressions([])
         self._consumed: set[Terms] = set()
         self._parts: set[str] = set()
@@ -179,7 +176,7 @@ class _Folder:
         for one in self._statements.values():
             subject, predicate, value = one.axiom
             if is_blank(value) and is_blank(one.node):
-                by_axiom[subject, predicate][self._keys.key(value)].append(one)
+                by_axiom[subject, predicate][self._reader.key(value)].append(one)
         return by_axiom
 
     def _read_axiom(self, triple: Terms, subject: str, expression: str, stated: _ByAxiom) -> None:
@@ -198,7 +195,7 @@ class _Folder:
             self._found.unread += 1
             return
         about = stated.get((triple[0], predicate))
-        statements = about.get(self._keys.key(triple[2]), []) if about else []
+        statements = about.get(self._reader.key(triple[2]), []) if about else []
         self._consume(triple, expression)
         # A list as content has no place for what is stated about it.
         has_place = means.edges or bounds or values or (predicate not in SETS and means.is_content)
@@ -322,7 +319,7 @@ class _Folder:
             self._found.unread += 1
             return
         same = stated.get((subject, predicate))
-        statements = same.get(self._keys.key(value), []) if same else []
+        statements = same.get(self._reader.key(value), []) if same else []
         self._consume(triple, value)
         array = _with(array, self._taken(statements, has_place=_FIRST not in about))
         self._found.arrays.append(ArrayValue(subject, predicate, array))

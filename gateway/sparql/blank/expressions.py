@@ -17,8 +17,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from gateway.errors import Fault
+from gateway.files.class_expressions import READ_INWARDS, READ_OUTWARDS
 from gateway.files.expression_edges import Expressions, fold_expressions
-from gateway.files.expression_selections import READ_INWARDS, READ_OUTWARDS
 from gateway.files.ntriples import Terms, node
 from gateway.graph.call import Call, Deadline, Requester
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread

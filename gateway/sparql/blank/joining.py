@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from gateway.errors import EndpointFault
-from gateway.files.expression_selections import beside_expressions
+from gateway.files.class_expressions import beside_expressions
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.reading import sendable_edges
