@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections import deque
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from gateway.export.conversions import (
     ArrowTable,
     dot,
     edges_csv,
+    frame_of,
     graphml,
     nodes_csv,
     to_dataframes,
@@ -596,6 +598,64 @@ def test_tables_by_arrow_hold_every_node_and_edge(subgraph: Subgraph) -> None:
     assert [json.loads(text) for text in read["metadata"]] == [node.metadata for node in subgraph.nodes]
     read = arrow_columns(edges)
     assert {*zip(read["subject"], read["predicate"], read["object"], strict=True)} == edges_of(subgraph)
+
+
+def test_columns_of_dates_and_times_are_typed_where_all_are_written_so_and_a_name_stays_a_text() -> None:
+    columns: dict[str, list[Any]] = {
+        "name": ["2001-02-03", "2001-02-04"],
+        "e:date": ["1940-04-25", None],
+        "e:time": ["2020-01-01T10:00:00", "2020-01-01T10:00:00.25"],
+        "e:utc": ["2020-01-01T10:00:00Z", None],
+        "e:zones": ["2020-01-01T10:00:00Z", "2020-01-01T10:00:00+02:00"],
+        "e:mixed": ["1940-04-25", "1940"],
+        "e:none": ["2001-02-30", "2001-02-03"],
+        "e:far": ["0044-03-15", "2001-02-03"],
+    }
+    table = frame_of(columns)
+    assert [str(table[name].dtype) for name in ("e:date", "e:time", "e:utc")] == [
+        *("datetime64[ns]", "datetime64[ns]", "datetime64[ns, UTC]"),
+    ]
+    for name in ("name", "e:zones", "e:mixed", "e:none", "e:far"):
+        assert [*table[name]] == columns[name]
+    read = arrow_columns(ArrowTable(columns))
+    assert read["e:date"] == [date(1940, 4, 25), None]
+    assert read["e:time"][1] == datetime(2020, 1, 1, 10, 0, 0, 250_000)  # noqa: DTZ001 - it has no zone
+    assert read["e:utc"] == [datetime(2020, 1, 1, 10, tzinfo=UTC), None]
+    assert read["name"] == columns["name"]
+
+
+PEOPLE = """@prefix x: <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+x:al a x:P ; rdfs:label "Al Pacino" ; x:born "1940-04-25"^^xsd:date ; x:films 12 .
+x:bo a x:P ; rdfs:label "Bo" ; x:films 3 , 4 ; x:near x:al .
+x:cy a x:P ; x:near x:al ."""
+
+
+async def test_an_answer_is_a_table_with_ids_names_and_a_typed_column_for_each_value(tmp_path: Path) -> None:
+    (tmp_path / "people.ttl").write_text(PEOPLE)
+    async with open_gateway(tmp_path / "people.ttl") as graph:
+        asked: dict[str, Any] = {"node_types": ["x:P"], "values": ["name", "x:born", "x:films"]}
+        both, ids, names = [
+            (await graph.search_entities(**asked, show=show)).to_dataframe() for show in ("both", "id", "name")
+        ]
+        hits = (await graph.search_entities("al")).to_dataframe()
+        groups = (await graph.search_entities(node_types=["x:P"], group_by="x:born", compute=["count"])).to_dataframe()
+        nodes = (await graph.bfs_query(["x:al"], 1)).to_dataframe()
+        entity = (await graph.describe_entity("x:al")).to_dataframe()
+        entities = (await graph.describe_entities(["x:al", "x:cy"])).to_dataframe()
+        schema = (await graph.describe_schema()).to_dataframe()
+        arrow = arrow_columns((await graph.search_entities(**asked)).to_arrow())
+    assert [*both["id"]] == [*ids["id"]] == ["x:al", "x:bo", "x:cy"]
+    assert [*both["name"]] == [*ids["name"]] == ["Al Pacino", "Bo", None]
+    assert [*names["name"]] == ["Al Pacino", "Bo", "x:cy"]
+    assert both["x:born"][0] == pd.Timestamp("1940-04-25")
+    assert [*both["x:films"]] == [12, [3, 4], None]
+    assert (hits["id"][0], hits["type"][0]) == ("x:al", "x:P")
+    assert [*groups.columns] == ["x:born", "count"]
+    assert ([*nodes["id"]], str(nodes["x:born"].dtype)) == (["x:al", "x:bo", "x:cy"], "datetime64[ns]")
+    assert (entity["x:films"][0], [*entities["id"]]) == (12, ["x:al", "x:cy"])
+    assert [*schema["kind"]] == ["type", "predicate"]
+    assert arrow["x:born"] == [date(1940, 4, 25), None, None]
 
 
 def test_of_very_many_kinds_of_metadata_the_most_frequent_are_columns() -> None:

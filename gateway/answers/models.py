@@ -6,14 +6,19 @@ No key is ever null: a field that has nothing to say is left out when an answer 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from gateway.expand_compact import expand
 from gateway.export.shown import html_of, line_of
 from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gateway.export.conversions import ArrowTable
 
 Match = Literal[
     "label", "alias", "code", "prefix", "all words", "part", "id", "some words", "similar", "type", "meaning"
@@ -35,6 +40,33 @@ class Answer(BaseModel):
 
 class Result(Answer):
     """The base of what the tools answer: a line where it is printed, and a picture and tables in a notebook."""
+
+    _show: str = PrivateAttr("both")
+
+    def set_show(self, show: str) -> None:
+        """Note what stands for an entity in its rows, which no field says: both ID and name, or one of them."""
+        self._show = show
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return its rows, groups, hits or nodes as a table, with the ID, the name and a typed column for each value.
+
+        Raises:
+            ConfigurationError: pandas is not installed.
+        """
+        from gateway.export.conversions import frame_of  # noqa: PLC0415 - with rdflib
+
+        return frame_of(self._columns())
+
+    def to_arrow(self) -> ArrowTable:
+        """Return the table of `to_dataframe` for polars, DuckDB and pyarrow, which ask for nanoarrow."""
+        from gateway.export.conversions import ArrowTable  # noqa: PLC0415 - with rdflib
+
+        return ArrowTable(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        from gateway.export.answer_table import answer_columns  # noqa: PLC0415 - with rdflib
+
+        return answer_columns(self.as_json(), self._show)
 
     def __repr__(self) -> str:
         return line_of(type(self).__name__, self.as_json())

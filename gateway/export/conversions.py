@@ -6,13 +6,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from typing import Literal as Literal_
 
 from rdflib import RDF, RDFS, BNode, Graph, Literal, URIRef
 
+from gateway.errors import counted
 from gateway.escaping import json_text, visible, without_formula
 from gateway.export.subgraph import Subgraph, SubgraphEdge, how_said, needs
 
@@ -73,15 +75,16 @@ MOST_COLUMNS = 200
 def metadata_titles(subgraph: Subgraph) -> dict[str, str]:
     """Return the titles of columns for the metadata of nodes, by key: those that most nodes have, in their order."""
     taken = {*NODE_COLUMNS, *value_titles(subgraph).values()}
-    return _titles((node.metadata for node in subgraph.nodes), taken, "metadata")
+    return titles_of((node.metadata for node in subgraph.nodes), taken, "metadata")
 
 
 def evidence_titles(subgraph: Subgraph) -> dict[str, str]:
     """Return the titles of columns for the evidence of edges, by key; see `metadata_titles`."""
-    return _titles((edge.evidence or {} for edge in subgraph.edges), set(EDGE_COLUMNS), "evidence")
+    return titles_of((edge.evidence or {} for edge in subgraph.edges), set(EDGE_COLUMNS), "evidence")
 
 
-def _titles(mappings: Iterable[Mapping[str, Any]], taken: set[str], kind: str) -> dict[str, str]:
+def titles_of(mappings: Iterable[Mapping[str, Any]], taken: set[str], kind: str) -> dict[str, str]:
+    """Return the titles of columns for the keys that most mappings have, in their order; one that is taken says why."""
     counts = Counter(key for mapping in mappings for key in mapping)
     frequent = {key for key, _ in counts.most_common(MOST_COLUMNS)}
     return {key: f"{key} ({kind})" if key in taken else key for key in counts if key in frequent}
@@ -136,9 +139,60 @@ def columns_of(mappings: Sequence[Mapping[str, Any]], titles: Mapping[str, str])
 def _with_columns(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - an extra
 
-    series = {title: pd.Series(values, dtype=dtype_of(values), index=table.index) for title, values in columns.items()}
+    series = {}
+    for title, values in columns.items():
+        kind, typed = typed_column(title, values)
+        series[title] = pd.Series(typed, dtype=_PANDAS.get(kind, kind), index=table.index)
     # At once: a table to which columns are added one by one is in pieces.
     return pd.concat([table, pd.DataFrame(series, index=table.index)], axis="columns") if series else table
+
+
+def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Return columns as a table, each of the type that all its values have.
+
+    Raises:
+        ConfigurationError: pandas is not installed.
+    """
+    with needs("pandas", "export"):
+        import pandas as pd  # noqa: PLC0415 - an extra
+
+    return _with_columns(pd.DataFrame(index=pd.RangeIndex(len(next(iter(columns.values()), ())))), columns)
+
+
+Kind = Literal_["Int64", "Float64", "boolean", "object", "date", "time", "time in UTC"]
+
+_TEXTS = {*NODE_COLUMNS, *EDGE_COLUMNS, "description", "match", "matched", "kind"}
+
+_PANDAS = {"date": "datetime64[ns]", "time": "datetime64[ns]", "time in UTC": "datetime64[ns, UTC]"}
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(_DATE.pattern + r"T\d\d:\d\d:\d\d(?:\.\d{1,6})?")
+_YEARS = range(1678, 2262)
+"""Those that nanoseconds of 64 bits reach in whole."""
+
+
+def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]]:
+    """Return the type of a column, and its values in it: dates and times where all of them are written so.
+
+    A name is a text, however it is written.
+    """
+    kind = dtype_of(values)
+    texts = [value for value in values if value is not None]
+    if kind != "object" or not texts or title in _TEXTS or not all(isinstance(text, str) for text in texts):
+        return kind, values
+    forms: dict[Kind, tuple[re.Pattern[str], Callable[[str], date]]] = {
+        "date": (_DATE, date.fromisoformat),
+        "time": (_TIME, datetime.fromisoformat),
+        "time in UTC": (re.compile(f"{_TIME.pattern}Z"), datetime.fromisoformat),
+    }
+    for dated, (form, read) in forms.items():
+        if all(form.fullmatch(text) and int(text[:4]) in _YEARS for text in texts):
+            try:
+                return dated, [None if value is None else read(value) for value in values]
+            except ValueError:
+                # The 30th of February.
+                return kind, values
+    return kind, values
 
 
 def dtype_of(values: Sequence[Any]) -> Literal_["Int64", "Float64", "boolean", "object"]:
@@ -374,10 +428,10 @@ class ArrowTable:
         return len(next(iter(self.columns.values())))
 
     def __repr__(self) -> str:
-        return f"<ArrowTable: {len(self):,} rows, {len(self.columns)} columns>"
+        return f"<ArrowTable: {counted(len(self), 'row')}, {counted(len(self.columns), 'column')}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the table as a capsule of an Arrow stream: whole numbers, fractions, truth values, and texts.
+        """Return the table as a capsule of an Arrow stream: numbers, truth values, dates, times, and texts.
 
         Lists, objects, and columns of several kinds are JSON in texts.
 
@@ -387,18 +441,36 @@ class ArrowTable:
         with needs("nanoarrow", "export"):
             import nanoarrow as na  # noqa: PLC0415 - an extra
 
-        types = {"Int64": na.int64(), "Float64": na.float64(), "boolean": na.bool_(), "string": na.string()}
+        types = {
+            "Int64": na.int64(),
+            "Float64": na.float64(),
+            "boolean": na.bool_(),
+            "date": na.date32(),
+            "time": na.timestamp("us"),
+            "time in UTC": na.timestamp("us", "UTC"),
+            "string": na.string(),
+        }
         fields, children = {}, []
         for title, values in self.columns.items():
-            kind: str = dtype_of(values)
+            kind: str
+            kind, typed = typed_column(title, values)
             if kind == "object":
                 kind = "string"
                 if not all(value is None or isinstance(value, str) for value in values):
-                    values = [None if value is None else json_text(value) for value in values]  # noqa: PLW2901
+                    typed = [None if value is None else json_text(value) for value in values]
+            elif kind in {"date", "time", "time in UTC"}:
+                typed = [None if value is None else _since_1970(value) for value in typed]
             fields[title] = types[kind]
-            children.append(na.c_array(list(values), types[kind]))
+            children.append(na.c_array(list(typed), types[kind]))
         rows = na.c_array_from_buffers(na.struct(fields), len(self), buffers=[None], children=children)
         return na.ArrayStream(rows).__arrow_c_stream__(requested_schema)
+
+
+def _since_1970(value: date) -> int:
+    """Return the days, or of a time the microseconds, since the beginning of 1970."""
+    if isinstance(value, datetime):
+        return (value.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return (value - date(1970, 1, 1)).days
 
 
 def to_arrow(subgraph: Subgraph) -> tuple[ArrowTable, ArrowTable]:

@@ -123,7 +123,7 @@ class Subgraph:
         return to_dataframes(self)
 
     def to_arrow(self) -> tuple[ArrowTable, ArrowTable]:
-        """Return its nodes and its edges as tables that pandas, polars and DuckDB take; see `arrow_tables`.
+        """Return its nodes and its edges as tables that pandas, polars and DuckDB take; see `ArrowTable`.
 
         They ask for nanoarrow when they are taken.
         """

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from cachetools import LRUCache
 
-from gateway.answers.models import CompactAnswer, ToolAnswer
+from gateway.answers.models import CompactAnswer, Result, ToolAnswer
 from gateway.answers.page import AnyPage, PageGap, SubgraphPage
 from gateway.answers.reference import REFERENCE
 from gateway.answers.shape import Json, Shape, size_of
@@ -29,6 +29,7 @@ from gateway.arguments import (
     DescribeEntities,
     DescribeEntity,
     IntersectSubgraphs,
+    MemberArguments,
     parse,
 )
 from gateway.errors import DeadlinePassed, InputError, UnknownTermError
@@ -178,6 +179,7 @@ class Answerer:
                     if answer is None:
                         page = await self._page(tool, arguments, shape, call)
                         answer, is_complete = tool.answer(_noted(page.written, note)), page.complete
+                        _note_show(answer, arguments)
                         gaps = page.header.gaps if isinstance(page, SubgraphPage) else ()
                         # With less time, something may be left out for lack of it.
                         had_time = call.call_deadline.seconds_left > self._profile.limits.deadline_seconds / 2
@@ -249,6 +251,11 @@ class Answerer:
         limits = self._profile.limits
         deadline = Deadline.after(limits.deadline_seconds if seconds is None else seconds, self._clock)
         return Call(deadline, limits.requests, limits.rows, limits.nodes, tally=tally, progress=progress, others=others)
+
+
+def _note_show(answer: object, arguments: Arguments) -> None:
+    if isinstance(answer, Result) and isinstance(arguments, MemberArguments):
+        answer.set_show(arguments.show)
 
 
 def _noted(written: Json, note: str) -> Json:

@@ -10,8 +10,8 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.cache.on_disk import StoredFacts
-from gateway.python.async_gateway import AsyncGateway
 from gateway.graph.kept import MOST_FACTS, WEEK, KeptFacts
+from gateway.python.async_gateway import AsyncGateway
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import CacheSettings
