@@ -32,6 +32,16 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of the page over a graph with a list."""
+    folder = tmp_path_factory.mktemp("lists")
+    graph = folder / "lists.ttl"
+    graph.write_text("@prefix : <http://e.org/> . :a :steps (:b :c) .", encoding="utf-8")
+    with explored(folder, "--graph", str(graph)) as url:
+        yield url
+
+
 def labels(page: Page) -> list[Box]:
     """Return the labels with their boxes, once all nodes have their places."""
     page.wait_for_function(_PLACED)
@@ -366,4 +376,24 @@ def test_keys_work_wherever_the_focus_is_and_what_was_found_is_told(chromium: Br
         expect(page.get_by_test_id("shown")).to_contain_text("0 nodes")
         page.keyboard.press("Control+Shift+z")
         expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        assert watched.errors == []
+
+
+def test_the_label_of_an_edge_leads_to_its_evidence(chromium: Browser, films: str) -> None:
+    with opened(chromium, view(films, "bfs_query", seeds=["film:Alien"], max_hops=1)) as watched:
+        page = watched.page
+        labels(page)
+        page.get_by_role("button", name="Evidence of acted in").first.press("Enter")
+        told = page.get_by_test_id("edge-record")
+        expect(told).to_contain_text("acted in Alien")
+        expect(told).to_contain_text(re.compile("Ripley|Ash"))
+        told.get_by_role("button", name="Alien", exact=True).click()
+        expect(page.get_by_test_id("record-name")).to_have_text("Alien")
+        assert watched.errors == []
+
+
+def test_the_place_in_a_list_stands_beside_its_edge(chromium: Browser, lists: str) -> None:
+    with opened(chromium, view(lists, "bfs_query", seeds=["http://e.org/a"], max_hops=1)) as watched:
+        drawn = [text for text, *_ in labels(watched.page)]
+        assert {"steps (no. 1)", "steps (no. 2)"} <= set(drawn)
         assert watched.errors == []

@@ -10,7 +10,7 @@ import { type Box, spotsAround } from "./labels";
 import { plain, spoken } from "./names";
 import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
-import type { PictureNode } from "./picture";
+import { type PictureNode, qualifierOf } from "./picture";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
 import type { Scene } from "./saved";
@@ -19,6 +19,8 @@ import { type Star, starsOf } from "./stars";
 
 export interface Look {
   selected: readonly string[];
+  /** Keys of edges that are selected. */
+  edges: readonly string[];
   /** Piles that are open. */
   opened: ReadonlySet<string>;
   labels: Readonly<Record<string, string>>;
@@ -34,6 +36,7 @@ export interface Handlers {
   onDoubleClick(id: string): void;
   onBackground(): void;
   onPile(key: string): void;
+  onEdges(keys: readonly string[]): void;
   /** Several nodes were framed. */
   onFrame(ids: readonly string[]): void;
   /** A node was put somewhere. */
@@ -54,6 +57,9 @@ const MOST_MOVING = 400;
 const MOST_LABELS = 150;
 const REST_MILLISECONDS = 120;
 
+/** Before the key of the label of the edges between two nodes. */
+const EDGE = "edge ";
+
 /** Characters of a name that are drawn of the node below the pointer. */
 const LONGEST_LABEL = 200;
 
@@ -62,9 +68,6 @@ const ARROW = { extremity: "target", lengthToThicknessRatio: 4, widenessToThickn
 
 /** The curvature of the outermost of parallel edges. */
 const CURVATURE = 0.3;
-
-/** Below the picture are buttons. */
-const FOOT = 44;
 
 /** What `indexParallelEdgesIndex` says of an edge that has others beside it: its place among them, 0 in the middle. */
 interface Indexed {
@@ -112,6 +115,8 @@ export class Canvas {
   private shown = "";
   private hovered: string | undefined;
   private isPlaced = false;
+  /** Nodes that are shown, those in piles included. */
+  private total = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(element: HTMLElement, handlers: Handlers) {
@@ -138,10 +143,17 @@ export class Canvas {
       defaultDrawNodeHover: () => undefined,
       zIndex: false,
       hideEdgesOnMove: false,
+      enableEdgeEvents: true,
       // The element has no size while its page is hidden.
       allowInvalidContainer: true,
     });
-    this.overlay = new Overlay(element.parentElement ?? element, (key) => handlers.onPile(key));
+    this.overlay = new Overlay(element.parentElement ?? element, (key) => {
+      if (key.startsWith(EDGE)) handlers.onEdges(this.between(key));
+      else handlers.onPile(key);
+    });
+    this.sigma.on("clickEdge", ({ edge }) => {
+      if (edge.split("\n").length === 3) handlers.onEdges([edge]);
+    });
     const isPile = (node: string): boolean => this.graph.getNodeAttribute(node, "kind") === "pile";
     this.sigma.on("clickNode", ({ node, event }) => {
       if (isPile(node)) handlers.onPile(node);
@@ -182,6 +194,12 @@ export class Canvas {
     };
   }
 
+  /** The edges that have a label together. */
+  private between(key: string): string[] {
+    const [from, to] = key.slice(EDGE.length).split("\n") as [string, string];
+    return this.graph.hasNode(from) && this.graph.hasNode(to) ? this.graph.edges(from, to) : [];
+  }
+
   private within(from: Point, to: Point): string[] {
     const [left, right, top, bottom] = [Math.min(from.x, to.x), Math.max(from.x, to.x), Math.min(from.y, to.y), Math.max(from.y, to.y)];
     return this.graph.filterNodes((_id, attributes) => {
@@ -218,6 +236,7 @@ export class Canvas {
   /** Draw what is shown; nodes that were there keep their place. */
   show(shown: Shown, look: Look): void {
     this.look = look;
+    this.total = shown.nodes.size;
     this.stars = starsOf(shown, look.opened, new Set(look.selected));
     const folded = new Set(this.stars.flatMap(({ sectors }) => sectors.flatMap((sector) => sector.folded)));
     const piles = this.stars.flatMap(({ center, sectors }) => sectors.filter((each) => each.folded.length).map((sector) => ({ center, sector })));
@@ -245,6 +264,8 @@ export class Canvas {
     }
     bendParallelEdges(this.graph);
     this.sigma.setSetting("hideEdgesOnMove", shown.edges.size > MANY_EDGES);
+    // Looking for an edge below the pointer takes long among many.
+    this.sigma.setSetting("enableEdgeEvents", shown.edges.size <= MANY_EDGES);
     this.placeAll();
   }
 
@@ -271,6 +292,7 @@ export class Canvas {
     const seatedAt = new Map(this.stars.flatMap(({ center, offsets }) => [...offsets.keys()].map((id) => [id, center] as const)));
     const isOfStar = (subject: string, object: string): boolean => seatedAt.get(subject) === object || seatedAt.get(object) === subject;
     const selected = new Set(look.selected);
+    const chosen = new Set(look.edges);
     const edges = [...shown.edges.values()].filter(({ subject, object }) => this.graph.hasNode(subject) && this.graph.hasNode(object));
     const free = edges.filter(({ subject, object }) => !isOfStar(subject, object));
     const hasPaths = edges.some(({ onPath }) => onPath);
@@ -280,14 +302,15 @@ export class Canvas {
     for (const edge of edges) {
       const { key, subject, predicate, object } = edge;
       const isSelected = selected.has(subject) || selected.has(object);
-      const hasName = !isOfStar(subject, object) && (hasPaths ? edge.onPath && isNamed : isSmall || (isNamed && isStrong(edge)));
+      const [qualifier, ofStar, isChosen] = [qualifierOf(edge), isOfStar(subject, object), chosen.has(key)];
+      const hasName = !ofStar && (hasPaths ? edge.onPath && isNamed : isSmall || (isNamed && isStrong(edge)));
       const attributes: EdgeAttributes = {
-        size: edge.onPath ? 4 : !hasPaths && (isSelected || isSmall) ? 2 : 1,
-        name: hasName ? spoken(predicate, look.labels) : "",
+        size: edge.onPath || isChosen ? 4 : !hasPaths && (isSelected || isSmall) ? 2 : 1,
+        name: hasName ? `${spoken(predicate, look.labels)}${qualifier && ` (${qualifier})`}` : ofStar ? qualifier : "",
         type: "arrow",
         curvature: 0,
-        color: edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !isOfStar(subject, object) ? look.theme.strongEdge : look.theme.edge,
-        isOfStar: isOfStar(subject, object),
+        color: isChosen ? look.theme.text : edge.metadata?.["negated"] && !hasPaths ? look.theme.warning : edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !ofStar ? look.theme.strongEdge : look.theme.edge,
+        isOfStar: ofStar,
       };
       if (this.graph.hasEdge(key)) this.graph.mergeEdgeAttributes(key, attributes);
       else this.graph.addDirectedEdgeWithKey(key, subject, object, attributes);
@@ -324,10 +347,10 @@ export class Canvas {
   private label(): void {
     if (!this.look) return;
     const { width, height } = this.sigma.getDimensions();
-    const frame: Box = { minX: 2, minY: 2, maxX: width - 2, maxY: height - FOOT };
+    const frame: Box = { minX: 2, minY: 2, maxX: width - 2, maxY: height - 2 };
     const [nodes, discs] = this.inView(frame);
     const labels = [...this.relationLabels(), ...this.nodeLabels(nodes), ...this.edgeLabels()];
-    const order = { seed: 0, pile: 1, relation: 2, node: 3, nameless: 4 } as const;
+    const order = { seed: 0, pile: 1, relation: 2, node: 3, edge: 4, nameless: 5 } as const;
     labels.sort((one, other) => Number(other.isNeeded) - Number(one.isNeeded) || order[one.kind] - order[other.kind]);
     this.overlay.draw(labels, discs, frame);
     if (this.isPlaced) document.documentElement.dataset["labelled"] = String(this.overlay.placed.length);
@@ -384,7 +407,7 @@ export class Canvas {
       const [from, to] = ends.map((id) => this.sigma.graphToViewport(this.pointOf(id))) as [Point, Point];
       const broken = this.overlay.broke([...several].join(", "), "relation", { mostLines: 2 });
       const spots = [0.5, 0.42, 0.58, 0.34, 0.66].map((share) => ({ x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) }));
-      return { key: `edge ${pair}`, kind: "relation" as const, isNeeded: false, ...broken, spots };
+      return { key: `${EDGE}${pair}`, kind: "edge" as const, isNeeded: false, ...broken, spots };
     });
   }
 
@@ -440,7 +463,7 @@ export class Canvas {
       const place = places.get(id);
       return place ? { ...attributes, x: place.x, y: place.y } : attributes;
     }, { attributes: ["x", "y"] });
-    if (this.isPlaced) document.documentElement.dataset["placed"] = String(places.size);
+    if (this.isPlaced) document.documentElement.dataset["placed"] = String(this.total);
   }
 }
 

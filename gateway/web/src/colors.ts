@@ -1,7 +1,7 @@
 /** Colours of types, and of light and dark. */
 
 /** Colours that remain apart for people with each kind of colour blindness, on white and on black. */
-export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#8c2a0a", "#bfb2d3", "#3bd753", "#4f3d71", "#d755ff", "#490de6", "#64646a"] as const;
+export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#bdabf4", "#56d00d", "#894c41", "#9871f3", "#efa2ad", "#c580c1", "#7805f0"] as const;
 
 /** What is no type: the gateway says these words. */
 const NO_TYPES: ReadonlySet<string> = new Set(["untyped", "unknown"]);

@@ -16,6 +16,7 @@ export function GraphView({ session }: { session: Session }) {
   const shown = session.shown.value;
   const look = {
     selected: session.selected.value,
+    edges: session.edges.value,
     opened: session.opened.value,
     labels: session.labels.value,
     marks: session.marks.value,
@@ -29,6 +30,7 @@ export function GraphView({ session }: { session: Session }) {
         onDoubleClick: (id) => void session.describe(id),
         onBackground: () => session.select([]),
         onPile: (key) => session.open(key),
+        onEdges: (keys) => session.selectEdges(keys),
         onFrame: (ids) => session.select([...new Set([...session.selected.value, ...ids])]),
         onPin: (id, place) => session.pin(id, place),
       });
@@ -36,7 +38,7 @@ export function GraphView({ session }: { session: Session }) {
       setProblem("This browser draws no WebGL here: the list of nodes below shows the same.");
     }
   }, [session]);
-  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.opened, look.labels, look.marks, look.pinned, look.theme]);
+  useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.edges, look.opened, look.labels, look.marks, look.pinned, look.theme]);
   const [only] = look.selected;
   return (
     <div class="graph">
@@ -47,7 +49,7 @@ export function GraphView({ session }: { session: Session }) {
         <button type="button" onClick={() => canvas.current?.fit()}>
           Fit
         </button>
-        <button type="button" disabled={only === undefined} onClick={() => only !== undefined && canvas.current?.goTo(only)}>
+        <button type="button" class="go-to" disabled={only === undefined} onClick={() => only !== undefined && canvas.current?.goTo(only)}>
           Go to selected
         </button>
         {shown.nodes.size && !isHosted() ? (

@@ -6,9 +6,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const FONT = "system-ui, sans-serif";
 export const LINE_HEIGHT = 1.2;
 
-export type Kind = "node" | "seed" | "nameless" | "relation" | "pile";
+export type Kind = "node" | "seed" | "nameless" | "relation" | "edge" | "pile";
 
-export const SIZES: Readonly<Record<Kind, number>> = { node: 12, seed: 13, nameless: 10, relation: 11, pile: 12 };
+export const SIZES: Readonly<Record<Kind, number>> = { node: 12, seed: 13, nameless: 10, relation: 11, edge: 11, pile: 12 };
 
 /** Widest line of a label, and most lines. */
 const WIDEST = 118;
@@ -30,7 +30,8 @@ export class Overlay {
 
   constructor(
     container: HTMLElement,
-    private readonly onPile: (key: string) => void,
+    /** Somebody pressed a pile, or the label of an edge. */
+    private readonly onPress: (key: string) => void,
   ) {
     this.element = document.createElementNS(SVG, "svg");
     this.element.setAttribute("class", "labels");
@@ -78,13 +79,13 @@ export class Overlay {
       Object.assign(made.dataset, { text, kind });
       made.setAttribute("class", `label ${kind}`);
       made.setAttribute("font-size", String(size));
-      if (kind === "pile") {
+      if (kind === "pile" || kind === "edge") {
         made.setAttribute("role", "button");
         made.setAttribute("tabindex", "0");
-        made.setAttribute("aria-label", `Show ${lines.join(" ")}`);
-        made.addEventListener("click", () => this.onPile(key));
+        made.setAttribute("aria-label", kind === "pile" ? `Show ${lines.join(" ")}` : `Evidence of ${lines.join(" ")}`);
+        made.addEventListener("click", () => this.onPress(key));
         made.addEventListener("keydown", (event) => {
-          if (event.key === "Enter" || event.key === " ") this.onPile(key);
+          if (event.key === "Enter" || event.key === " ") this.onPress(key);
         });
       } else made.setAttribute("aria-hidden", "true");
       lines.forEach((line, place) => {
@@ -105,7 +106,7 @@ export class Overlay {
     const key = `${kind} ${text}`;
     let width = this.widths.get(key);
     if (width === undefined) {
-      const isBold = kind === "seed" || kind === "relation";
+      const isBold = kind === "seed" || kind === "relation" || kind === "edge";
       if (this.measure) this.measure.font = `${isBold ? 600 : 400} ${SIZES[kind]}px ${FONT}`;
       width = this.measure?.measureText(text).width ?? text.length * SIZES[kind] * 0.6;
       this.widths.set(key, width);

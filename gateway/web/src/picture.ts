@@ -45,6 +45,25 @@ export function edgeKey(edge: Edge): string {
   return [edge.subject, edge.predicate, edge.object].join(NEW_LINE);
 }
 
+/** How an edge holds, in a few words: the quantifier of a restriction, the place in a list, or that it is denied. */
+export function qualifierOf(edge: Edge): string {
+  const { assertions } = (edge.metadata ?? {}) as { assertions?: Json[] };
+  const said = assertions ?? [edge.metadata ?? {}];
+  const words = said.flatMap((each) => [
+    ...(each["negated"] ? ["denied"] : []),
+    ...listed(each["restriction"]).map(String),
+    ...listed(each["position"]).map((place) => `no. ${String(place)}`),
+  ]);
+  return [...new Set(words)].slice(0, MOST_QUALIFIERS).join(", ");
+}
+
+const MOST_QUALIFIERS = 3;
+
+function listed(value: unknown): unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
 const HUB_CAUSES = new Set(["hub_not_expanded"]);
 
 /** Return the picture of some steps, with the selected nodes that were described. */

@@ -10,6 +10,8 @@ export function Record({ session }: { session: Session }) {
   const selected = session.selected.value;
   const picture = session.picture.value;
   const [only] = selected;
+  const chosen = session.edges.value.flatMap((key) => picture.edges.get(key) ?? []);
+  if (chosen.length) return <EdgesRecord edges={chosen} session={session} />;
   if (only === undefined) {
     return (
       <aside class="record" aria-label="Record">
@@ -142,18 +144,42 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
   );
 }
 
+/** What edges mean, and what is said of them. */
+function EdgesRecord({ edges, session }: { edges: readonly PictureEdge[]; session: Session }) {
+  return (
+    <aside class="record" aria-label="Record" aria-live="polite">
+      <h2>{edges.length === 1 ? "1 edge" : `${edges.length} edges`}</h2>
+      <ul class="evidence" data-testid="edge-record">
+        {edges.map((edge) => (
+          <EdgeEvidence edge={edge} session={session} key={edge.key} />
+        ))}
+      </ul>
+      {edges.some((edge) => edge.metadata) ? null : <p class="quiet">The graph says no more of it.</p>}
+    </aside>
+  );
+}
+
 /** The name of a node at the other end, as the answer, the picture or its ID has it. */
 function endName(text: string, session: Session): string {
   const [id, name] = idAndName(text);
   return name ?? session.nameOf(id) ?? spoken(id);
 }
 
+function EndLink({ id, name, session }: { id: string; name: string | undefined; session: Session }) {
+  return (
+    <button type="button" class="link" title={id} onClick={() => void session.describe(id)}>
+      {name ?? id}
+    </button>
+  );
+}
+
 function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }) {
   const { nodes } = session.picture.value;
-  const { assertions, ...said } = edge.metadata as Json & { assertions?: Json[] };
+  const { assertions, ...said } = (edge.metadata ?? {}) as Json & { assertions?: Json[] };
   return (
     <li>
-      {nodes.get(edge.subject)?.name} <em>{session.spoken(edge.predicate)}</em> {nodes.get(edge.object)?.name}
+      <EndLink id={edge.subject} name={nodes.get(edge.subject)?.name} session={session} /> <em title={edge.predicate}>{session.spoken(edge.predicate)}</em>{" "}
+      <EndLink id={edge.object} name={nodes.get(edge.object)?.name} session={session} />
       {said["negated"] ? <strong class="lack"> denied</strong> : null}
       {(assertions ?? [said]).map((each, place) => (
         <dl key={place}>

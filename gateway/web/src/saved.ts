@@ -36,7 +36,7 @@ export function svgOf({ width, height, nodes, edges, labels, theme }: Scene): st
         x,
         y: y + (place - (lines.length - 1) / 2) * size * LINE_HEIGHT + size * 0.35,
         "font-size": size,
-        "font-weight": kind === "seed" || kind === "relation" ? 600 : 400,
+        "font-weight": kind === "seed" || kind === "relation" || kind === "edge" ? 600 : 400,
         "text-anchor": "middle",
         fill: theme.text,
         stroke: theme.back,

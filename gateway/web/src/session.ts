@@ -32,8 +32,9 @@ const MOST_UNDONE = 100;
 /** Hops up to which it is tried what is near several nodes. */
 const MOST_HOPS = 4;
 
-/** Entities that stand on the empty page. */
-const FIRST_ENTITIES = 12;
+/** Types of which entities stand on the empty page, and how many of each. */
+const FIRST_TYPES = 4;
+const FIRST_ENTITIES = 4;
 const LISTED_ENTITIES = 40;
 
 /** Nodes on paths whose names are read. */
@@ -60,6 +61,8 @@ export class Session {
   readonly steps = signal<readonly Step[]>([]);
   readonly selected = signal<readonly string[]>([]);
   readonly hidden = signal<Hidden>(NOTHING_HIDDEN);
+  /** Keys of the edges whose evidence is shown. */
+  readonly edges = signal<readonly string[]>([]);
   /** Piles that are open. */
   readonly opened = signal<ReadonlySet<string>>(new Set());
   /** Nodes that stay where somebody put them. */
@@ -135,9 +138,7 @@ export class Session {
     // The gateway sends no list that is empty.
     this.schema.value = { ...schema, entity_types: schema.entity_types ?? [], predicates: schema.predicates ?? [], counts: schema.counts ?? {} };
     const types = this.schema.value.entity_types;
-    if (types.length && !this.steps.value.length) {
-      await this.list("Begin with", { node_types: types.slice(0, MOST_TYPES), limit: FIRST_ENTITIES }, { isFirst: true });
-    }
+    if (!this.steps.value.length) await this.listFirst(types.slice(0, FIRST_TYPES));
   }
 
   /** List entities of a type on the empty page. */
@@ -151,16 +152,24 @@ export class Session {
     await this.list(`From which "${this.spoken(predicate)}" leads`, { node_types: types, where: [`${predicate} exists`], limit: LISTED_ENTITIES });
   }
 
-  private async list(title: string, given: Json, { isFirst = false } = {}): Promise<void> {
+  /** Those with most edges, of each type: a listing of one type begins with them. */
+  private async listFirst(types: readonly string[]): Promise<void> {
+    const text = "Looking for entities to begin with";
+    const asked = types.map((type) => this.ask({ tool: "search_entities", arguments: { node_types: [type], limit: FIRST_ENTITIES } }, { quietly: true, text }));
+    const found = (await Promise.all(asked)) as unknown as (Hits | undefined)[];
+    const hits = new Map(found.flatMap((each) => each?.result ?? []).map((hit) => [hit.id, hit]));
+    if (hits.size && !this.listing.value) this.listing.value = { title: "Begin with", hits: [...hits.values()] };
+  }
+
+  private async list(title: string, given: Json): Promise<void> {
     const call: Call = { tool: "search_entities", arguments: given };
-    const answer = (await this.ask(call, { quietly: isFirst, text: `Looking for entities: ${title}` })) as Hits | undefined;
+    const answer = (await this.ask(call, { text: `Looking for entities: ${title}` })) as Hits | undefined;
     if (!answer) return;
     const rows = (answer.rows ?? []).map(([first]) => idAndName(String(first)));
     const hits = [...(answer.result ?? []), ...rows.map(([id, name]) => ({ id, entity_type: "", ...(name === undefined ? {} : { name }) }))];
     const found = typeof answer.found === "number" && answer.found > hits.length ? `${hits.length} of ${answer.found.toLocaleString("en")} are listed. A search finds the others by name.` : "";
     const more = answer.complete ? found : `${found} There may be more than these.`.trim();
-    if (isFirst && this.listing.value) return;
-    this.listing.value = { title, hits, ...(more && !isFirst ? { more } : {}) };
+    this.listing.value = { title, hits, ...(more ? { more } : {}) };
   }
 
   /** Give up what is under way. */
@@ -185,6 +194,7 @@ export class Session {
 
   /** Select a node, and read its record. */
   async describe(id: string): Promise<Entity | undefined> {
+    this.edges.value = [];
     this.selected.value = [id];
     this.remember();
     const known = this.described.value.get(id);
@@ -248,7 +258,14 @@ export class Session {
     this.select([]);
   }
 
+  /** Show the evidence of edges in the place of a record. */
+  selectEdges(keys: readonly string[]): void {
+    this.select([]);
+    this.edges.value = keys;
+  }
+
   select(ids: readonly string[]): void {
+    this.edges.value = [];
     this.selected.value = ids;
     this.remember();
   }

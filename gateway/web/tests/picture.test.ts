@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Subgraph } from "../src/answers";
-import { pictureOf } from "../src/picture";
+import { pictureOf, qualifierOf } from "../src/picture";
 import type { Call } from "../src/tools";
 
 const call = (given: Call["arguments"]): Call => ({ tool: "bfs_query", arguments: given });
@@ -88,5 +88,18 @@ describe("a picture", () => {
   it("takes no name in a row for an ID", () => {
     const rows = answer({ columns: [], rows: [["B b"]] });
     expect(pictureOf([{ call: call({ seeds: ["x:a"], show: "name" }), answer: rows }]).nodes.size).toBe(0);
+  });
+});
+
+describe("how an edge holds", () => {
+  it.each([
+    [undefined, ""],
+    [{ confidence: 1 }, ""],
+    [{ restriction: "min 2" }, "min 2"],
+    [{ position: [1, 3] }, "no. 1, no. 3"],
+    [{ negated: true }, "denied"],
+    [{ assertions: [{ restriction: "some" }, { restriction: "only" }, { restriction: "some" }] }, "some, only"],
+  ])("is, of %j, %s", (metadata, words) => {
+    expect(qualifierOf({ ...AB, ...(metadata ? { metadata } : {}) })).toBe(words);
   });
 });
