@@ -319,9 +319,10 @@ def _ends_of(places: Places) -> Ends:
     """Return the places where a walk ends as the port has them."""
     ends = [place for place in places.found if not isinstance(place, NestedValue)]
     blank = len(places.found) - len(ends)
+    content = sum(isinstance(place, NestedValue) and place.predicate == ARRAY for place in places.found)
     ways = {end: places.found[end] for end in ends if places.found[end] > 1}
     bad = {iri for iri in not_sendable(end for end in ends if isinstance(end, str)) if not is_skolem(iri)}
     if not bad:
-        return Ends(tuple(ends), blank, places.mark, ways)
+        return Ends(tuple(ends), blank, places.mark, ways, content)
     sendable = tuple(end for end in ends if end not in bad)
-    return Ends(sendable, blank, places.mark if not places.mark.whole else Mark(no_id(), len(sendable)), ways)
+    return Ends(sendable, blank, places.mark if not places.mark.whole else Mark(no_id(), len(sendable)), ways, content)

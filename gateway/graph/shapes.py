@@ -22,6 +22,7 @@ from gateway.graph.values import (
     Resource,
     Value,
 )
+from gateway.graph.walks import list_members
 from gateway.terms.iri import ARRAY, RDF, XSD, is_sendable
 from gateway.terms.literals import Literal, is_date, is_number
 
@@ -125,17 +126,25 @@ class ValueTally:
         kinds: How many values there are of each kind, or nodes that have one.
         extremes: The first and the last value of each kind, of those that compare.
         has_lists: Whether some of them are lists (`ARRAY`), whose members may be nodes.
+        content: How many are known to be nothing but content of class expressions, which equals nothing.
     """
 
     kinds: Counter[Kind] = field(default_factory=Counter)
     extremes: dict[Kind, Extremes] = field(default_factory=dict)
     has_lists: bool = False
+    content: int = 0
+
+    @property
+    def is_content(self) -> bool:
+        """Whether all of them are content of class expressions."""
+        return 0 < self.content == self.kinds.total()
 
     def add(self, literal: Literal) -> None:
         """Count a value."""
         kind = kind_of(literal)
         self.kinds[kind] += 1
         self.has_lists = self.has_lists or literal.datatype == ARRAY
+        self.content += literal.datatype == ARRAY and not any(isinstance(end, Literal) for end in list_members(literal))
         # How a list is written is for the gateway alone.
         key_of = None if literal.datatype == ARRAY else _KEYS.get(kind)
         key = None if key_of is None else key_of(literal)

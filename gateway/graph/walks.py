@@ -110,12 +110,14 @@ class Ends:
         mark: Whether these are all.
         ways: How many ways lead to ends to which more than one does, over distinct edges; where that was asked for,
             and then the members of lists stand in the place of lists.
+        content: How many of the blank nodes are content of class expressions: known, and equal to nothing.
     """
 
     ends: tuple[End, ...] = ()
     blank: int = 0
     mark: Mark = WHOLE
     ways: Mapping[End, int] = field(default_factory=dict)
+    content: int = 0
 
 
 def several(ways: Mapping[End, int]) -> dict[End, int]:

@@ -204,6 +204,8 @@ def grouped(
         figures = [_figure(one, inside, read) for one in grouping.figures]
         found.append(_placed_group(grouping, end, None if end is None else values.of(end).key, figures))
     warnings = [warning for one in grouping.figures for warning in _about(one, read)]
+    with_content = sum(any(of.get(node, _NO_ENDS).content for of in ends.values()) for node in nodes)
+    warnings += [content_left_out(with_content)] if with_content else []
     return Grouped(tuple(_in_order(found, grouping)), WHOLE, list(dict.fromkeys(warnings)))
 
 
@@ -224,7 +226,7 @@ def _doubt(nodes: Sequence[Iri], grouping: Grouping, ends: WalkEnds, unnamed: Ma
             one = by_node.get(node, _NO_ENDS)
             if not one.mark.whole:
                 return one.mark
-            if one.blank:
+            if one.blank > one.content:
                 return Mark(EndpointFault(_BLANK))
             if unnamed and walk in ordered:
                 mark = next((unnamed[end] for end in one.ends if isinstance(end, str) and end in unnamed), WHOLE)
@@ -426,6 +428,12 @@ def _text_of(end: End | None) -> tuple[bool, str, str, str]:
 _BLANK = "A walk ends at blank nodes, which have no ID here: it cannot be told which are the same, or what lists hold."
 
 NOT_SHOWN = "No group and no figure is shown: each might be another one with what is missing."
+
+
+def content_left_out(nodes: int) -> str:
+    """Return a warning: class expressions say something by a walk that is no value, so it has no part in figures."""
+    what = "1 node has" if nodes == 1 else f"{nodes:,} nodes have"
+    return f"{what} content of class expressions there, which is no value: it is in no group and in no figure."
 
 
 def _about(figure: Figure, read: Mapping[Walk, Mapping[Iri, _OfNode]]) -> Iterator[str]:

@@ -156,9 +156,11 @@ def read_ways(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Ends]:
         else:
             blank[node] += node in found
     ends = {node: Counter(chain.from_iterable(map(in_lists, ways.values()))) for node, ways in found.items()}
-    for node, ways in found.items():
-        blank[node] += sum(map(expressions_in, ways.values()))
-    return {node: Ends(tuple(counts), blank[node], mark, several(counts)) for node, counts in ends.items()}
+    content = {node: sum(map(expressions_in, ways.values())) for node, ways in found.items()}
+    return {
+        node: Ends(tuple(counts), blank[node] + content[node], mark, several(counts), content[node])
+        for node, counts in ends.items()
+    }
 
 
 def _end_of(bound: Term) -> End | None:
@@ -176,7 +178,8 @@ def joined(found: Sequence[Ends]) -> Ends:
     """Return the ends of several walks as one."""
     ends = dict.fromkeys(end for one in found for end in one.ends)
     marks = [one.mark for one in found if not one.mark.whole]
-    return Ends(tuple(ends), sum(one.blank for one in found), marks[0] if marks else WHOLE)
+    content = sum(one.content for one in found)
+    return Ends(tuple(ends), sum(one.blank for one in found), marks[0] if marks else WHOLE, content=content)
 
 
 def _literals_of(ends: Iterable[End]) -> Iterable[Literal]:

@@ -37,6 +37,10 @@ from gateway.terms.iri import (
 )
 from gateway.terms.spelling import nearest
 
+_LOCAL = re.compile(r"[\w.\-]{1,200}")
+_NAMESPACES = 30
+"""A local name as it is typed, and declared namespaces in which it is looked for: an ontology has some ten."""
+
 _SHOWN = 8
 """Prefixes that an error lists."""
 
@@ -276,6 +280,13 @@ class PrefixMap:
         """Return the first canonical IDs of some IRIs for a sentence, and the number of the others."""
         return listed_ids(self.in_order(iris), most)
 
+    def with_local_name(self, text: str) -> list[str]:
+        """Return the IRIs that have a text as local name behind a declared prefix; of the first prefixes, if many."""
+        if _LOCAL.fullmatch(text) is None:
+            return []
+        namespaces = sorted(dict.fromkeys(filter(None, self._declared.values())), key=len)[:_NAMESPACES]
+        return sorted(iri for iri in (f"{one}{text}" for one in namespaces) if len(iri) <= MAX_IRI and is_iri(iri))
+
     def undeclared(self, iris: Iterable[str]) -> str:
         """Return a sentence about IRIs that look like CURIEs with undeclared prefixes; empty if there are none."""
         schemes = {iri.partition(":")[0] for iri in iris if ":" in iri and not iri.partition(":")[2].startswith("//")}
@@ -317,7 +328,7 @@ class PrefixMap:
         if not is_iri(iri):
             if looks_coined(iri.partition(":")[0]):
                 raise _forgotten(iri)
-            names = [f"{name}:" for name in self.declared if name]
+            names = [f"{name}:" for name in self.declared]
             known = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             raise InputError(
                 f"{quoted(text)} is not an ID.",

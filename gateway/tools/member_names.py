@@ -15,8 +15,8 @@ from gateway.arguments import MemberArguments
 from gateway.errors import EndpointFault, Fault, GatewayError, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri
-from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
+from gateway.graph.values import Iri, SearchTerms
+from gateway.graph.walks import NAMES, TYPES, Alternatives, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
 from gateway.members.expression_notes import about_denied
 from gateway.members.figures import Figure, FigureKind, Grouping
@@ -26,9 +26,12 @@ from gateway.schema.cache import SchemaCache
 from gateway.schema.types import Subclasses
 from gateway.schema.view import SchemaView, TermLookup
 from gateway.settings.profile import Profile
+from gateway.terms.comparable import Text
 from gateway.terms.iri import walk_iri
 from gateway.terms.literals import language_order
+from gateway.terms.names import fold, words_of
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.local_names import with_local_name
 from gateway.tools.shapes import ShapeReader, ValueTerms
 
 _OPERATORS = frozenset(get_args(Operator))
@@ -57,6 +60,7 @@ class StepNames:
         self._fault = values.fault
         self._are_all = values.are_all
         self._with_lists = values.with_lists
+        self._of_content = values.of_content
         self._prefixes = prefixes
         self._known: dict[str, frozenset[Iri]] = {}
 
@@ -106,7 +110,8 @@ class StepNames:
         if last.is_inverse:
             return "nodes"
         to_nodes = self._edges.has_any(last.predicates) or not self._others.isdisjoint(last.predicates)
-        to_literals = self._values.has_any(last.predicates)
+        # What expressions say of one class alone is compared with nothing.
+        to_literals = self._values.has_any([iri for iri in last.predicates if iri not in self._of_content])
         # A predicate that was not seen with an end of one kind may have such an end where not all was seen.
         if to_nodes and not to_literals and self._are_all:
             return "nodes"
@@ -117,6 +122,11 @@ class StepNames:
         ):
             return "both"
         return "literals" if self._are_all else "literals and IDs"
+
+    def leads_to_nodes(self, walk: Walk) -> bool:
+        """Return whether a walk is known to end at nodes, and perhaps at literals too."""
+        last = walk[-1]
+        return not isinstance(last.predicates, str) and (last.is_inverse or self._edges.has_any(last.predicates))
 
 
 class MemberNames:
@@ -188,10 +198,22 @@ class MemberNames:
                 *self._about_names(arguments, names),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
+                *self._about_texts(read, conditions, names),
                 *self._about_denied(asked.walks, known),
             ),
             languages=language_order(self._languages, call.language, known.schema.languages),
         )
+
+    def _about_texts(
+        self, read: Sequence[ConditionText], conditions: Sequence[Condition], names: StepNames
+    ) -> Iterable[str]:
+        """Yield a warning of texts that no node is called, where a walk leads to nodes too."""
+        for one, condition in zip(read, conditions, strict=True):
+            operand = condition.operand
+            members = operand.members if isinstance(operand, Alternatives) else (operand,)
+            are_texts = members != (None,) and all(isinstance(member, Text) for member in members)
+            if one.entity_names and are_texts and names.leads_to_nodes(one.walk):
+                yield no_node_called(quoted(one.entity_names[0]), quoted(one.left))
 
     def _about_denied(self, walks: Iterable[Walk], known: SchemaView) -> Iterable[str]:
         """Return a warning of what class expressions deny, which walks do not follow."""
@@ -342,7 +364,7 @@ class MemberNames:
                     raise too_many_names("where", _MOST_LOOKED_UP)
                 else:
                     looked_up += 1
-                    found[text] = await self._named(text, call)
+                    found[text] = await self._named(text, call, is_searched=names.leads_to_nodes(one.walk))
         return {text: iris for text, iris in found.items() if iris}
 
     async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
@@ -372,11 +394,29 @@ class MemberNames:
                 found[text] = frozenset(iris)
         return found
 
-    async def _named(self, text: str, call: Call) -> frozenset[Iri]:
+    async def _named(self, text: str, call: Call, *, is_searched: bool) -> frozenset[Iri]:
+        """Return the entities of a name; if there are none, of one in any language, or else of a local name.
+
+        Args:
+            text: The name.
+            call: The call that asks.
+            is_searched: Whether all names are compared where none is exactly so in the usual languages.
+
+        Raises:
+            InputError: More entities have it than are read.
+        """
         hits = await self._store.named(text, (), call)
+        found = frozenset(hit.iri for hit in hits.hits)
+        words = words_of(text)
+        if is_searched and words and not (found or hits.truncated):
+            hits = await self._store.search(SearchTerms(text, tuple(words)), (), call)
+            wanted = fold(text)
+            found = frozenset(hit.iri for hit in hits.hits if fold(hit.text) == wanted and hit.kind != "id")
+            if not found:
+                return frozenset(await with_local_name(text, self._prefixes, self._store, call))
         if hits.truncated:
             raise too_many_named("where", quoted(text))
-        return frozenset(hit.iri for hit in hits.hits)
+        return found
 
 
 _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
@@ -437,6 +477,13 @@ def too_many_names(argument: str, most: int) -> InputError:
         f"{argument}: too many names of entities would have to be looked up.",
         valid=f"Write IDs, or names up to {most} in a call.",
         next_step="Call search_entities for the IDs.",
+    )
+
+
+def no_node_called(text: str, walk: str) -> str:
+    """Return a warning: a condition compares texts alone, and its walk leads to nodes too."""
+    return (
+        f"where: no node was found by {text} as its ID or name, so of what {walk} leads to, texts alone are compared."
     )
 
 

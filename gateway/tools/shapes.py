@@ -72,12 +72,14 @@ class ValueTerms:
         by_name: The predicates that are known, by every name.
         are_all: Whether there are no others.
         with_lists: Those of which some values are lists, whose members may be nodes.
+        of_content: Those of which all values are content of class expressions, or lists of nodes.
         fault: Why they could not be read, or their names; None if they were.
     """
 
     by_name: TermLookup
     are_all: bool = False
     with_lists: frozenset[Iri] = frozenset()
+    of_content: frozenset[Iri] = frozenset()
     fault: Fault | None = None
 
 
@@ -137,7 +139,8 @@ class ShapeReader:
             if fault is None and found is self._values:
                 self._value_terms[call.language] = by_name
         with_lists = frozenset(one.iri for one in found.predicates if one.tally.has_lists)
-        return ValueTerms(by_name, found.counted, with_lists, fault)
+        of_content = frozenset(one.iri for one in found.predicates if one.tally.is_content)
+        return ValueTerms(by_name, found.counted, with_lists, of_content, fault)
 
     async def _found(
         self, view: SchemaView, call: Call, seconds: float, *, are_named: bool = False

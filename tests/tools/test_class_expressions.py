@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.answers.models import Entity, SearchResult, Subgraph
+from gateway.errors import InputError
 from gateway.expand_compact import expand
 from gateway.export.conversions import to_rdflib
 from gateway.settings.limits import OrientationSettings
@@ -584,6 +585,52 @@ async def test_what_expressions_deny_fulfils_no_condition_and_stands_in_no_colum
     assert any(text.startswith("negated: 1 edge") for text in rows.warnings or ())
 
 
+WITH_CONTENT = f"""
+x:C a owl:Class ; rdfs:label 'Cee'@pt ; rdfs:subClassOf {SOME} .
+x:F a owl:Class ; rdfs:subClassOf {restriction(f"owl:minCardinality {number(3)}")} .
+x:G a owl:Class ; rdfs:subClassOf {restriction("owl:someValuesFrom x:E")} .
+x:D a owl:Class ; rdfs:label 'Dee'@pt .
+x:E a owl:Class ; rdfs:label 'Eee'@pt .
+"""
+
+
+@pytest.mark.parametrize("value", ["x:D", "Dee", "dee", "D"])
+async def test_a_property_with_content_of_expressions_is_compared_with_nodes_by_id_name_and_local_name(
+    over_file: Open, value: str
+) -> None:
+    async with over_file(WITH_CONTENT) as gateway:
+        answer = await gateway.search_entities(node_types=["owl:Class"], where=[f"x:p = {value}"])
+        with pytest.raises(InputError, match="'Def' is no entity of this graph"):
+            await gateway.search_entities(node_types=["owl:Class"], where=["x:p = Def"])
+    assert ([row[0] for row in answer.rows or ()], answer.complete) == (["x:C Cee"], True)
+
+
+async def test_a_text_that_no_node_is_called_is_told_where_a_predicate_leads_to_nodes_too(over_file: Open) -> None:
+    async with over_file(
+        "x:a a x:T ; x:by x:b . x:c a x:T ; x:by 'Ann' . x:b a x:P ; rdfs:label 'Bob'@pt ."
+    ) as gateway:
+        ann = await gateway.search_entities(node_types=["x:T"], where=["x:by = Ann"])
+        none = await gateway.search_entities(node_types=["x:T"], where=["x:by = Eve"])
+        bob = await gateway.search_entities(node_types=["x:T"], where=["x:by = Bob"])
+    assert [[row[0] for row in answer.rows or ()] for answer in (ann, none, bob)] == [["x:c"], [], ["x:a"]]
+    assert [bool(answer.warnings) for answer in (ann, none, bob)] == [True, True, False]
+    assert "no node was found by 'Eve'" in (none.warnings or [""])[0]
+
+
+async def test_content_of_expressions_is_in_no_group_and_the_others_are_shown(over_file: Open) -> None:
+    async with over_file(WITH_CONTENT) as gateway:
+        groups = await gateway.search_entities(node_types=["owl:Class"], group_by="x:p")
+        figures = await gateway.search_entities(node_types=["owl:Class"], compute=["distinct x:p", "sum x:p"])
+        walked = await gateway.bfs_query(["x:F", "x:C"], 1, group_by="x:p")
+    assert sorted(groups.groups or (), key=str) == [["x:D Dee", 1], ["x:E Eee", 1], [None, 3]]
+    assert figures.computed is not None
+    assert figures.computed["distinct x:p"] == 2
+    for answer in (groups, figures):
+        assert answer.complete
+        assert any("1 node has content of class expressions" in text for text in answer.warnings or ())
+    assert walked.complete
+
+
 @pytest.mark.parametrize(
     ("axiom", "told"),
     [
@@ -672,10 +719,11 @@ async def test_classes_are_found_by_the_data_properties_that_they_restrict(
     assert ([row[0] for row in answer.rows or ()], answer.complete) == (found, True)
 
 
-async def test_figures_over_content_of_descriptions_are_not_shown(over_file: Open) -> None:
+async def test_groups_leave_out_content_of_descriptions_and_say_so(over_file: Open) -> None:
     async with over_file(CONTENT) as gateway:
         answer = await gateway.search_entities(node_types=["owl:Class"], group_by="rdfs:subClassOf")
-    assert (answer.groups, answer.complete) == (None, False)
+    assert (answer.groups, answer.complete) == ([["x:D", 1], ["x:E", 1], [None, 1]], True)
+    assert any("content of class expressions" in text for text in answer.warnings or ())
 
 
 ONLY = restriction("owl:allValuesFrom x:D")
