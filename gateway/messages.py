@@ -60,6 +60,11 @@ def no_seed_exists(seeds: Sequence[str], hint: str, elsewhere: str, doubt: str) 
     )
 
 
+def nearest_by_name(nearest: Sequence[str]) -> str:
+    """Return which entities are nearest to an ID that the graph does not have; empty where none are."""
+    return f"Nearest by name: {', '.join(nearest)}." if nearest else ""
+
+
 def seeds_are_types(listed: str, count: int) -> str:
     """Return a warning: so many seeds are types, and what to do to find their nodes."""
     are, these = ("is a type", "this type") if count == 1 else ("are types", "these types")
@@ -327,7 +332,7 @@ def no_such_entity(asked: str, hint: str, nearest: Sequence[str], elsewhere: str
     """Return the error of an entity that does not exist."""
     place = f"; it may be in {elsewhere}" if elsewhere else ""
     doubt = f" But {doubt}, so it may exist." if doubt else ""
-    others = f"Nearest by name: {', '.join(nearest)}." if nearest else ""
+    others = nearest_by_name(nearest)
     return InputError(
         f"There is no entity {asked} in this graph{place}.{doubt}",
         valid=" ".join(filter(None, [hint, others])),
@@ -370,7 +375,9 @@ NAMES_MAY_BE_MISSED = (
 
 
 OTHERS_MAY_HAVE_THIS_NAME = "for an exact name, which was found; others may have it too"
-_ANOTHER_VALUE = 'To find a node by another value, such as a code: where "any = ..." with node_types.'
+_ANOTHER_VALUE = (
+    'To find a node by another value, such as a code: search_entities with node_types and where="any = ...".'
+)
 NOTHING_NEAR = f"No name is like this: try another spelling or a part of the name. {_ANOTHER_VALUE}"
 NOTHING_NEAR_OF_TYPES = (
     "No name of these types is like this: try another spelling or a part of the name, or leave node_types out. "
@@ -378,6 +385,7 @@ NOTHING_NEAR_OF_TYPES = (
 )
 NONE_OF_THESE_TYPES = "No entity has one of these node_types: describe_schema lists the types."
 BY_MEANING = "No name fits. What by_meaning lists may be meant: see whether it is before you use it."
+IDS_ARE_GUESSES = "No name fits; guesses are nodes whose IDs have such words."
 NO_NAME_FITS = "No name fits; guesses have some of the words, or are spelt alike."
 
 

@@ -65,7 +65,7 @@ _INDEX = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})\[\d+\]")
 _TOOL = re.compile(rf"{_ALONE_BEFORE}(?:(C|c)all )?({_one_of(_TOOLS)}){_ALONE_AFTER}")
 _FALSE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=false\b")
 _TRUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=true\b")
-_VALUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=(?=\w)")
+_VALUE = re.compile(rf"{_ALONE_BEFORE}({_one_of(_ARGUMENTS)})=(?=\w|$)")
 _PLAIN = re.compile(rf"{_ALONE_BEFORE}({_one_of({name: '' for name in _ARGUMENTS if '_' in name})}){_ALONE_AFTER}")
 _SUBJECT = re.compile(
     rf"(?:(?<=^)|(?<=\. )|(?<=without ))({_one_of(_ARGUMENTS)})(?= (?:is|are|has|have|must|needs)\b|[:.])"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from types import MappingProxyType
@@ -38,23 +37,20 @@ from gateway.graph.values import (
     BlankNode,
     Description,
     Existence,
-    Hit,
     Iri,
     Mark,
     Neighbourhood,
     NodeFacts,
     Properties,
-    SearchTerms,
 )
 from gateway.members.expression_notes import edges_that_may_not_hold, may_have_expressions
 from gateway.schema.cache import SchemaCache
 from gateway.schema.view import SchemaView, names_in_doubt
 from gateway.settings.profile import Profile, asks_ahead, doubt_of
 from gateway.settings.vocabulary import EdgeSettings
-from gateway.terms.iri import NEOSEMANTICS_BLANK, is_sendable, local_name
-from gateway.terms.names import words_of
+from gateway.terms.iri import NEOSEMANTICS_BLANK
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.ranking import ranked
+from gateway.tools.local_names import nearest_by_name
 from gateway.tools.readers import IdReader
 from gateway.traversal.gaps import cause_of
 from gateway.traversal.redirects import Redirects
@@ -187,9 +183,6 @@ class Surveyor:
             ids_left_out=counts.left_out,
         )
 
-
-_NEAREST = 3
-"""Entities with a similar name that the error about an unknown ID lists."""
 
 _REQUESTS_FOR_NAMES = 0.1
 """Share of the requests that are left which the survey of edges leaves for the reading of names."""
@@ -566,17 +559,7 @@ class EntityDescriber:
         )
 
     async def _not_found(self, asked: str, iri: Iri, call: Call) -> InputError:
-        words = words_of(local_name(iri))
-        hits: Sequence[Hit] = ()
-        # The entity is absent whatever the search would have said.
-        with suppress(Fault), call.tally.stage("search"):
-            hits = (
-                (await self._store.search(SearchTerms(local_name(iri), tuple(words)), (), call)).hits if words else ()
-            )
-        # An API of names may know the very entity that the graph has not.
-        others = [hit for hit in hits if hit.iri != iri and is_sendable(hit.iri)]
-        best = [one.hit for one in ranked(others, " ".join(words))[:_NEAREST]]
-        nearest = [f"{self._prefixes.in_prose(hit.iri)} ({quoted(hit.text)})" for hit in best]
+        nearest = await nearest_by_name(iri, self._prefixes, self._store, call)
         endpoint = self._profile.endpoint
         return messages.no_such_entity(
             quoted(asked), self._prefixes.undeclared([iri]), nearest, endpoint.other_graph, doubt_of(self._profile)

@@ -11,7 +11,7 @@ from gateway import messages
 from gateway.answers.metadata import MetadataBuilder
 from gateway.arguments import MAX_QUERY, SearchEntities
 from gateway.errors import Fault, InputError, quoted
-from gateway.graph.call import Call, together
+from gateway.graph.call import Call, Deadline, together
 from gateway.graph.computing import in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Degree, Hit, HitDetails, Hits, Iri, NodeFacts, SearchTerms
@@ -19,9 +19,11 @@ from gateway.schema.cache import SchemaCache
 from gateway.schema.types import UNKNOWN, UNTYPED, Subclasses
 from gateway.schema.view import Chosen, SchemaView, first_warnings
 from gateway.settings.profile import Profile
-from gateway.terms.iri import is_sendable
+from gateway.terms.iri import is_iri, is_sendable
+from gateway.terms.local_names import local_part, readable
 from gateway.terms.names import has_symbol, words_of
 from gateway.terms.prefixes import PrefixMap
+from gateway.tools.local_names import with_local_name
 from gateway.tools.ranking import (
     MOST_EDGES,
     WEIGHED,
@@ -37,6 +39,10 @@ from gateway.tools.ranking import (
 NO_HITS = Hits((), truncated=False, how="nothing: none of the types asked for is known here", exhaustive=False)
 
 _NOT_SEARCHED = replace(NO_HITS, how="not at all")
+
+_SMALL = 50_000
+_LISTED = 5_000
+"""Triples of a graph of which local names are looked at for guesses, and nodes."""
 
 _FEW_HITS = 100
 _FEW_LETTERS = 50_000
@@ -149,6 +155,8 @@ class EntityFinder:
         self._store = store
         self._other_graph = profile.endpoint.other_graph
         self._schema_cache = schema_cache
+        self._prefixes = prefixes
+        self._has_api = bool(profile.search.api)
         self._subclasses = Subclasses(store, prefixes)
         self._metadata_builder = MetadataBuilder(profile, prefixes)
 
@@ -187,6 +195,39 @@ class EntityFinder:
         fitting = [one for one in best if not one.is_guess]
         return Found(question, hits, best, fitting, are_names_compared=are_names_compared)
 
+    async def _with_local_name(self, question: Question, call: Call) -> list[RankedHit]:
+        """Return guesses: the nodes of which a query is the whole local name, and which have another name."""
+        query = question.terms.text.strip()
+        try:
+            with call.tally.stage("search"):
+                nodes = await with_local_name(query, self._prefixes, self._store, call)
+        except Fault:
+            return []
+        found = by_id(Hit(iri, query, is_synonym=False, kind="id") for iri in nodes)
+        found = [RankedHit(one.hit, "id") for one in found]
+        return await self._of_types(found, question.wanted, question.view, call) if question.is_filtered else found
+
+    async def _by_local_names(self, question: Question, call: Call) -> Sequence[RankedHit]:
+        """Return guesses: nodes of a small graph whose local names have the words that no name has."""
+        schema, query = question.view.schema, question.terms.text
+        if not schema.exact or not 0 < (schema.basis.triples or 0) <= _SMALL:
+            return []
+        types = question.wanted if question.is_filtered else {term.iri for term in schema.types}
+        wanted = sorted(filter(is_iri, types))
+        try:
+            with call.tally.stage("search"):
+                listed = (await self._store.of_types(wanted, call, at_most=_LISTED)).hits if wanted else ()
+        except Fault:
+            return []
+        names = ((hit.iri, readable(local_part(hit.iri))) for hit in listed if is_sendable(hit.iri))
+        hits = [Hit(iri, name, is_synonym=False, kind="id") for iri, name in names if name]
+
+        def near(end: Deadline) -> list[RankedHit]:
+            best = ranked(end.checking(hits, _FEW_HITS), query)
+            return [one for one in best if not one.is_guess] or near_guesses(end.checking(best, at_once=1), query)
+
+        return await in_thread(call, near, unless=_are_few(hits, query))
+
     async def shown(self, questions: Sequence[Question], arguments: SearchEntities, call: Call) -> list[Found]:
         """Return what each question found, and which of that is shown; several are searched side by side.
 
@@ -217,6 +258,8 @@ class EntityFinder:
             lambda end: near_guesses(end.checking(found.best, at_once=1), query, found.hits.details.keys()),
             unless=_are_few([one.hit for one in found.best], query),
         )
+        if query and not near and not self._has_api:
+            near = await self._with_local_name(question, call) or await self._by_local_names(question, call)
         end = arguments.offset + limit
         if query or len(near) <= WEIGHED:
             if found.hits.weights is not None:

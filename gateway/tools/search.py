@@ -442,7 +442,8 @@ def _next_step(terms: SearchTerms, hits: Hits, guesses: Sequence[PageHit], *, of
     if not terms.text:
         return messages.NONE_OF_THESE_TYPES
     if guesses:
-        return messages.NO_NAME_FITS
+        by_id = all(guess.match == "id" for guess in guesses)
+        return messages.IDS_ARE_GUESSES if by_id else messages.NO_NAME_FITS
     if hits.warnings:
         # These say what to try.
         return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -24,6 +24,7 @@ from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile, asks_ahead
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap, listed_ids
+from gateway.tools.local_names import nearest_by_name
 from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader
 from gateway.tools.steering_reader import SteeringReader
@@ -122,7 +123,8 @@ class Traverser:
                 else partial(self._topology_builder.intersection, via=arguments.via, read_ahead=read_ahead)
             )
             with call.tally.stage("expansion"), call.reserving(requests=0.0, time=TIME_FOR_PRESENTATION):
-                built = await build(seeds, hops, rule, call, steering=steering, on_order=names.read_ahead)
+                answer = build(seeds, hops, rule, call, steering=steering, on_order=names.read_ahead)
+                built = await self._told_nearest(answer, seeds[0], call)
             topology = found = resolved.with_gaps(built) if resolved.unread or resolved.endless else built
             # To measure it makes what all its pages need; of a large one in a thread.
             is_small = len(found.nodes) + len(found.edges) <= FEW_FOR_A_THREAD
@@ -151,6 +153,19 @@ class Traverser:
             # A page keeps how it is written.
             shape.size_of_part(page)
         return page
+
+    async def _told_nearest(self, answer: Awaitable[Topology], seed: Iri, call: Call) -> Topology:
+        """Return an answer; the error of seeds that do not exist says what is called like the first.
+
+        Raises:
+            InputError: No seed exists.
+        """
+        try:
+            return await answer
+        except InputError as error:
+            nearest = await nearest_by_name(seed, self._prefixes, self._store, call)
+            valid = " ".join(filter(None, [error.valid, messages.nearest_by_name(nearest)]))
+            raise InputError(error.wrong, valid=valid, next_step=error.next_step) from error
 
     async def _resolved(
         self, seeds: Sequence[Iri], rule: HubRule, steering: Steering, call: Call, *, reads_ahead: bool

@@ -296,8 +296,9 @@ async def test_a_node_without_a_name_is_found_by_its_local_name(tmp_path: Path) 
     assert [(hit.id, hit.match) for hit in whole.result] == [("b:Q42", "id")]
     assert part.result == []
     assert [hit.id for hit in typed.result] == ["b:vav_C180"]
-    # What has a name is called by it.
+    # What has a name is called by it; its local name is a guess.
     assert named.result == []
+    assert [(hit.id, hit.match) for hit in named.guesses or ()] == [("b:plant", "id")]
 
 
 async def test_a_local_name_stands_in_the_place_of_an_id_where_one_entity_has_it(tmp_path: Path) -> None:

@@ -745,3 +745,25 @@ async def test_an_identifier_that_was_not_compared_with_all_names_is_not_missing
     async with over(CODES, Profile(size=ROOM, endpoint=EndpointSettings(trusted=False))) as gateway:
         with pytest.raises(Fault, match="'GO:9999999' is no IRI of this graph, and not every name could be compared"):
             await ask(gateway, "GO:9999999")
+
+
+async def test_local_names_of_nodes_with_a_name_are_guesses_and_are_named_in_errors() -> None:
+    turtle = """
+    x:CheeseTopping a x:Topping ; rdfs:label 'CoberturaDeQueijo'@pt .
+    x:GoatsCheeseTopping a x:Topping ; rdfs:label 'CoberturaDeQueijoDeCabra'@pt .
+    x:Pizza a x:Dish ; rdfs:label 'Prato'@pt ; x:has x:CheeseTopping .
+    """
+    async with over(turtle) as gateway:
+        whole = await gateway.search_entities("CheeseTopping")
+        words = await gateway.search_entities("cheese")
+        typed = await gateway.search_entities("cheese", node_types=["x:Dish"])
+        named = await gateway.search_entities("prato")
+        with pytest.raises(InputError, match="Nearest: x:CheeseTopping"):
+            await gateway.describe_entity("CheeseTopping")
+        with pytest.raises(InputError, match="Nearest by name: x:CheeseTopping"):
+            await gateway.bfs_query(["x:CoberturaDeQueijos"], 1)
+    assert [answer.result for answer in (whole, words, typed)] == [[], [], []]
+    assert [(hit.id, hit.match) for hit in whole.guesses or ()] == [("x:CheeseTopping", "id")]
+    assert [hit.id for hit in words.guesses or ()] == ["x:CheeseTopping", "x:GoatsCheeseTopping"]
+    assert typed.guesses is None
+    assert [hit.id for hit in named.result] == ["x:Pizza"]
