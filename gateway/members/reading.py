@@ -416,7 +416,9 @@ def _opened(one: Ends) -> Ends:
     """Return ends with the members of lists in the place of the lists."""
     if not _lists_in(one):
         return one
-    return replace(one, ends=tuple(in_lists(one.ends)), blank=one.blank + expressions_in(one.ends))
+    content = expressions_in(one.ends)
+    members = tuple(in_lists(one.ends))
+    return replace(one, ends=members, blank=one.blank + content, content=one.content + content)
 
 
 def _walks_of(condition: Condition) -> Sequence[Walk]:

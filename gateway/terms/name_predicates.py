@@ -42,8 +42,8 @@ _NEVER = re.compile(
 )
 """What comments, messages and identifiers are called, which differ more from node to node than names do."""
 
-FORMS_OF_ADDRESS = frozenset({f"{FOAF}title", f"{VCARD}title"})
-"""Predicates that are called a title and mean a form of address, or a position."""
+NO_NAMES = frozenset({f"{FOAF}title", f"{VCARD}title", f"{VCARD}country-name"})
+"""Predicates that are called a title and mean a form of address, or a position; and the country of an address."""
 
 _NUMBERED = re.compile(r"[A-Za-z]*[_-]?\d{2,}")
 """A local name that says nothing, such as `IAO_0000118` and `P1476`."""
@@ -228,7 +228,7 @@ def named_predicates(
     for predicate, literals in values.items():
         called = labels.get(predicate) or local_name(predicate)
         role = role_of(called)
-        if role is None or predicate in excepted or predicate in FORMS_OF_ADDRESS or not _are_names(literals):
+        if role is None or predicate in excepted or predicate in NO_NAMES or not _are_names(literals):
             continue
         if role == "name":
             names.append((name_rank(called), predicate))
@@ -265,7 +265,7 @@ def likely_name_predicate(texts: Sequence[Text], usual: Iterable[str], excepted:
         return ()
     counts, counts_joined = (Counter(chain.from_iterable(said[node] for node in some)) for some in (said, joined))
     of_joined = {predicate for predicate, count in counts_joined.items() if 2 * count >= counts[predicate]}
-    left_out = usual | set(excepted) | FORMS_OF_ADDRESS | of_joined
+    left_out = usual | set(excepted) | NO_NAMES | of_joined
     values: dict[str, dict[str, Literal]] = defaultdict(dict)
     # Of several values the same one counts in whatever order the engine sends them.
     for node, predicate, name in sorted(texts, key=lambda text: (text[0], text[1], text[2].value, text[2].language)):

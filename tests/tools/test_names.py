@@ -365,3 +365,16 @@ def test_a_local_name_reads_as_words_or_not(iri: str, words: str) -> None:
 def test_codes_are_called_codes() -> None:
     assert all(map(is_code, ("notation", "ucumCode", "symbol", "dbIdentifier", "id", "ISBN_ID", "externalId")))
     assert not any(map(is_code, ("isValid", "codec", "idle", "solid", "said")))
+
+
+async def test_the_country_of_an_address_is_no_name_of_who_lives_there() -> None:
+    turtle = """
+    x:ga a vcard:Organization ; rdfs:label 'Commonwealth' ; vcard:organization-name 'Geoscience' ;
+      vcard:country-name 'Australia' . x:b a x:T ; rdfs:label 'B' .
+    """
+    async with over(f"@prefix vcard: <http://www.w3.org/2006/vcard/ns#> . {turtle}") as gateway:
+        said = (await gateway.describe_entity("x:ga")).as_json()
+        found = await gateway.search_entities("Australia")
+    assert said["synonyms"] in ("Geoscience", ["Geoscience"])
+    assert "Australia" in said.values()
+    assert found.result == []
