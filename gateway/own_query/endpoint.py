@@ -9,6 +9,7 @@ from gateway.errors import ConfigurationError, EndpointFault, Fault, QueryRefuse
 from gateway.escaping import printable
 from gateway.graph.call import Deadline
 from gateway.own_query.process import Head, ReadQuery, Row
+from gateway.own_query.text import in_order
 from gateway.sparql.json_rows import decode, envelope_of
 from gateway.sparql.sentinel import around, marker
 from gateway.sparql.table import Table, integer, literal, read
@@ -61,12 +62,13 @@ async def ask(http: Http, query: ReadQuery, deadline: Deadline) -> Answer:
             case "ask":
                 return Answer(Head("ask", is_true=_boolean(await way.select(query.sent, deadline))))
             case "select":
-                variables, table = _rows(await way.select(query.sent, deadline))
+                sent, table = _rows(await way.select(query.sent, deadline))
             case _:
                 body = await _graph(way, query.sent, deadline)
                 return Answer(Head(query.kind, ("subject", "predicate", "object")), (), body, None, _NO_PROOF_OF_GRAPHS)
     except Fault as fault:
         raise _for_a_person(fault) from fault
+    variables = [sent[place] for place in in_order(query.body, sent)]
     columns = [table.terms(name) for name in variables]
     rows = [*zip(*columns, strict=True)] if columns else [()] * len(table)
     head = Head("select", variables)

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import pyoxigraph
 
 from gateway.own_query.frames import BEGUN, END, HEAD, HEADER, READ, REFUSED, ROWS, Request
-from gateway.own_query.text import KINDS, UPDATES, QueryText, read_query
+from gateway.own_query.text import KINDS, UPDATES, QueryText, in_order, read_query
 
 _FEW_ROWS = 100
 _PIECE = 1 << 16
@@ -234,7 +234,7 @@ def _run(
         send(END, {"are_more": False})
     elif isinstance(result, pyoxigraph.QuerySolutions):
         variables = [variable.value for variable in result.variables]
-        order = query.in_order(variables)
+        order = in_order(query.body, variables)
         send(HEAD, {"kind": query.kind, "variables": [variables[place] for place in order]})
         _send_rows(([solution[place] for place in order] for solution in result), limit, send)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -22,6 +23,13 @@ OF_GRAPHS: Final = ("turtle", "ntriples")
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _PARTS = ("subject", "predicate", "object")
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_NUMBERS = {
+    f"{_XSD}integer": re.compile(r"[+-]?[0-9]+"),
+    f"{_XSD}decimal": re.compile(r"[+-]?[0-9]*\.[0-9]+"),
+    f"{_XSD}double": re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+"),
+}
+"""How Turtle writes numbers of a type in short (Turtle 1.1, 6.5)."""
 _term = msgspec.json.Decoder(Term)
 
 
@@ -65,6 +73,13 @@ def as_text(term: Term, labels: Labels) -> str:
             return f"<<( {' '.join(as_text(part, labels) for part in _parts(term))} )>>"
 
 
+def _in_tsv(term: Term, labels: Labels) -> str:
+    """Return a term as Turtle writes it, numbers in short, so that `sort -n` and the like read them."""
+    if isinstance(term, LiteralTerm) and (number := _NUMBERS.get(term.datatype or "")) and number.fullmatch(term.value):
+        return term.value
+    return as_text(term, labels)
+
+
 def _parts(triple: TripleTerm) -> Iterator[Term]:
     parts = json.loads(bytes(triple.value))
     for name in _PARTS:
@@ -94,7 +109,7 @@ def written(
         case "tsv":
             yield "\t".join(f"?{name}" for name in head.variables) + "\n"
             for row in each:
-                yield "\t".join("" if term is None else as_text(term, labels) for term in row) + "\n"
+                yield "\t".join("" if term is None else _in_tsv(term, labels) for term in row) + "\n"
         case "json":
             yield from _json(head.variables, each, labels)
         case "ntriples":

@@ -99,18 +99,24 @@ class QueryText(NamedTuple):
     has_empty_path: bool
     has_hidden_syntax: bool
 
-    def in_order(self, variables: Sequence[str]) -> list[int]:
-        """Return the places of variables as people expect the columns: of `SELECT *` as they first occur."""
-        places = range(len(variables))
-        if not _ALL.match(self.body):
-            return [*places]
-        first = {name: found.start() for found in reversed([*_VARIABLES.finditer(self.body)]) for name in [found[1]]}
-        return sorted(places, key=lambda place: first.get(variables[place], len(self.body)))
-
     def with_prefixes(self, known: Mapping[str, str]) -> str:
         """Return the text with declarations before it of those known prefixes that it uses; mostly as it is."""
         used = sorted(name for name in self.undeclared & known.keys() if _NAMESPACE.fullmatch(known[name]))
         return "".join(f"PREFIX {name}: <{known[name]}>\n" for name in used) + self.text
+
+
+def in_order(body: str, variables: Sequence[str]) -> list[int]:
+    """Return the places of variables as people expect the columns: of `SELECT *` as they first occur.
+
+    Args:
+        body: A query without its declarations.
+        variables: The variables of its answer.
+    """
+    places = range(len(variables))
+    if not _ALL.match(body):
+        return [*places]
+    first = {name: found.start() for found in reversed([*_VARIABLES.finditer(body)]) for name in [found[1]]}
+    return sorted(places, key=lambda place: first.get(variables[place], len(body)))
 
 
 def read_query(text: str) -> QueryText:

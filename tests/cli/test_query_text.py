@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.own_query.text import read_query
+from gateway.own_query.text import in_order, read_query
 from tests.cases import check_each
 from tests.examples import examples
 
@@ -96,7 +96,7 @@ def test_columns_come_in_the_order_of_the_text() -> None:
     ]
 
     def is_so(text: str, variables: list[str], expected: list[str]) -> None:
-        assert [variables[place] for place in read_query(text).in_order(variables)] == expected
+        assert [variables[place] for place in in_order(read_query(text).body, variables)] == expected
 
     check_each(cases, lambda case: is_so(*case))
 
