@@ -109,8 +109,8 @@ conformance: $(STAMP) ## The suites for MCP that others wrote: conformance, Insp
 clients: $(STAMP) ## Client libraries that others wrote list and call the tools over stdio and HTTP; five minutes
 	$(RUN) -m tests.suites.clients $(if $(ONLY),--only "$(ONLY)")
 
-site: $(STAMP) ## Build the documentation as a site, into site/
-	$(RUN) -m tests.site
+site: $(TO_RUN) ## Build the documentation as a site, into site/; REPOSITORY=owner/name links to it
+	$(RUN) -m tests.site $(REPOSITORY)
 
 web: $(STAMP) ## Check and build the explorer page from gateway/web/src
 	$(RUN) -m tests.web.build

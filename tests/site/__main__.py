@@ -1,4 +1,4 @@
-"""`python -m tests.site`: build the documentation into site/."""
+"""`python -m tests.site [OWNER/NAME]`: build the documentation into site/, with links to a repository at GitHub."""
 
 import shutil
 import sys
@@ -14,8 +14,8 @@ def main() -> int:
     """Build the site; return 1 if a page has a fault."""
     with tempfile.TemporaryDirectory(prefix="site-") as scratch:
         try:
-            done = build(Path(scratch))
-        except ServerUnavailable as error:
+            done = build(Path(scratch), *sys.argv[1:2])
+        except (ServerUnavailable, ValueError) as error:
             sys.stderr.write(f"{error}\n")
             return 1
         if done.code:

@@ -1,9 +1,12 @@
 """The documentation as a site that a browser shows without a network, and its commands as a new user runs them."""
 
 import asyncio
+import json
 import os
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +26,7 @@ from tests.servers.loopback import HOST
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.servers.valkey import running_valkey
-from tests.site.build import build, pages_in_navigation, without_links_outside
+from tests.site.build import build, pages_in_navigation, with_links_of_the_site
 from tests.site.reader import PAGES, Command, Reader, commands
 
 LOADED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
@@ -34,13 +37,32 @@ def test_links_to_source_are_text_on_the_site_and_those_in_code_stay() -> None:
     page = CHECKOUT / "docs" / "notes" / "mcp.md"
     text = "[a](../tools.md#x) [b](../../deploy/x.md) [c](https://example.org/) [d](#e) ![f](../images/hop.svg)\n"
     code = "```text\n[b](../../deploy/x.md)\n```\n"
-    assert without_links_outside(text + code, page) == text.replace("[b](../../deploy/x.md)", "b") + code
+    assert with_links_of_the_site(text + code, page) == text.replace("[b](../../deploy/x.md)", "b") + code
+
+
+def test_a_link_named_by_its_file_gets_the_title_of_the_page() -> None:
+    page = CHECKOUT / "docs" / "cli.md"
+    assert with_links_of_the_site("see [errors.md](errors.md#errors), [limits](limits.md)", page) == (
+        "see [Errors, and what an answer may lack](errors.md#errors), [limits](limits.md)"
+    )
+
+
+@pytest.mark.parametrize("repository", ["example", 'a/b"\n', "https://example.org/a/b"])
+def test_what_is_no_repository_is_refused(tmp_path: Path, repository: str) -> None:
+    with pytest.raises(ValueError, match="owner/name"):
+        build(tmp_path, repository)
+
+
+@pytest.mark.process
+def test_the_site_is_made_without_the_tools_of_tests() -> None:
+    code = "import sys; sys.modules.update(pytest=None, hypothesis=None); import tests.site.__main__"
+    subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, check=True)  # noqa: S603 - this Python, and our text
 
 
 @pytest.mark.server
 def test_the_site_is_built_without_a_fault_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     try:
-        done = build(tmp_path)
+        done = build(tmp_path, "owner/name")
     except ServerUnavailable as error:
         skip_or_fail(error)
     assert done.code == 0, done.output[-3000:]
@@ -48,6 +70,12 @@ def test_the_site_is_built_without_a_fault_and_loads_nothing_from_elsewhere(tmp_
         html = (tmp_path / "site" / page).with_suffix(".html").read_text(encoding="utf-8")
         loaded = [tag for tag in LOADED.findall(html) if 'rel="canonical"' not in tag]
         assert loaded == [], page
+        assert 'href="https://github.com/owner/name"' in html
+        assert 'data-md-color-scheme="slate"' in html
+    places = [item["location"] for item in json.loads((tmp_path / "site" / "search.json").read_bytes())["items"]]
+    are_decisions = [place.startswith("decisions/") for place in places]
+    assert are_decisions == sorted(are_decisions)
+    assert any(are_decisions)
 
 
 SECONDS: Final = 120

@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from tests.servers.unavailable import ServerUnavailable
 _LOCKS: Final = Path(__file__).with_name("packages")
 _NPM_FILES: Final = ("package.json", "package-lock.json")
 _FETCH_TIMEOUT_S: Final = 300
+_TIMEOUT_S: Final = 240
 _OLDEST_NODE: Final = 22
 
 CONFORMANCE: Final = "@modelcontextprotocol/conformance/dist/index.js"
@@ -111,3 +113,38 @@ def _run(command: Sequence[str | Path], folder: Path) -> str:
 
 def _hash(*files: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a program left.
+
+    Attributes:
+        code: Its exit code.
+        output: What it wrote to standard output and standard error.
+    """
+
+    code: int
+    output: str
+
+
+def run(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] | None = None) -> Run:
+    """Run a program in a folder, which is its home too: some leave files there.
+
+    Raises:
+        subprocess.TimeoutExpired: It did not end.
+    """
+    given = os.environ | {"HOME": str(folder), "CI": "true"} | dict(environment or {})
+    # A script that `packages.py` fetched, by its hash.
+    done = subprocess.run(  # noqa: S603
+        command,
+        cwd=folder,
+        env=given,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout)

@@ -2,9 +2,7 @@
 
 import http.client
 import json
-import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,45 +17,7 @@ from tests.graphs import fixture
 from tests.servers.loopback import HOST, free_port
 from tests.servers.process import running
 from tests.shared_data import shared_data_or_none
-from tests.suites.packages import CONFORMANCE, FUZZER, INSPECTOR, python_folder, script
-
-_TIMEOUT_S: Final = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a program left.
-
-    Attributes:
-        code: Its exit code.
-        output: What it wrote to standard output and standard error.
-    """
-
-    code: int
-    output: str
-
-
-def run(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str] | None = None) -> Run:
-    """Run a program in a folder, which is its home too: some leave files there.
-
-    Raises:
-        subprocess.TimeoutExpired: It did not end.
-    """
-    given = os.environ | {"HOME": str(folder), "CI": "true"} | dict(environment or {})
-    # A script that `packages.py` fetched, by its hash.
-    done = subprocess.run(  # noqa: S603
-        command,
-        cwd=folder,
-        env=given,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
-    return Run(done.returncode, done.stdout)
-
+from tests.suites.packages import CONFORMANCE, FUZZER, INSPECTOR, Run, python_folder, run, script
 
 Revision = Literal["2025-11-25", "2026-07-28"]
 REVISIONS: Final[tuple[Revision, ...]] = ("2025-11-25", "2026-07-28")

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.suites.packages import node
-from tests.suites.programs import run
+from tests.suites.packages import node, run
 
 _LIST: Final = Path(__file__).with_name("clients.toml")
 _SCRIPTS: Final = Path(__file__).with_name("scripts")
