@@ -152,7 +152,7 @@ def search(answer: SearchResult, query: str, offset: int = 0, show: TraversalSho
         parts = ([_heading(one), search(_alone(one), one.query)] for one in answer.queries)
         return sections(*parts, _beside_all(answer))
     if table_of(answer) is not None:
-        return sections(row_table(answer, show), _about_rows(answer, offset))
+        return sections(row_table(answer, show), _about_rows(answer, offset, query))
     if not answer.result:
         nothing = Text(f"Nothing was found for “{clean(query)}”.{_how(answer)}")
         return sections([nothing], *_no_hits(answer), search_notes(answer))
@@ -172,7 +172,7 @@ def search_summary(answer: SearchResult, query: str, offset: int = 0) -> Rendera
         parts = ([_heading(one), search_summary(_alone(one), one.query)] for one in answer.queries)
         return sections(*parts, _beside_all(answer))
     if table_of(answer) is not None:
-        return sections(_about_rows(answer, offset))
+        return sections(_about_rows(answer, offset, query))
     found = answer.found or len(answer.result)
     some = f"{counted(found, 'hit')}." if found == len(answer.result) else f"{len(answer.result)} of {found:,} hits."
     summary = Text(f"{some if found else f'Nothing was found for “{clean(query)}”.'}{_how(answer)}")
@@ -199,16 +199,25 @@ def _alone(one: QueryResult) -> SearchResult:
     return SearchResult.model_validate({name: value for name, value in written.items() if name != "query"})
 
 
-def _about_rows(answer: SearchResult, offset: int) -> list[RenderableType]:
+def _about_rows(answer: SearchResult, offset: int, query: str) -> list[RenderableType]:
     """Return how many entities there are, and what is said of those in rows."""
     found, nodes = table_count(answer), answer.found or 0
     what = f"{counted(nodes, 'entity')} found" if nodes else "Nothing was found"
     what = what if answer.groups is None else f"{counted(found, 'group')} of {counted(nodes, 'entity')}"
     what = f"{what}, {'' if answer.complete else 'not '}complete."
-    left = found - offset - len(table_of(answer) or ())
-    more = [Text(f"… {left:,} more: --offset {answer.next_offset}")] if answer.next_offset is not None else []
-    parts = [what, place_of_rows(answer, offset, found), *said_of_rows(answer)]
-    return [*more, *(Text(line(part)) for part in parts if part), *search_notes(answer)]
+    parts = [what, *said_of_rows(answer), place_of_rows(answer, offset, found)]
+    shown = [Text(line(part)) for part in parts if part]
+    return [*shown, *search_notes(answer), *left_out_of_rows(answer, offset, is_search=bool(query))]
+
+
+def left_out_of_rows(answer: SearchResult, offset: int, *, is_search: bool = False) -> list[RenderableType]:
+    """Return that rows follow which are not printed, and how to see them; nothing where none follow."""
+    if answer.next_offset is None or table_of(answer) is None:
+        return []
+    left = table_count(answer) - offset - len(table_of(answer) or ())
+    ways = f"--offset {answer.next_offset} shows the next"
+    ways = ways if is_search else f"--all shows all, {ways}"
+    return [warned(f"{counted(left, 'row')} more not shown here: {ways}.")]
 
 
 def _how(answer: SearchResult) -> str:

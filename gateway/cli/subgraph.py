@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from operator import itemgetter
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -65,20 +66,30 @@ def _trees(answer: BfsResult, offset: int, names: _Names) -> list[Sequence[Rende
     ]
 
 
-def intersection(answer: IntersectionResult, offset: int, show: TraversalShow = "both") -> RenderableType:
-    """Return a page of an intersection after `offset` nodes, and the edges among its nodes."""
+def intersection(
+    answer: IntersectionResult, offset: int, show: TraversalShow = "both", *, tells_paths: bool = False
+) -> RenderableType:
+    """Return a page of an intersection after `offset` nodes, and the edges among its nodes.
+
+    Args:
+        answer: The page.
+        offset: How many nodes are before it.
+        show: What stands for a node in rows.
+        tells_paths: Whether it says of how many nodes no path is shown.
+    """
     names = _Names(answer)
+    in_lists = render.table_of(answer) is None
     return sections(
         _head(answer, offset),
-        *(_lists(answer, names) if render.table_of(answer) is None else _rows(answer, names, show)),
+        *(_lists(answer, names, tells_paths=tells_paths) if in_lists else _rows(answer, names, show)),
         _foot(answer, names, []),
     )
 
 
-def _lists(answer: IntersectionResult, names: _Names) -> list[Sequence[RenderableType]]:
+def _lists(answer: IntersectionResult, names: _Names, *, tells_paths: bool = False) -> list[Sequence[RenderableType]]:
     """Return the nodes of a page, the paths to the seeds, and the edges."""
     edges = names.edges("Edges between these nodes", answer.edges)
-    return [_table(answer, names), _paths(answer, names), edges]
+    return [_table(answer, names), _paths(answer, names, tells_others=tells_paths), edges]
 
 
 def _rows(answer: Subgraph, names: _Names, show: TraversalShow) -> list[Sequence[RenderableType]]:
@@ -103,15 +114,26 @@ def _table(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
     return [IdTable([("ID", ID), ("Type", TYPE), ("Name", "")], rows)] if rows else []
 
 
-def _paths(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
-    """Return the paths between each node and the seeds: one from the first seed to the second, or one to each."""
-    lines = []
-    for node in answer.nodes:
-        paths = [*node.via] if node.via and node.id not in answer.seeds else []
+def _paths(answer: IntersectionResult, names: _Names, *, tells_others: bool) -> list[RenderableType]:
+    """Return the paths between each node and the seeds: one from the first seed to the second, or one to each.
+
+    The shortest come first, and those by the same predicates stand together.
+    """
+    found: list[tuple[tuple[int, Sequence[str]], Text]] = []
+    between = [node for node in answer.nodes if node.id not in answer.seeds]
+    for node in between:
+        paths = [*node.via] if node.via else []
         if len(paths) == 2:  # noqa: PLR2004 - one line from end to end
             paths = [[*_turned(paths[0]), *paths[1][1:]]]
-        lines += [Hanging(_path(path, node.id, names)) for path in paths]
-    return [Text("Paths to the seeds", style=STRONG), *lines] if lines else []
+        order = (max(map(len, paths), default=0), [step.removeprefix("^") for path in paths for step in path[1::2]])
+        found += [(order, _path(path, node.id, names)) for path in paths]
+    found.sort(key=itemgetter(0))
+    lines: list[RenderableType] = [Hanging(text) for _, text in found]
+    without = sum(1 for node in between if not node.via)
+    if without and tells_others:
+        of_some = f"of {counted(without, 'node')} " if lines else ""
+        lines.append(Text(f"Paths to the seeds {of_some}are not shown: --via shows all."))
+    return [*([Text("Paths to the seeds", style=STRONG)] if found else []), *lines]
 
 
 def _turned(path: Sequence[str]) -> list[str]:
@@ -158,7 +180,10 @@ class _Names:
     def edges(self, title: str, edges: Sequence[Edge]) -> list[RenderableType]:
         if not edges:
             return []
-        return [Text(title, style=STRONG), *(Hanging(self._edge(edge)) for edge in edges)]
+        # Those of one predicate stand together, and many of one hide no others.
+        counts = Counter(edge.predicate for edge in edges)
+        ordered = sorted(edges, key=lambda edge: (counts[edge.predicate], edge.predicate))
+        return [Text(title, style=STRONG), *(Hanging(self._edge(edge)) for edge in ordered)]
 
     def _edge(self, edge: Edge) -> Text:
         return Text.assemble(
@@ -242,7 +267,8 @@ def _tree(root: Node, forest: _Forest, names: _Names) -> Tree:
     growing = [(root, tree, _GUIDE)]
     while growing:
         node, branch, before = growing.pop()
-        for edges, child in forest.children.get(node.id, ()):
+        children = forest.children.get(node.id, ())
+        for edges, child in sorted(children, key=lambda pair: (pair[0][0].predicate, pair[0][0].object == node.id)):
             line = Hanging(_step(edges, node, child, names), before)
             growing.append((child, branch.add(line), before + _GUIDE))
     return tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
@@ -27,6 +27,7 @@ from gateway.arguments import (
     MAX_IDS,
     MAX_QUERIES,
     BfsQuery,
+    DescribeEntities,
     DescribeSchema,
     IntersectSubgraphs,
     SearchEntities,
@@ -69,6 +70,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
     Raises:
         GatewayError: The graph cannot be opened or asked, or an argument is wrong; of several calls, after all of them.
+            Some of several entities could not be described, which is told after the others.
     """
     records: list[Record] = []
     source = GraphSource(options)
@@ -80,6 +82,7 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
 
     last: list[tuple[Answer | CompactAnswer, Mapping[str, Any]]] = []
     failed: dict[int, Fault | InputError] = {}
+    missing: list[str] = []
 
     async def print_answers(gateway: Gateway, bar: ProgressBar, stack: contextlib.ExitStack) -> None:
         screen: Screen | None = None
@@ -97,12 +100,11 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
                     screen = stack.enter_context(paged(wanted=options.pager and not options.explain))
                 _print_answer(answer, asked, options, screen, has_titles=not last)
                 last[:] = [(answer, asked)]
+                missing.extend(_missing(answer))
 
     async def answer_of(gateway: Gateway, asked: Mapping[str, Any], progress: Progress) -> ToolAnswer | CompactAnswer:
-        given = {**asked, "explain": options.explain}
-
         async def ask() -> ToolAnswer | CompactAnswer:
-            return await gateway.call(tool, given, progress, explain=True, shape=shape)
+            return await _ask(gateway, tool, asked, options, progress, shape)
 
         is_schema = tool == DescribeSchema.tool
         return await (known_schema(gateway, ask, progress, whole=whole or source.stores_files) if is_schema else ask())
@@ -116,8 +118,42 @@ def call_tool(options: CommonOptions, tool: str, arguments: Mapping[str, Any], *
         for record in records if options.explain and not options.as_json else ():
             print_explained(Screen(on_stderr=not as_text), record)
     _raise_of_calls(failed, _calls(arguments))
+    _raise_of_missing(missing, arguments)
     for answer, asked in last if as_text else ():
         print_after(answer, shown(asked), options)
+
+
+async def _ask(
+    gateway: Gateway,
+    tool: str,
+    arguments: Mapping[str, Any],
+    options: CommonOptions,
+    progress: Progress,
+    shape: ShapeName,
+) -> ToolAnswer | CompactAnswer:
+    # What a model reads, and what a call costs, is of one call.
+    is_of_one_call = options.explain or (options.as_json and options.shape == "compact")
+    if tool == DescribeEntities.tool and not is_of_one_call:
+        # In batches, in which any number of names that mean nothing spoils no other.
+        return await gateway.describe_entities(**arguments)
+    return await gateway.call(tool, {**arguments, "explain": options.explain}, progress, explain=True, shape=shape)
+
+
+def _missing(answer: Answer | CompactAnswer) -> Iterator[str]:
+    """Yield the IDs of which an answer about several entities says that it has no description."""
+    if isinstance(answer, EntitiesResult):
+        yield from answer.not_found
+        yield from answer.failed or ()
+
+
+def _raise_of_missing(missing: Sequence[str], arguments: Mapping[str, Any]) -> None:
+    """Raise an error if some of several entities could not be described.
+
+    Raises:
+        GatewayError: It is so.
+    """
+    if missing:
+        raise GatewayError(f"{counted(len(missing), 'ID')} of {len(arguments['ids']):,} could not be described.")
 
 
 def _is_text(options: CommonOptions) -> bool:
@@ -190,6 +226,9 @@ def _print_answer(
     """Print an answer on a screen, or without one as JSON or columns."""
     if options.as_json:
         print_line(json_text(answer.as_json()))
+        # A program that was given no limit would take a page for all rows.
+        if isinstance(answer, SearchResult) and arguments.get("limit") == MAX_HITS and not options.quiet:
+            Screen(on_stderr=True).show(render.sections(render.left_out_of_rows(answer, arguments.get("offset") or 0)))
     elif screen is not None:
         screen.show(rendered(answer, arguments))
     else:
@@ -253,7 +292,10 @@ def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Re
         case BfsResult():
             return subgraph.bfs(answer, arguments.get("offset") or 0, shown(arguments))
         case IntersectionResult():
-            return subgraph.intersection(answer, arguments.get("offset") or 0, shown(arguments))
+            tells_paths = arguments.get("via") is not False
+            return subgraph.intersection(
+                answer, arguments.get("offset") or 0, shown(arguments), tells_paths=tells_paths
+            )
         case Entity():
             return render.entity(answer)
         case EntitiesResult():

@@ -196,6 +196,6 @@ def needs(library: str, extra: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ConfigurationError(
-            f"This needs the Python package {library}, which is not installed.",
+            f"This needs {library}; {error.name or 'a Python package'} is not installed.",
             next_step=f'Install it: pip install "bfsql-gateway[{extra}]".',
         ) from error

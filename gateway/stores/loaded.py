@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_PAGE_SECONDS = 600.0
-"""Time for reading a page of names of a graph in this process; no call waits for it."""
+_PAGE_SECONDS = 3_600.0
+"""Time for reading a page of names of a graph in this process; no call waits for it. The first one reads all names of a
+predicate, which begins anew where it is ended: millions take minutes on a machine with other work."""
 
 Source: TypeAlias = "str | Path | Sequence[str | Path] | rdflib.Graph"
 

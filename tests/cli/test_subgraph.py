@@ -1,6 +1,8 @@
 """Subgraphs on the command line, and whole traversals page after page with `--all`."""
 
 import json
+import re
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +229,26 @@ def test_an_intersection_shows_how_its_nodes_are_connected_to_the_seeds_unless_t
     asked = ("intersect", "drug:warfarin", "drug:glibenclamide", "--topology-only")
     assert "  drug:warfarin ← METABOLIZES protein:CYP2C9 METABOLIZES → drug:glibenclamide" in lines(run(*asked).out)
     assert "Paths to the seeds" not in run(*asked, "--no-via").out
+
+
+def test_the_shortest_paths_come_first_and_those_that_are_not_shown_are_told(run: Run) -> None:
+    asked = ("intersect", "drug:warfarin", "drug:aspirin", "-k", "2")
+    paths = run(*asked, "--via").out.partition("Paths to the seeds\n")[2].partition("\n\n")[0]
+    # A path that is longer than the line goes on below, further to the right.
+    whole = re.sub(r"\n {3,}", " ", paths).splitlines()
+    lengths = [len(re.findall("[←→]", path)) for path in whole]
+    assert lengths == sorted(lengths)
+    assert len(set(lengths)) > 1
+    assert "Paths to the seeds of 4 nodes are not shown: --via shows all.\n" in run(*asked).out
+
+
+def test_edges_of_one_predicate_stand_together_and_the_rare_ones_first(run: Run) -> None:
+    out = run("intersect", "drug:warfarin", "drug:aspirin", "-k", "2").out
+    edges = out.partition("Edges between these nodes\n")[2].partition("\n\n")[0].splitlines()
+    predicates = [edge.split()[1] for edge in edges]
+    counts = [len(list(group)) for _, group in groupby(predicates)]
+    assert len(counts) == len(set(predicates))
+    assert counts == sorted(counts)
 
 
 def test_paths_to_three_seeds_are_a_line_each(run: Run) -> None:

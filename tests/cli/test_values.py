@@ -46,9 +46,9 @@ def test_a_list_is_a_table_in_the_order_asked_for_that_says_how_to_go_on(run: Ru
         "drug:insulin     insulin                  41\n"
         "drug:warfarin    warfarin                 39\n"
         "\n"
-        "… 13 more: --offset 3\n"
         "16 entities found, complete.\n"
         "Rows 1 to 3 of 16.\n"
+        "! 13 rows more not shown here: --all shows all, --offset 3 shows the next.\n"
     )
     assert "drug:aspirin" in run("list", "Drug", *BY_MENTIONS, "--limit", "3", "--offset", "3").out.splitlines()[2]
 
@@ -64,7 +64,11 @@ def test_a_list_that_may_lack_entities_says_that_it_is_not_complete(run: Run, tm
 def test_a_list_without_values_has_all_names(run: Run, parts: Path) -> None:
     out = run("list", "Part", "-g", parts).out
     assert out.splitlines()[2].endswith(" part 000")
-    assert "… 150 more: --offset 100" in out
+    told = "! 150 rows more not shown here: --all shows all, --offset 100 shows the next."
+    assert told in out
+    # A program, too, must not take a page for all.
+    for options in (["--json"], ["--tsv"]):
+        assert run("list", "Part", "-g", parts, *options).err.splitlines()[-1] == told
 
 
 def test_a_list_of_a_terminal_is_what_a_model_gets(run: Run) -> None:
