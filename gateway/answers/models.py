@@ -35,7 +35,19 @@ class Answer(BaseModel):
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: without what is absent."""
-        return self.model_dump(exclude_none=True)
+        return self.model_dump(exclude_none=True, by_alias=True)
+
+
+class Described(Answer):
+    """What has an ID and a type, which tables and other libraries call so."""
+
+    id: str
+    entity_type: str
+
+    @property
+    def type(self) -> str:
+        """The ID of its type."""
+        return self.entity_type
 
 
 class Result(Answer):
@@ -151,12 +163,10 @@ class Incomplete(Answer):
     detail: str = Field(description="What happened.")
 
 
-class Node(Answer):
+class Node(Described):
     """A node: with `metadata` a full one, without it a stub."""
 
-    id: str
-    entity_type: str
-    name: str | None = Field(default=None, description="On stubs where IDs are opaque.")
+    stub_name: str | None = Field(default=None, alias="name", description="On stubs where IDs are opaque.")
     on_the_way: bool | None = Field(
         default=None,
         description="True: shown only as a step of one shortest path to a node of `only_node_types`.",
@@ -167,6 +177,11 @@ class Node(Answer):
         "edge leads against the step.",
     )
     metadata: dict[str, Any] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """Its name, wherever it stands."""
+        return (self.metadata or {}).get("name", self.stub_name)
 
 
 class Edge(Answer):
@@ -374,11 +389,9 @@ class SchemaResult(Result):
     explain: Cost = None
 
 
-class SearchHit(Answer):
+class SearchHit(Described):
     """An entity that a search found."""
 
-    id: str
-    entity_type: str
     name: str | None = None
     description: str | None = Field(default=None, description="What it is, the beginning.")
     match: Match = Field(description="How a name of it fits the query; the best first.")
@@ -499,6 +512,21 @@ class Entity(Result):
     warnings: list[str] | None = None
     explain: Cost = None
 
+    @property
+    def type(self) -> str:
+        """The ID of its type."""
+        return self.entity_type
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """All that the graph says of it beside its edges, as `metadata` of other nodes."""
+        return self.model_extra or {}
+
+    @property
+    def name(self) -> str | None:
+        """Its name."""
+        return self.metadata.get("name")
+
     def as_json(self) -> dict[str, Any]:
         """Return the answer as the protocol writes it: the metadata, then the edges, then names of what it mentions."""
         written = super().as_json()
@@ -506,11 +534,9 @@ class Entity(Result):
         return written | last
 
 
-class FullNode(Answer):
+class FullNode(Described):
     """A node of `describe_entities`."""
 
-    id: str
-    entity_type: str
     iri: OwnIri = None
     metadata: dict[str, Any]
     also_in: AlsoIn = None
@@ -519,6 +545,11 @@ class FullNode(Answer):
     edge_rows_total: RowsTotal = None
     blank_node_edges: BlankNodeEdges = None
     edges_failed: Uncounted = None
+
+    @property
+    def name(self) -> str | None:
+        """Its name."""
+        return self.metadata.get("name")
 
 
 class EntitiesResult(Result):

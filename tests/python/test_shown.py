@@ -200,6 +200,16 @@ def test_what_is_not_shown_of_values_is_said_on_the_line_and_in_the_table(tmp_pa
     assert "Texts left out because others say the same in a better language: 1 de" in around.notes
 
 
+def test_what_an_answer_describes_has_the_same_names_in_each() -> None:
+    seed = "drug:warfarin"
+    with open_gateway() as graph:
+        entity, hit = graph.describe_entity(seed), graph.search_entities("warfarin").result[0]
+        one, node = graph.describe_entities([seed]).result[0], graph.bfs_query([seed], 1).nodes[0]
+    assert [(each.id, each.name, each.type) for each in (entity, one, node, hit)] == [(seed, "warfarin", "m:Drug")] * 4
+    assert entity.metadata == one.metadata == node.metadata
+    assert (entity.as_json()["name"], list(node.as_json())) == ("warfarin", ["id", "entity_type", "metadata"])
+
+
 def test_what_is_listed_in_part_says_of_how_many() -> None:
     with open_gateway() as graph:
         found = graph.search_entities("a", limit=3)
