@@ -167,8 +167,13 @@ export class Session {
     if (!answer) return;
     const rows = (answer.rows ?? []).map(([first]) => idAndName(String(first)));
     const hits = [...(answer.result ?? []), ...rows.map(([id, name]) => ({ id, entity_type: "", ...(name === undefined ? {} : { name }) }))];
-    const found = typeof answer.found === "number" && answer.found > hits.length ? `${hits.length} of ${answer.found.toLocaleString("en")} are listed. A search finds the others by name.` : "";
-    const more = answer.complete ? found : `${found} There may be more than these.`.trim();
+    const isPart = answer.found !== undefined && answer.found !== hits.length;
+    const said = [
+      ...(isPart ? [`${hits.length} of ${answer.found!.toLocaleString("en")} are listed; a search finds the others by name.`] : []),
+      ...(given["where"] ? [`Asked of the ${(given["node_types"] as string[]).length} most frequent types alone.`] : []),
+      ...(answer.complete ? [] : ["There may be more than these."]),
+    ];
+    const more = said.join(" ");
     this.listing.value = { title, hits, ...(more ? { more } : {}) };
   }
 
