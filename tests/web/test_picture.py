@@ -242,17 +242,19 @@ def test_a_type_has_its_colour_whatever_was_seen_first(chromium: Browser, medica
 def test_what_is_under_way_is_seen_and_can_be_cancelled(chromium: Browser, medical: str) -> None:
     with opened(chromium, medical) as watched:
         page = watched.page
-        expect(page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation")).to_be_visible()
+        expect(
+            page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation", exact=True)
+        ).to_be_visible()
         # The gateway answers no more, until the end of the test.
         page.route("**/mcp", lambda _: None)
-        page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation").click()
+        page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation", exact=True).click()
         expect(page.get_by_test_id("running")).to_contain_text("Reading")
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_test_id("running")).to_have_count(0)
         expect(page.get_by_test_id("note")).to_contain_text("Cancelled")
         expect(page.get_by_test_id("shown")).to_contain_text("0 nodes")
         page.unroute_all()
-        page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation").click()
+        page.get_by_test_id("start").get_by_role("button", name="atrial fibrillation", exact=True).click()
         expect(page.get_by_test_id("shown")).not_to_contain_text("0 nodes")
 
 

@@ -152,12 +152,12 @@ export class Session {
     await this.list(`From which "${this.spoken(predicate)}" leads`, { node_types: types, where: [`${predicate} exists`], limit: LISTED_ENTITIES });
   }
 
-  /** Those with most edges, of each type: a listing of one type begins with them. */
+  /** Of each type those with most edges, among the first of its listing, which is by ID. */
   private async listFirst(types: readonly string[]): Promise<void> {
     const text = "Looking for entities to begin with";
-    const asked = types.map((type) => this.ask({ tool: "search_entities", arguments: { node_types: [type], limit: FIRST_ENTITIES } }, { quietly: true, text }));
+    const asked = types.map((type) => this.ask({ tool: "search_entities", arguments: { node_types: [type], limit: LISTED_ENTITIES } }, { quietly: true, text }));
     const found = (await Promise.all(asked)) as unknown as (Hits | undefined)[];
-    const hits = new Map(found.flatMap((each) => each?.result ?? []).map((hit) => [hit.id, hit]));
+    const hits = new Map(found.flatMap((each) => mostLinked(each?.result ?? [])).map((hit) => [hit.id, hit]));
     if (hits.size && !this.listing.value) this.listing.value = { title: "Begin with", hits: [...hits.values()] };
   }
 
@@ -459,6 +459,12 @@ export class Session {
     if (tool === "intersect_subgraphs") return `Looking within ${String(given["k"])} hops of ${who}`;
     return tool === "bfs_query" ? `Reading what is around ${who}` : `Reading ${who}`;
   }
+}
+
+function mostLinked(hits: readonly Hit[]): Hit[] {
+  // A text is a number that is larger: ">=1000".
+  const edges = ({ edges: count = 0 }: Hit): number => (typeof count === "number" ? count : Number(count.replace(/\D/g, "")));
+  return [...hits].sort((one, other) => edges(other) - edges(one)).slice(0, FIRST_ENTITIES);
 }
 
 /** How many edges a record counts, at least. */
