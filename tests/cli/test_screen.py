@@ -17,6 +17,7 @@ from rich.console import Console, RenderableType
 from gateway import messages
 from gateway.answers.models import EntitiesResult, Entity, SchemaBasis, SchemaResult, SearchResult
 from gateway.cli import render
+from gateway.cli.own_words import own_words
 from gateway.cli.screen import ID, TYPE, IdTable, KeyValues, ProgressBar
 from tests.cli.conftest import FIXTURES, Run
 from tests.cli.test_main import ASKING, only_error
@@ -358,7 +359,8 @@ def test_a_search_without_hits_says_what_to_try(run: Run) -> None:
     ran = run("search", "zebra")
     assert ran.status == 0
     text = " ".join(ran.out.split())
-    advice = messages.NOTHING_NEAR.replace("node_types", "--node-type")
+    advice = own_words(messages.NOTHING_NEAR)
+    assert '--node-type and --where "any = ..."' in advice
     assert text == f"Nothing was found for “zebra”. No name has the word 'zebra'. {advice}"
 
 
