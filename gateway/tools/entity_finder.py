@@ -258,7 +258,8 @@ class EntityFinder:
             lambda end: near_guesses(end.checking(found.best, at_once=1), query, found.hits.details.keys()),
             unless=_are_few([one.hit for one in found.best], query),
         )
-        if query and not near and not self._has_api:
+        # At an endpoint a search without hits is one query.
+        if query and not near and not self._has_api and self._store.has_degrees_at_hand():
             near = await self._with_local_name(question, call) or await self._by_local_names(question, call)
         end = arguments.offset + limit
         if query or len(near) <= WEIGHED:
