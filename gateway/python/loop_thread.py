@@ -6,18 +6,14 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future, wait
-from typing import Any, Final, TypeVar
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
 
 from gateway.errors import UsageError
 
 T = TypeVar("T")
 
 _NAME = "bfsql-gateway"
-
-_AWAKE_SECONDS: Final = 1.0
-"""Python raises for a signal between two steps of the main thread: one that comes as this begins to wait would be seen
-when the call has ended."""
 
 
 class LoopThread:
@@ -47,8 +43,6 @@ class LoopThread:
         """
         future = self._begin(call)
         try:
-            while not future.done():
-                wait((future,), _AWAKE_SECONDS)
             return future.result()
         except CancelledError:
             raise _closed() from None

@@ -55,8 +55,8 @@ def test_a_line_says_how_a_class_expression_says_its_edge_and_names_a_path_by_al
 x:C a owl:Class ; rdfs:subClassOf [ a owl:Restriction ; owl:onProperty x:p ; owl:allValuesFrom x:D ] ,
   [ owl:complementOf [ a owl:Restriction ; owl:onProperty x:q ; owl:someValuesFrom x:E ] ] .""")
     out = lines(run("bfs", "x:C", "--graph", str(graph), "--text").out)
-    assert "└── (complementOf/q) → x:E  [untyped]  DENIED (not some)" in out
-    assert "├── p → x:D  [untyped]  (only)" in out
+    assert "├── (complementOf/q) → x:E  [untyped]  DENIED (not some)" in out
+    assert "└── p → x:D  [untyped]  (only)" in out
 
 
 def test_the_header_says_what_was_asked_and_that_nothing_is_missing(run: Run) -> None:

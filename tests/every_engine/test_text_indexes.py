@@ -61,7 +61,7 @@ HOSTILE = [
     *("\u4e00", "\u6771\u4eac\u90fd", "\u0130", "\u00df", "SELECT * WHERE { ?s ?p ?o }"),
     *("n" * 1_000, "n" * 10_000, " ".join(["word"] * 200), "a " * 500, "x" * 255),
 ]
-SAME_FOR_ALL = {"search/name_count", "search/sample", "search/letter_classes"}
+SAME_FOR_ALL = {"search/name_count", "search/sample", "search/letter_classes", "search/of_types"}
 """Templates that have nothing of what is searched for."""
 
 CODE = re.compile(r'FILTER\(LCASE\(STR\(\?v\)\) = ("(?:[^"\\]|\\.)*")\)')

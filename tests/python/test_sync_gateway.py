@@ -279,6 +279,15 @@ def test_closing_ends_the_calls_of_other_threads() -> None:
             call.result(60)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise, also in a process that a shell began in the background, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_call_and_the_next_one_is_answered() -> None:
     before = set(threading.enumerate())
     ended = threading.Event()
