@@ -24,12 +24,13 @@ OF_GRAPHS: Final = ("turtle", "ntriples")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _PARTS = ("subject", "predicate", "object")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+_DOUBLE = f"{_XSD}double"
 _NUMBERS = {
     f"{_XSD}integer": re.compile(r"[+-]?[0-9]+"),
     f"{_XSD}decimal": re.compile(r"[+-]?[0-9]*\.[0-9]+"),
-    f"{_XSD}double": re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+"),
+    _DOUBLE: re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"),
 }
-"""How Turtle writes numbers of a type in short (Turtle 1.1, 6.5)."""
+"""How Turtle writes numbers of a type in short (Turtle 1.1, 6.5), and doubles without an exponent, as engines do."""
 _term = msgspec.json.Decoder(Term)
 
 
@@ -76,7 +77,9 @@ def as_text(term: Term, labels: Labels) -> str:
 def _in_tsv(term: Term, labels: Labels) -> str:
     """Return a term as Turtle writes it, numbers in short, so that `sort -n` and the like read them."""
     if isinstance(term, LiteralTerm) and (number := _NUMBERS.get(term.datatype or "")) and number.fullmatch(term.value):
-        return term.value
+        # Without an exponent it would be an integer, or a decimal.
+        is_short = term.datatype == _DOUBLE and "e" not in term.value.lower()
+        return f"{term.value}e0" if is_short else term.value
     return as_text(term, labels)
 
 

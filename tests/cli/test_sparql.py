@@ -51,6 +51,18 @@ def test_blank_nodes_and_lists_are_what_the_file_says_and_no_name_of_ours_is_sho
     assert "18 rows, complete." in shown.err
 
 
+def test_numbers_of_a_tsv_are_short_and_read_as_what_they_are(run: Run, graph: Path) -> None:
+    query = "SELECT ?n { VALUES ?n { 796 1.5 1e3 2.5e-7 } }"
+    out = run("sparql", query, "-g", graph, "--tsv").out.splitlines()[1:]
+    terms = [rdflib.util.from_n3(number) for number in out]
+    assert [number.count('"') for number in out] == [0, 0, 0, 0]
+    assert terms == [
+        rdflib.Literal(796),
+        rdflib.Literal("1.5", datatype=rdflib.XSD.decimal),
+        *map(rdflib.Literal, (1e3, 2.5e-7)),
+    ]
+
+
 def test_an_answer_is_written_in_the_formats_of_the_w3c(run: Run, graph: Path) -> None:
     query = "SELECT ?label ?city ?none { x:a rdfs:label ?label ; x:address ?city }"
     given = (query, "-g", graph)
