@@ -61,6 +61,11 @@ class Embedder(Protocol):
         ...
 
 
+def as_sent(text: str) -> str:
+    """Return the beginning of a text as every model takes it: half of a surrogate pair is no character."""
+    return text[:LONGEST_TEXT].encode(errors="replace").decode()
+
+
 def unit_rows(vectors: Matrix) -> Matrix:
     """Return vectors with their rows at length one; zeros stay."""
     import numpy as np  # noqa: PLC0415 - an extra

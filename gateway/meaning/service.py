@@ -15,7 +15,7 @@ import numpy as np
 
 from gateway.errors import ConfigurationError, EndpointFault, Throttled
 from gateway.graph.call import Deadline
-from gateway.meaning.embedder import LONGEST_TEXT, MOST_DIMENSIONS, Embedded, unit_rows
+from gateway.meaning.embedder import MOST_DIMENSIONS, Embedded, as_sent, unit_rows
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.meaning import MeaningSettings
 from gateway.settings.section import read
@@ -89,7 +89,7 @@ class EmbeddingService:
     async def _body(self, texts: Sequence[str]) -> bytes:
         if self._session is None:
             self._session = self._access.session(_JSON)
-        asked = {"input": [text[:LONGEST_TEXT] or " " for text in texts], "encoding_format": "float"}
+        asked = {"input": [as_sent(text) or " " for text in texts], "encoding_format": "float"}
         content = msgspec.json.encode({**asked, **({"model": self._model} if self._model else {})})
         options = self._access.options({"Content-Type": _JSON})
         async with self._session.post(self._url, data=content, **options) as response:

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from gateway.errors import ConfigurationError, Fault
 from gateway.graph.call import Deadline, deadline_passed
-from gateway.meaning.embedder import LONGEST_TEXT, MOST_DIMENSIONS, Embedded, unit_rows
+from gateway.meaning.embedder import MOST_DIMENSIONS, Embedded, as_sent, unit_rows
 from gateway.settings.storage import read_at_most
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ _LARGEST = 4 << 30
 """Bytes of the file of the weights."""
 
 _LARGEST_TOKENIZER = 256 << 20
+
+_RESTORE = "The operator of this gateway should put the files back, or restart it with those that are there now."
 
 _VALID = f"It has {_WEIGHTS} with a tensor `embeddings` or `embedding.weight`, and {_TOKENIZER}."
 
@@ -53,22 +55,37 @@ class StaticModel:
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
+        self._files = [folder / _WEIGHTS, folder / _TOKENIZER]
+        try:
+            self._states = [_state(file) for file in self._files]
+        except OSError as error:
+            raise _wrong(folder, f"a file cannot be read: {error.strerror}") from error
         self._vectors, self._weights, self._rows = _read(folder)
         self._tokenizer = _tokenizer(folder)
         self._version = ""
         self._thread = ThreadPoolExecutor(1, "meaning")
         self._closed = threading.Event()
-        self._files = [folder / _WEIGHTS, folder / _TOKENIZER]
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embedded:
         """Return the vectors of texts; see `Embedder.embed`."""
         if self._closed.is_set():
-            raise Fault("The model is closed.")
+            raise _closed()
+        working = asyncio.get_running_loop().run_in_executor(self._thread, self._embedded, list(texts))
         try:
-            async with asyncio.timeout(deadline.seconds_left):
-                return await asyncio.get_running_loop().run_in_executor(self._thread, self._embedded, list(texts))
-        except TimeoutError as error:
-            raise deadline_passed() from error
+            await asyncio.wait([working], timeout=deadline.seconds_left)
+            if not working.done():
+                raise deadline_passed()
+        finally:
+            working.cancel()
+        if working.cancelled():
+            raise _closed()
+        # What a tokenizer raises is of no class of its own, as for a token that its vocabulary lacks.
+        if type(error := working.exception()) is Exception:
+            raise Fault(
+                "The tokenizer of the model failed.",
+                next_step="The operator of this gateway should check the folder of meaning.embedder.",
+            ) from error
+        return working.result()
 
     async def close(self) -> None:
         """Stop the thread."""
@@ -77,8 +94,8 @@ class StaticModel:
 
     def _embedded(self, texts: Sequence[str]) -> Embedded:
         if not self._version:
-            self._version = _digest(self._files)
-        shorter = [text[:LONGEST_TEXT] for text in texts]
+            self._version = self._digest()
+        shorter = [as_sent(text) for text in texts]
         sums: Matrix = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
         for row, encoding in enumerate(self._tokenizer.encode_batch(shorter, add_special_tokens=False)):
             tokens = np.asarray([token for token in encoding.ids if token < len(self._rows)], np.int64)
@@ -88,6 +105,34 @@ class StaticModel:
             # Of the mean only the direction counts.
             vectors.sum(axis=0, out=sums[row])
         return Embedded(unit_rows(np.nan_to_num(sums, posinf=0.0, neginf=0.0)), self._version)
+
+    def _digest(self) -> str:
+        """Return a digest of the files from which the model was read.
+
+        Raises:
+            Fault: They are gone, or are others now.
+        """
+        digest = hashlib.sha256()
+        try:
+            for file in self._files:
+                with file.open("rb") as opened:
+                    digest.update(hashlib.file_digest(opened, "sha256").digest())
+            are_same = [_state(file) for file in self._files] == self._states
+        except OSError as error:
+            raise Fault(f"The files of the model cannot be read: {error.strerror}.", next_step=_RESTORE) from error
+        if not are_same:
+            raise Fault("The files of the model changed after they were read.", next_step=_RESTORE)
+        return digest.hexdigest()[:32]
+
+
+def _closed() -> Fault:
+    return Fault("The model is closed.")
+
+
+def _state(file: Path) -> tuple[int, int]:
+    """Return what changes with the content of a file."""
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _read(folder: Path) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
@@ -127,11 +172,3 @@ def _tokenizer(folder: Path) -> Tokenizer:
 
 def _wrong(folder: Path, why: str) -> ConfigurationError:
     return ConfigurationError(f"The folder {folder} has no static model: {why}.", valid=_VALID)
-
-
-def _digest(files: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as opened:
-            digest.update(hashlib.file_digest(opened, "sha256").digest())
-    return digest.hexdigest()[:32]

@@ -50,7 +50,7 @@ _SHARE = 0.5
 """The share of its time that a search may spend on what names mean."""
 
 _AGAIN_SECONDS = 60.0
-"""Time from a build that failed to the next attempt."""
+"""Time from the end of a build to the next one, where it failed or the model is another one now."""
 
 _NAMES_COMPARED = 200
 """The nearest names: an entity may have several."""
@@ -69,6 +69,10 @@ class _Failed:
 
     why: str
     may_pass: bool = False
+
+
+class _OtherModelError(Fault):
+    """The embedder uses another model now than for the names."""
 
 
 @dataclass(slots=True)
@@ -110,6 +114,7 @@ class NameVectorsSource:
         self._patience = patience
         self._again_seconds = again_seconds
         self._again_at = 0.0
+        self._is_outdated = False
         self._begun: _Begun | None = None
         self._made = (0, 0)
 
@@ -169,27 +174,47 @@ class NameVectorsSource:
         building = self._current(index)
         if not building.done():
             await asyncio.wait([building], timeout=min(self._patience, deadline.seconds_left * _SHARE))
-        return building.result() if building.done() and not building.cancelled() else None
+        return _outcome(building) if building.done() else None
 
     def _current(self, index: LabelIndex) -> asyncio.Task[NameVectors | _Failed]:
         """Return the task that makes the vectors of an index; start it if there is none, or it may be tried again."""
         building, now = self._building, asyncio.get_running_loop().time()
         if building is not None:
-            failed = building.result() if building.done() and not building.cancelled() else None
-            is_due = isinstance(failed, _Failed) and failed.may_pass and now >= self._again_at
-            if index is self._index and not is_due:
+            made = _outcome(building) if building.done() else None
+            is_due = self._is_outdated or (isinstance(made, _Failed) and made.may_pass)
+            if index is self._index and not (is_due and building.done() and now >= self._again_at):
                 return building
             building.cancel()
-        self._index, self._again_at = index, now + self._again_seconds
+        self._index, self._again_at, self._is_outdated = index, now + self._again_seconds, False
         self._building = asyncio.create_task(self._build(index), name="vectors of an index")
+        self._building.add_done_callback(self._ended)
         return self._building
+
+    def _renew(self, built: NameVectors, index: LabelIndex) -> None:
+        """Make the vectors of an index anew, as soon as that may be, because another model is used now."""
+        building = self._building
+        # Another search may have seen it before this one, and the vectors be made anew already.
+        if index is self._index and building is not None and building.done() and _outcome(building) is built:
+            self._is_outdated = True
+            self._current(index)
+
+    def _ended(self, building: asyncio.Task[NameVectors | _Failed]) -> None:
+        """Note when the next attempt may begin, and what was not foreseen."""
+        if building is self._building:
+            self._again_at = asyncio.get_running_loop().time() + self._again_seconds
+        if not building.cancelled() and (error := building.exception()) is not None:
+            _log.error("the vectors of names are not made", exc_info=error)
 
     async def _near(
         self, built: NameVectors, index: LabelIndex, text: str, types: Sequence[Iri], call: Call
     ) -> tuple[MeantHit, ...]:
         deadline = call.deadline.within(min(self._embedder.seconds, call.deadline.seconds_left * _SHARE))
         asked = await self._embedder.embed([text], deadline)
-        _check_same(asked, built)
+        try:
+            _check_same(asked, built)
+        except _OtherModelError:
+            self._renew(built, index)
+            raise
         among = await index.numbers_of(types, deadline) if types else None
         compare = partial(built.nearest, asked.vectors[0], self._least, _NAMES_COMPARED, among)
         near = await in_thread(call, lambda _: compare())
@@ -209,6 +234,9 @@ class NameVectorsSource:
         except (ClosedError, sqlite3.Error) as error:
             _log.info("the vectors of names are not made: %s", error)
             return _Failed(not_compared("the index of names was closed"), may_pass=True)
+        except OSError as error:
+            _log.warning("names are not found by their meaning: %s", error)
+            return _Failed(not_compared("a file of the embedder or of the vectors cannot be read"), may_pass=True)
         except MemoryError:
             return _Failed(not_compared("their vectors do not fit into memory"))
 
@@ -256,6 +284,13 @@ class NameVectorsSource:
             self._made = (begun.done, len(texts))
 
 
+def _outcome(building: asyncio.Task[NameVectors | _Failed]) -> NameVectors | _Failed:
+    """Return what a task that has ended brought; no search fails because it did."""
+    if building.cancelled() or building.exception() is not None:
+        return _Failed(not_compared("their vectors could not be made"), may_pass=True)
+    return building.result()
+
+
 async def _names_of(index: LabelIndex, count: int) -> tuple[list[int], list[str], str]:
     """Return the numbers of all names, the names, and a digest of both."""
     numbers: list[int] = []
@@ -299,9 +334,11 @@ def _check_same(embedded: Embedded, other: Embedded | NameVectors) -> None:
     """Raise where vectors cannot be compared."""
     found, expected = embedded.vectors.shape[1], other.vectors.shape[1]
     if found != expected:
-        raise Fault(f"The embedder answered with vectors of {found} numbers, and those of the names have {expected}.")
+        raise _OtherModelError(
+            f"The embedder answered with vectors of {found} numbers, and those of the names have {expected}."
+        )
     if embedded.model != other.model:
-        raise Fault("The embedder uses another model now than for the names.")
+        raise _OtherModelError("The embedder uses another model now than for the names.")
 
 
 def _reason(error: Exception) -> str:

@@ -70,6 +70,46 @@ async def test_weights_and_a_mapping_of_tokens_are_applied(tmp_path: Path) -> No
     assert vectors.tolist() == [pytest.approx([0.6, 0.8]), [0, 0], [0, 1]]
 
 
+async def test_files_of_a_model_that_are_gone_or_others_now_are_a_fault(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for file in model_in(tmp_path / "linked").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    weights, moved = folder / "model.safetensors", tmp_path / "moved"
+    model = StaticModel(folder)
+    weights.rename(moved)
+    with pytest.raises(Fault, match="cannot be read"):
+        await model.embed(TEXTS, after())
+    # Vectors of one model must not be called those of another.
+    weights.write_bytes(moved.read_bytes()[:-1])
+    with pytest.raises(Fault, match="changed after they were read"):
+        await model.embed(TEXTS, after())
+    moved.replace(weights)
+    assert (await model.embed(TEXTS, after())).vectors.shape == (len(TEXTS), DIMENSIONS)
+    await model.close()
+
+
+async def test_a_tokenizer_that_fails_is_a_fault(tmp_path: Path) -> None:
+    tokenizer = json.loads((model_in(tmp_path / "whole") / "tokenizer.json").read_text("utf-8"))
+    without = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "[UNK]"}
+    plain = {"normalizer": None, "post_processor": None, "decoder": None, "pre_tokenizer": None, "added_tokens": ()}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({**tokenizer, **plain, "model": without}), "utf-8")
+    save_file({"embeddings": np.ones((1, 2), np.float32)}, tmp_path / "model.safetensors")
+    model = StaticModel(tmp_path)
+    with pytest.raises(Fault, match="tokenizer"):
+        await model.embed(["b"], after())
+    await model.close()
+
+
+async def test_half_of_a_surrogate_pair_is_no_character_for_a_model(tmp_path: Path) -> None:
+    async with service_over(model_in(tmp_path)) as service:
+        client = asked(service)
+        embedders: list[Embedder] = [service.model, client]
+        for embedder in embedders:
+            assert (await embedder.embed(["tower \ud800"], after())).vectors.shape == (1, DIMENSIONS)
+        await client.close()
+
+
 async def test_a_service_gives_the_vectors_of_the_model_behind_it_in_the_order_of_the_texts(tmp_path: Path) -> None:
     async with service_over(model_in(tmp_path)) as service:
         client = asked(service)

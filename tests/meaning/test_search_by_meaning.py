@@ -1,6 +1,7 @@
 """Names found by their meaning beside those found by spelling (docs/tools.md, "search_entities")."""
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -252,6 +253,8 @@ class Held:
         self.goes_on = asyncio.Event()
         self.fails = 0
         self.fails_at = 0
+        self.error: Exception = Fault("It is away.")
+        self.model = "held"
         self.asked: list[Sequence[str]] = []
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embedded:
@@ -261,11 +264,11 @@ class Held:
         self.asked.append(texts)
         if self.fails or len(self.asked) == self.fails_at:
             self.fails = max(0, self.fails - 1)
-            raise Fault("It is away.")
+            raise self.error
         rows = np.zeros((len(texts), 26), np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[ord(text[0]) - ord("a")] = 1
-        return Embedded(rows, "held")
+        return Embedded(rows, self.model)
 
     async def close(self) -> None:
         """Go on."""
@@ -302,16 +305,63 @@ async def test_of_too_many_names_none_becomes_a_vector_and_it_is_said() -> None:
         await source.close()
 
 
-async def test_what_failed_is_tried_again_after_a_time() -> None:
+async def test_whatever_failed_fails_no_search_and_is_tried_again_after_a_time() -> None:
+    for error in (Fault("It is away."), FileNotFoundError("/a/secret"), sqlite3.OperationalError(), IndexError("no")):
+        embedder = Held()
+        embedder.goes_on.set()
+        embedder.fails, embedder.error = 1, error
+        async with index_of(NAMES) as index:
+            source = NameVectorsSource(embedder, 0.3, again_seconds=0)
+            first = await source.added(NO_HITS, index, ALMOND, (), allowance())
+            second = await source.added(NO_HITS, index, ALMOND, (), allowance())
+            assert first.not_meant.startswith("Names were compared by spelling alone, not by meaning: ")
+            assert ("secret" in first.not_meant, len(second.meant)) == (False, 2)
+            await source.close()
+
+
+async def test_a_build_that_was_stopped_is_begun_again() -> None:
+    embedder = Held()
+    async with index_of(NAMES) as index:
+        source = NameVectorsSource(embedder, 0.3, patience=0, again_seconds=0)
+        await source.added(NO_HITS, index, ALMOND, (), allowance())
+        (building,) = [task for task in asyncio.all_tasks() if task.get_name() == "vectors of an index"]
+        building.cancel()
+        await asyncio.wait([building])
+        embedder.goes_on.set()
+        await source.built_of(index)
+        assert len((await source.added(NO_HITS, index, ALMOND, (), allowance())).meant) == 2
+        await source.close()
+
+
+@pytest.mark.parametrize(("again_seconds", "found"), [(0, 2), (60, 0)])
+async def test_after_a_change_of_the_model_all_vectors_are_made_anew_but_not_at_once_again(
+    again_seconds: float, found: int
+) -> None:
     embedder = Held()
     embedder.goes_on.set()
-    embedder.fails = 1
     async with index_of(NAMES) as index:
-        source = NameVectorsSource(embedder, 0.3, again_seconds=0)
+        source = NameVectorsSource(embedder, 0.3, again_seconds=again_seconds)
+        await source.built_of(index)
+        embedder.model = "another"
+        before = len(embedder.asked)
         first = await source.added(NO_HITS, index, ALMOND, (), allowance())
+        await source.built_of(index)
         second = await source.added(NO_HITS, index, ALMOND, (), allowance())
-        assert ("it is away" in first.not_meant, len(second.meant)) == (True, 2)
         await source.close()
+    assert ("another model" in first.not_meant, len(second.meant)) == (True, found)
+    again = [texts for texts in embedder.asked[before:] if len(texts) > 1]
+    assert len(again) == found
+
+
+async def test_a_model_whose_files_are_gone_leaves_the_hits_by_spelling(graph: Path, tmp_path: Path) -> None:
+    model = model_in(tmp_path / "model")
+    async with open_gateway(graph, profile=by_meaning(model)) as gateway:
+        (model / "model.safetensors").unlink()
+        await ready(gateway)
+        for _ in range(2):
+            answer = await gateway.search_entities("blood")
+            assert [hit.id for hit in answer.result] == ["x:low"]
+            assert "files of the model cannot be read" in " ".join(answer.warnings or ())
 
 
 async def test_after_a_fault_no_vector_is_made_again() -> None:
