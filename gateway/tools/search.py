@@ -121,7 +121,7 @@ class EntitySearcher:
             pages = [self._page(one, count, arguments) for one in results]
             page = pages[0]
             if arguments.queries:
-                steps = dict.fromkeys(step for one in results for step in self._steps(one, one.written[:count]))
+                steps = dict.fromkeys(step for one in results for step in self._steps(one, *_cut(one, count)))
                 page = self._together(pages, left_out, _joined(*steps))
             listed = {hit.entity_type for each in pages for hit in (*each.hits, *each.guesses, *each.by_meaning)}
             page.labels = labels.of(MentionedIds(nodes=listed))
@@ -250,15 +250,14 @@ class EntitySearcher:
         """Return the answer to a question with its first hits, without labels."""
         found, written, advice = result.found, result.written, result.advice
         question, hits, fitting, types = found.question, found.hits, found.fitting, found.question.types
-        listed = written[:count]
-        by_meaning = result.meant[: count - len(listed)]
+        listed, by_meaning = _cut(result, count)
         all_compared, all_names = self._all_compared(found), self._all_compared(found, local_names=False)
         is_list, end = not question.terms.text, arguments.offset + len(listed)
         # Those that the graph has no more took a place too.
         end += found.gone if len(listed) == len(written) else 0
         absent = _unknown(question, hits) if all_compared and hits.absent else ""
         if not arguments.queries:
-            absent = _joined(absent, *self._steps(result, listed))
+            absent = _joined(absent, *self._steps(result, listed, by_meaning))
         return SearchPage(
             listed if fitting else [],
             guesses=[] if fitting else listed,
@@ -304,14 +303,14 @@ class EntitySearcher:
             queries=pages,
         )
 
-    def _steps(self, result: _Result, listed: Sequence[PageHit]) -> list[str]:
+    def _steps(self, result: _Result, listed: Sequence[PageHit], by_meaning: Sequence[PageHit]) -> list[str]:
         """Return what to do next about a question, a sentence each."""
         found, question = result.found, result.found.question
         if found.fitting:
             return [_for_the_rest(question.terms, found.hits, listed, result.written, len(found.fitting))]
         if found.fault is not None:
             return []
-        if result.meant:
+        if by_meaning:
             return [messages.BY_MEANING, result.advice]
         return [_next_step(question.terms, found.hits, listed, of_types=question.is_filtered), result.advice]
 
@@ -408,6 +407,16 @@ def _unknown(question: Question, hits: Hits) -> str:
     words = [typed.get((word,), word) for word in hits.absent[:MOST_WORDS]]
     listed = ", ".join(quoted(cut(word, _WORD_LENGTH)) for word in words)
     return messages.no_name_has(listed, several=len(words) > 1, of_types=question.is_filtered)
+
+
+def _cut(result: _Result, count: int) -> tuple[Sequence[PageHit], Sequence[PageHit]]:
+    """Return the first hits, so many together: those by spelling, then those by meaning.
+
+    Of guesses not all come before the nearest by meaning, which is not less likely to be meant.
+    """
+    beside_guesses = int(not result.found.fitting and count > 1)
+    by_meaning = result.meant[: max(count - len(result.written), beside_guesses)]
+    return result.written[: count - len(by_meaning)], by_meaning
 
 
 def _joined(*sentences: str) -> str:

@@ -18,6 +18,7 @@ from gateway.meaning.embedder import Embedded
 from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.search_index.vectors import NameVectors
 from gateway.settings.hidden import HiddenSettings
+from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
 from gateway.tools.gateway import Gateway
 from tests.meaning.models import Service, by_meaning, model_in, service_over
@@ -124,6 +125,36 @@ async def test_several_queries_each_have_what_is_near_in_meaning(graph: Path, mo
         assert answer.queries is not None
         car, tower = answer.queries
         assert (meant(car)[0], tower.by_meaning) == ("x:car", None)
+
+
+@pytest.mark.parametrize("several", [False, True])
+async def test_in_little_room_guesses_leave_the_nearest_by_meaning_and_what_is_not_shown_is_not_named(
+    several: bool, tmp_path: Path, model: Path
+) -> None:
+    path = tmp_path / "things.ttl"
+    about = f"rdfs:comment '{'about ' * 60}'"
+    things = [f"x:m{n} a x:Thing ; rdfs:label 'medical thing {n} {'z' * 170}' ; {about} ." for n in range(30)]
+    path.write_text(HEADER + GRAPH + "\n".join(things), "utf-8")
+    cases = set()
+    for tokens in (2_000, 1_000, 500, 400, 300, 200):
+        size = SizeSettings(max_tokens=tokens, ceiling_tokens=tokens)
+        profile = by_meaning(model).model_copy(update={"size": size})
+        async with open_gateway(path, profile=profile) as gateway:
+            await ready(gateway)
+            answer: SearchResult | QueryResult = await (
+                gateway.search_entities(queries=["medical doctor"])
+                if several
+                else gateway.search_entities("medical doctor")
+            )
+            steps = answer.next_steps or ""
+            if isinstance(answer, SearchResult) and answer.queries:
+                (answer,) = answer.queries
+            guesses, near = len(answer.guesses or ()), meant(answer)
+            assert near[:1] == (["x:n4"] if guesses > 1 else near[:1])
+            assert guesses
+            assert ("by_meaning" in steps) <= bool(near)
+            cases.add((guesses > 1, bool(near)))
+    assert {(True, True), (False, True)} <= cases
 
 
 async def test_both_shapes_say_the_same(graph: Path, model: Path) -> None:
