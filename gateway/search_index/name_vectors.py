@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import logging
 import sqlite3
@@ -256,7 +255,8 @@ class NameVectorsSource:
         key = hashlib.sha256(f"{digest} {probe.model} {dimensions}".encode()).hexdigest()
         file = None if self._folder is None else self._folder / f"names-{key[:16]}.vectors"
         known = np.asarray(numbers, np.int64)
-        if file is not None and (stored := load(file, key, known, probe.model, dimensions)) is not None:
+        stored = None if file is None else await asyncio.to_thread(load, file, key, known, probe.model, dimensions)
+        if stored is not None:
             return stored
         megabytes = count * dimensions * 4 >> 20
         _log.info(
@@ -317,17 +317,9 @@ async def _keep(file: Path, key: str, made: NameVectors) -> None:
     from gateway.search_index.vectors import store  # noqa: PLC0415 - with an extra
 
     try:
-        await asyncio.to_thread(_replace_others, file)
         await asyncio.to_thread(store, file, key, made)
     except (OSError, ConfigurationError) as error:
         _log.warning("the vectors of names cannot be stored in %s: %s", file.parent, error)
-
-
-def _replace_others(file: Path) -> None:
-    """Remove the vectors by other models and of other names."""
-    for other in file.parent.glob("names-*.vectors"):
-        with contextlib.suppress(OSError):
-            other.unlink()
 
 
 def _check_same(embedded: Embedded, other: Embedded | NameVectors) -> None:

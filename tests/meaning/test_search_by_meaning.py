@@ -16,7 +16,7 @@ from gateway.graph.call import Deadline
 from gateway.graph.values import Hits, SearchTerms
 from gateway.meaning.embedder import Embedded
 from gateway.search_index.name_vectors import NameVectorsSource
-from gateway.search_index.vectors import NameVectors
+from gateway.search_index.vectors import NameVectors, load, store
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import SizeSettings
 from gateway.settings.profile import Profile
@@ -204,9 +204,10 @@ async def test_vectors_are_stored_and_made_again_for_another_model_alone(
                 assert meant(await gateway.search_entities("car"))[0] == "x:car"
             return embedded_names(service) - before
 
-        assert [await names_embedded(name) for name in ("one", "one", "two", "two")] == [8, 0, 8, 0]
-        # Those of the first model are gone.
-        assert len([*store.rglob("*.vectors")]) == 1
+        # The vectors of two models stay: two gateways may share the folder.
+        models = ("one", "one", "two", "two", "one", "two", "three", "two", "one")
+        assert [await names_embedded(name) for name in models] == [8, 0, 8, 0, 0, 0, 8, 0, 8]
+        assert len([*store.rglob("*.vectors")]) == 2
 
 
 async def test_broken_files_of_vectors_are_made_again(graph: Path, model: Path, tmp_path: Path) -> None:
@@ -220,7 +221,9 @@ async def test_broken_files_of_vectors_are_made_again(graph: Path, model: Path, 
     await first_by_meaning()
     (file,) = store.rglob("*.vectors")
     whole = file.read_bytes()
-    for broken in (b"", whole[:-1], b"x" + whole[1:]):
+    # The vectors themselves may be damaged too.
+    infinite = whole[:400] + np.asarray([np.inf, 7e20], np.float32).tobytes() + whole[408:]
+    for broken in (b"", whole[:-1], b"x" + whole[1:], infinite, whole[:-1] + bytes([whole[-1] ^ 1])):
         file.write_bytes(broken)
         assert await first_by_meaning() == "x:car"
         assert file.read_bytes() == whole
@@ -410,6 +413,19 @@ async def test_after_a_fault_no_vector_is_made_again() -> None:
     assert [sorted(texts) for texts in names] == [["apple", "banana"], ["avocado", "cherry"], ["avocado", "cherry"]]
 
 
+def test_vectors_that_cannot_be_stored_remove_no_others(tmp_path: Path) -> None:
+    numbers, rows = np.asarray([1, 2]), np.eye(2, dtype=np.float32)
+    made = NameVectors(numbers, rows, "one")
+    files = [tmp_path / f"names-{name}.vectors" for name in "abc"]
+    for file in files[:2]:
+        store(file, file.name, made)
+    files[2].mkdir()
+    with pytest.raises(OSError, match="names-c"):
+        store(files[2], files[2].name, made)
+    assert all(load(file, file.name, numbers, "one", 2) is not None for file in files[:2])
+    assert sorted(tmp_path.iterdir()) == files
+
+
 def test_the_nearest_vectors_are_those_that_a_plain_loop_finds() -> None:
     random = np.random.default_rng(2026)
     vectors = random.normal(size=(500, 16)).astype(np.float32)
@@ -419,5 +435,11 @@ def test_the_nearest_vectors_are_those_that_a_plain_loop_finds() -> None:
     scores = {int(number): float(row @ vectors[7]) for number, row in zip(numbers, vectors, strict=True)}
     assert found[0][0] == 24
     assert [number for number, _ in found] == sorted(scores, key=lambda one: -scores[one])[: len(found)]
+    others = vectors.copy()
+    others[0], others[1], others[2] = np.inf, np.nan, 9 * vectors[7]
+    # What is no cosine is near to nothing.
+    assert [number for number, _ in NameVectors(numbers, others, "").nearest(vectors[7], -1, 500, None)] == [
+        number for number in sorted(scores, key=lambda one: -scores[one]) if number > 9
+    ]
     among = NameVectors(numbers, vectors, "").nearest(vectors[7], -1, 20, [3, 6, 7, 9])
     assert sorted(number for number, _ in among) == [3, 6, 9]
