@@ -111,7 +111,7 @@ class Gateway:
         self._meaning = meaning
         self._schema_cache = SchemaCache(store, profile, prefixes, clock, storage)
         shapes = ShapeReader(store, profile, prefixes)
-        terms = None if meaning is None else TermsByMeaning(meaning.embedder, profile, prefixes, shapes)
+        terms = None if meaning is None else TermsByMeaning(meaning.embedder, profile, prefixes, shapes, clock)
         self._answerer = Answerer(
             profile, prefixes, self._schema_cache, clock, on_record, changes.note, namespaces, terms
         )

@@ -7,9 +7,11 @@ first five for 67, but first for 38 only ("published by" is nearest to `publishe
 from __future__ import annotations
 
 import logging
+import math
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -24,6 +26,7 @@ from gateway.members.conditions import RESERVED
 from gateway.schema.types import WORDS
 from gateway.schema.view import SchemaView, TermLookup
 from gateway.settings.profile import Profile
+from gateway.telemetry.tally import Clock
 from gateway.terms.iri import local_name
 from gateway.terms.names import cut
 from gateway.terms.prefixes import PrefixMap, in_prose
@@ -57,6 +60,9 @@ _LONGEST = 200
 _SHARE = 0.3
 """The share of the time that is left in which names of terms become vectors."""
 
+_AGAIN_SECONDS = 60.0
+"""Time after a failure of the embedder in which it is not asked for these vectors."""
+
 _END_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")
 """Where a word of a local name ends: `writtenBy`, `written_by`."""
 
@@ -87,6 +93,82 @@ class _Known:
         return [text for _, text in sorted((-score, text) for score, text in scored if score >= least)]
 
 
+@dataclass(slots=True)
+class _Begun:
+    """The vectors of some names as far as they are made: those of each portion, by the place of its first name."""
+
+    texts: Sequence[str]
+    model: str
+    portions: dict[int, Matrix] = field(default_factory=dict)
+
+
+class TermVectors:
+    """The vectors of the names of terms, each made once: what is made stays, whatever becomes of the rest.
+
+    Args:
+        embedder: What makes them.
+        clock: The time in seconds.
+    """
+
+    def __init__(self, embedder: Embedder, clock: Clock = time.monotonic) -> None:
+        self._embedder = embedder
+        self._clock = clock
+        self._again_at = -math.inf
+        self._whole: dict[str, _Known] = {}
+        self._begun: dict[str, _Begun] = {}
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embedded:
+        """Return the vectors of texts; see `Embedder.embed`.
+
+        Raises:
+            Fault: They could not be made, or the embedder failed a moment ago.
+        """
+        if self._clock() < self._again_at:
+            raise Fault("The embedder failed a moment ago.")
+        try:
+            return await self._embedder.embed(texts, deadline)
+        except Fault:
+            self._again_at = self._clock() + _AGAIN_SECONDS
+            raise
+
+    async def of(self, place: str, texts: Sequence[str], asked: Embedded, deadline: Deadline) -> _Known:
+        """Return the vectors of the names of terms, made anew where the terms or the model are others.
+
+        Args:
+            place: Where these terms are named.
+            texts: The names.
+            asked: The vectors with which they will be compared.
+            deadline: When they must be there.
+
+        Raises:
+            Fault: They could not all be made. What was made stays for the next time.
+        """
+        if not texts:
+            return _Known(texts, asked.vectors[:0], asked.model)
+        known = self._whole.get(place)
+        if known is not None and known.texts == texts and known.model == asked.model:
+            return known
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        begun = self._begun.get(place)
+        if begun is None or begun.texts != texts or begun.model != asked.model:
+            begun = self._begun[place] = _Begun(texts, asked.model)
+        at_once = self._embedder.at_once
+        for first in range(0, len(texts), at_once):
+            # Another call may make the same ones at the same time.
+            if first not in begun.portions:
+                portion = await self.embed(texts[first : first + at_once], deadline)
+                if portion.model != asked.model or portion.vectors.shape[1] != asked.vectors.shape[1]:
+                    self._begun.pop(place, None)
+                    self._again_at = self._clock() + _AGAIN_SECONDS
+                    raise Fault("The embedder uses another model now than a moment ago.")
+                begun.portions[first] = portion.vectors
+        vectors = [begun.portions[first] for first in range(0, len(texts), at_once)]
+        known = self._whole[place] = _Known(texts, np.concatenate(vectors), asked.model)
+        self._begun.pop(place, None)
+        return known
+
+
 class TermsByMeaning:
     """Finds the types and predicates of one graph that are near in meaning to names that are none.
 
@@ -95,21 +177,24 @@ class TermsByMeaning:
         profile: The settings.
         prefixes: The prefixes of IDs.
         shapes: Knows the predicates of literals.
+        clock: The time in seconds.
     """
 
-    def __init__(self, embedder: Embedder, profile: Profile, prefixes: PrefixMap, shapes: ShapeReader) -> None:
-        self._embedder = embedder
+    def __init__(
+        self, embedder: Embedder, profile: Profile, prefixes: PrefixMap, shapes: ShapeReader, clock: Clock
+    ) -> None:
+        self._seconds = embedder.seconds
         self._least = profile.meaning.least
         self._prefixes = prefixes
         self._shapes = shapes
-        self._vectors: dict[str, _Known] = {}
+        self._vectors = TermVectors(embedder, clock)
 
     async def near(self, arguments: Arguments, view: SchemaView, call: Call) -> str:
         """Return which types and predicates are near to names in arguments that are none, as sentences; empty if none.
 
         A fault is in the log, and costs nothing but these sentences.
         """
-        deadline = call.deadline.within(min(self._embedder.seconds, call.deadline.seconds_left * _SHARE))
+        deadline = call.deadline.within(min(self._seconds, call.deadline.seconds_left * _SHARE))
         try:
             values = await self._shapes.value_terms(view, call, only_known=True)
             unknown = list(_unknown(arguments, view, values.by_name))[:_MOST_NAMES]
@@ -125,35 +210,14 @@ class TermsByMeaning:
             return ""
         are_few = count <= FEW_FOR_A_THREAD
         terms = await in_thread(call, lambda _: _words_of(one.terms), unless=are_few)
-        asked = await self._embedder.embed([one.name], deadline)
-        known = await self._known(one.place, list(terms), asked, deadline)
+        asked = await self._vectors.embed([one.name], deadline)
+        known = await self._vectors.of(one.place, list(terms), asked, deadline)
         if known.model != asked.model or known.vectors.shape[1] != asked.vectors.shape[1]:
             return ""
         near = await in_thread(call, lambda _: known.nearest(asked.vectors, self._least), unless=are_few)
         iris = list(dict.fromkeys(terms[text] for text in near))[:_SHOWN]
         listed = ", ".join(self._written(iri, view) for iri in iris)
         return near_in_meaning(one.kind, quoted(cut(one.name, _LONGEST)), listed) if listed else ""
-
-    async def _known(self, place: str, texts: Sequence[str], asked: Embedded, deadline: Deadline) -> _Known:
-        """Return the vectors of the names of terms, made anew where the terms or the model are others."""
-        known = self._vectors.get(place)
-        if not texts:
-            return _Known(texts, asked.vectors[:0], asked.model)
-        if known is not None and known.texts == texts and known.model == asked.model:
-            return known
-        import numpy as np  # noqa: PLC0415 - an extra
-
-        at_once = self._embedder.at_once
-        parts = [
-            await self._embedder.embed(texts[first : first + at_once], deadline)
-            for first in range(0, len(texts), at_once)
-        ]
-        models = {one.model for one in parts}
-        if len({one.vectors.shape[1] for one in parts}) > 1 or len(models) > 1:
-            raise Fault("The embedder uses another model now than a moment ago.")
-        known = _Known(texts, np.concatenate([one.vectors for one in parts]), models.pop())
-        self._vectors[place] = known
-        return known
 
     def _written(self, iri: Iri, view: SchemaView) -> str:
         label = view.labels.get(iri, "")
@@ -170,7 +234,7 @@ def _unknown(arguments: Arguments, view: SchemaView, values: TermLookup) -> Iter
         ("both", _OF_MEMBERS, "predicate", both),
     )
     for place, fields, kind, terms in places:
-        for text in (text for field in fields for text in _flat(getattr(arguments, field, None) or ())):
+        for text in (text for argument in fields for text in _flat(getattr(arguments, argument, None) or ())):
             name = _name_in(text) if fields is _OF_MEMBERS else text.removeprefix("^").strip()
             is_name = 0 < len(name) <= _LONGEST and not any(sign in name for sign in ":/<>^@")
             if is_name and not any(lookup.found(name) for lookup in terms):
