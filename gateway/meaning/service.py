@@ -34,6 +34,12 @@ _DIGITS = 40
 _BESIDE = 64 << 10
 """Bytes of an answer beside its numbers."""
 
+_LARGEST_BODY = 128 << 20
+"""Bytes of an answer at most: 2,000 vectors of 3,072 numbers."""
+
+_LARGE = 1 << 20
+"""Bytes of an answer that takes some milliseconds to read: too long for the event loop."""
+
 _LONGEST_MODEL = 200
 
 _LARGEST_NUMBER = 1e9
@@ -43,13 +49,16 @@ _SETTING = "The operator of this gateway should check meaning.embedder and meani
 
 
 class _Vector(msgspec.Struct):
-    embedding: list[float]
+    embedding: msgspec.Raw
     index: int
 
 
 class _Answer(msgspec.Struct):
     data: list[_Vector]
     model: str = ""
+
+
+_numbers = msgspec.json.Decoder(list[float])
 
 
 class EmbeddingService:
@@ -77,7 +86,10 @@ class EmbeddingService:
         with CaughtFault(_SERVER) as caught:
             async with asyncio.timeout(deadline.seconds_left):
                 deadline.check()
-                return self._embedded(await self._body(texts), len(texts))
+                body = await self._body(texts)
+                if len(body) < _LARGE:
+                    return self._embedded(body, len(texts))
+                return await asyncio.to_thread(self._embedded, body, len(texts))
         raise caught.fault
 
     async def close(self) -> None:
@@ -100,27 +112,35 @@ class EmbeddingService:
                 raise EndpointFault(
                     f"The service of embeddings failed with HTTP status {response.status}.", next_step=_SETTING
                 )
-            most = len(texts) * MOST_DIMENSIONS * _DIGITS + _BESIDE
-            return await whole_body(response, most, _SERVER)
+            return await whole_body(response, most_bytes(len(texts)), _SERVER)
 
     def _embedded(self, body: bytes, count: int) -> Embedded:
         try:
             answer = msgspec.json.decode(body, type=_Answer)
+            rows = sorted(answer.data, key=lambda one: one.index)
+            if [one.index for one in rows] != list(range(count)):
+                raise _strange(f"other vectors than one for each of {count} texts")
+            numbers = np.empty((0, 0))
+            # One by one: while one is read no other thread runs.
+            for place, row in enumerate(_numbers.decode(one.embedding) for one in rows):
+                if not place and len(row) <= MOST_DIMENSIONS:
+                    numbers = np.empty((count, len(row)))
+                if not 0 < len(row) == numbers.shape[1]:
+                    raise _strange("vectors of several lengths, or of none that a model has")
+                numbers[place] = row
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise _strange("something else than vectors") from error
-        rows = sorted(answer.data, key=lambda one: one.index)
-        if [one.index for one in rows] != list(range(count)):
-            raise _strange(f"other vectors than one for each of {count} texts")
-        lengths = {len(one.embedding) for one in rows}
-        if len(lengths) != 1 or not 0 < min(lengths) <= MOST_DIMENSIONS:
-            raise _strange("vectors of several lengths, or of none that a model has")
-        numbers = np.asarray([one.embedding for one in rows], np.float64)
         if not np.abs(numbers).max() < _LARGEST_NUMBER:
             raise _strange("numbers that no model makes")
         vectors: Matrix = numbers.astype(np.float32)
         # A service may serve another model under the same name; how many numbers it has is compared beside that.
         model = f"{self._url} {self._model} {answer.model[:_LONGEST_MODEL]}"
         return Embedded(unit_rows(vectors), model)
+
+
+def most_bytes(count: int) -> int:
+    """Return how many bytes an answer with so many vectors may have."""
+    return min(count * MOST_DIMENSIONS * _DIGITS + _BESIDE, _LARGEST_BODY)
 
 
 def _strange(what: str) -> EndpointFault:

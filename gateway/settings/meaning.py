@@ -39,7 +39,9 @@ class MeaningSettings(Section):
     seconds: Seconds = Field(
         default=3.0, description="Time that a search waits for a service; after it, names are found by spelling alone."
     )
-    batch: Annotated[int, Field(ge=1, le=2_000)] = Field(default=100, description="Names in one request to a service.")
+    batch: Annotated[int, Field(ge=1, le=2_000)] = Field(
+        default=100, description="Names in one request to a service, of whose answer 128 MB are read."
+    )
     least: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.3,
         description="Least similarity (the cosine) of a name that is shown as found by its meaning.",

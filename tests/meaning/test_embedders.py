@@ -3,16 +3,17 @@
 import asyncio
 import json
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from gateway.errors import ConfigurationError, DeadlinePassed, EndpointFault, Fault, NetworkFault, Throttled
+from gateway.errors import AnswerCut, ConfigurationError, DeadlinePassed, EndpointFault, Fault, NetworkFault, Throttled
 from gateway.graph.call import Deadline
-from gateway.meaning.embedder import Embedder
-from gateway.meaning.service import EmbeddingService
+from gateway.meaning.embedder import Embedded, Embedder
+from gateway.meaning.service import EmbeddingService, most_bytes
 from gateway.meaning.static_model import StaticModel
 from gateway.settings.endpoint import EndpointSettings
 from gateway.settings.meaning import MeaningSettings
@@ -120,6 +121,40 @@ async def test_a_service_gives_the_vectors_of_the_model_behind_it_in_the_order_o
     assert service.keys == [""]
 
 
+class WatchedService(EmbeddingService):
+    """A client that notes whether answers are read in the thread of the event loop."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(MeaningSettings(embedder=url), EndpointSettings())
+        self.are_on_loop: list[bool] = []
+
+    def _embedded(self, body: bytes, count: int) -> Embedded:
+        self.are_on_loop.append(threading.current_thread() is threading.main_thread())
+        return super()._embedded(body, count)
+
+
+async def test_a_large_answer_of_a_service_is_read_in_a_thread(tmp_path: Path) -> None:
+    texts = [f"tower {number}" for number in range(300)]
+    async with service_over(model_in(tmp_path)) as service:
+        client = WatchedService(service.url)
+        given = await client.embed(texts, after())
+        await client.embed(texts[:2], after())
+        own = await service.model.embed(texts, after())
+        await client.close()
+    np.testing.assert_allclose(given.vectors, own.vectors, atol=1e-6)
+    assert client.are_on_loop == [False, True]
+
+
+async def test_an_answer_of_a_service_is_read_up_to_what_its_vectors_may_take(tmp_path: Path) -> None:
+    async with service_over(model_in(tmp_path)) as service:
+        client = asked(service)
+        service.body = b" " * (most_bytes(1) + 1)
+        with pytest.raises(AnswerCut):
+            await client.embed(TEXTS[:1], after())
+        await client.close()
+    assert most_bytes(2_000) == 128 << 20
+
+
 async def test_a_key_is_read_from_the_environment_and_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY_OF_TESTS", "s3cret")
     async with service_over(model_in(tmp_path)) as service:
@@ -145,6 +180,9 @@ STRANGE = {
     "fewer vectors": vectors([1.0]),
     "vectors of several lengths": vectors([1.0], [1.0, 2.0]),
     "empty vectors": vectors([], []),
+    "vectors that are too long": vectors([1.0] * 8_193, [1.0] * 8_193),
+    "vectors that are no lists": b'{"data": [{"index": 0, "embedding": 1}, {"index": 1, "embedding": "a"}]}',
+    "lists in lists": b'{"data": [{"index": 0, "embedding": ' + b"[" * 5_000 + b"]" * 5_000 + b"}]}",
     "no numbers": b'{"data": [{"embedding": ["a"]}, {"embedding": [1]}]}',
     "numbers that are too large": vectors([1e300], [1.0]),
     "one place twice": b'{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}',
