@@ -113,7 +113,8 @@ class Found:
         hits: All of it.
         best: Entities, the best first.
         fitting: Those of them whose names have the words.
-        shown: Those that are shown: of those whose names fit, else of those that are near.
+        shown: Those that are shown, by rank: of those whose names fit, else of those that are near.
+        ends: For each that is shown, how many ranks end with it, those of entities that are gone included.
         meant: Other entities that are shown, whose names have a meaning near to that of the query.
         weights: How much some of the best matter in the graph.
         gone: How many of those to show the graph does not have any more.
@@ -126,6 +127,7 @@ class Found:
     best: Sequence[RankedHit] = ()
     fitting: Sequence[RankedHit] = ()
     shown: Sequence[RankedHit] = ()
+    ends: Sequence[int] = ()
     meant: Sequence[RankedHit] = ()
     weights: Weights = _NO_WEIGHTS
     gone: int = 0
@@ -297,12 +299,9 @@ class EntityFinder:
                 uncounted = [iri for iri in nodes if iri not in degrees]
                 degrees |= await self._store.degrees(uncounted, MOST_EDGES, call) if uncounted else {}
         for found in founds:
-            left = [one for one in found.shown if one.hit.iri not in gone]
+            left = [(end, one) for end, one in enumerate(found.shown, 1) if one.hit.iri not in gone]
             found.gone = len(found.shown) - len(left)
-            # A term that is not to be used any more is no better hit than one that is. A list by type has one order
-            # over all its pages.
-            by_name = bool(found.question.terms.text)
-            found.shown = sorted(left, key=lambda one: by_name and facts[one.hit.iri].is_deprecated)
+            found.ends, found.shown = [end for end, _ in left], [one for _, one in left]
         return EntityFacts(facts, silent, {iri: degree for iri, degree in degrees.items() if degree.mark.whole})
 
     async def _requested_types(self, asked: Sequence[str], call: Call) -> tuple[SchemaView, Chosen]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from typing import Any, TypeVar, cast
 
 from gateway.answers.models import BfsResult, IntersectionResult, SearchHit, SearchResult
@@ -46,27 +46,28 @@ async def pages_of_rows(
     last: str | None = None
     before: AnyPage | None = None
     place: dict[str, Any] = {"offset": offset} if offset else {}
-    is_unproven = False
+    doubt = ""
     while True:
         size = most if limit is None else min(most or limit, limit)
         page = await ask(_asked(place, size, overlaps=last is not None))
-        count = page.found if page.groups is None else page.group_count
+        count = _count(page)
         has_changed = not isinstance(page, SearchResult) and page.result_changed
         # How many an incomplete page found says nothing of the graph.
         if has_changed or (page.complete and found not in {None, count}):
             raise _changed()
         if last is not None:
-            place_of_last = _repeated(page, before, last, expand)
-            if place_of_last is not None:
-                page = _without(page, place_of_last)
-                if not _length(page) and page.next_offset is not None:
-                    # The size of an answer has room for one row.
-                    last, is_unproven = None, True
-                    continue
-            elif page.complete:
-                raise _changed()
-        if is_unproven:
-            page = _as_unproven(page)
+            repeated = _repeated(page, before, last, expand)
+            page = _without(page, repeated)
+            if len(repeated) != 1:
+                if page.complete:
+                    raise _changed()
+                doubt = NOT_JOINED
+            elif not _length(page) and page.next_offset is not None:
+                # The size of an answer has room for one row.
+                last, doubt = None, NOT_PROVEN
+                continue
+        if doubt:
+            page = _as_unproven(page, doubt)
         found = count if page.complete else found
         limit = None if limit is None else limit - _length(page)
         is_last = page.next_offset is None or limit == 0
@@ -74,7 +75,7 @@ async def pages_of_rows(
         yield page if is_last else _copy(page, {"tied": None})
         if page.next_offset is None or limit == 0:
             return
-        is_unproven = False
+        doubt = ""
         place = {"offset": page.next_offset}
         if isinstance(page, SearchResult):
             last, before = _last(page, expand), page
@@ -113,21 +114,26 @@ def _length(page: RowPage) -> int:
     return 1 if page.computed is not None else len(_listed(page)[1])
 
 
-def _without(page: AnyPage, place: int) -> AnyPage:
+def _count(page: RowPage) -> int:
+    """Return how many all pages have; a page that has them all does not say it."""
+    count = page.found if page.groups is None else page.group_count
+    return _length(page) if count is None else count
+
+
+def _without(page: AnyPage, places: Collection[int]) -> AnyPage:
     name, rows = _listed(page)
-    return _copy(page, {name: [*rows[:place], *rows[place + 1 :]]})
+    return _copy(page, {name: [row for place, row in enumerate(rows) if place not in places]}) if places else page
 
 
-def _repeated(page: RowPage, before: RowPage | None, last: str, expand: Callable[[str], str]) -> int | None:
-    """Return the place of the row with which the page before ended; None where the page has none.
+def _repeated(page: RowPage, before: RowPage | None, last: str, expand: Callable[[str], str]) -> list[int]:
+    """Return the places of rows that the page before had: that with which it ended, if nothing changed meanwhile.
 
     Of entities found by name, those that are not to be used any more are last on each page, so any may be that row.
     """
     if before is not None and _is_by_name(page):
         known = {_written(row, expand) for row in _listed(before)[1]}
-        places = [place for place, row in enumerate(_listed(page)[1]) if _written(row, expand) in known]
-        return places[0] if len(places) == 1 else None
-    return 0 if _first(page, expand) == last else None
+        return [place for place, row in enumerate(_listed(page)[1]) if _written(row, expand) in known]
+    return [0] if _first(page, expand) == last else []
 
 
 def _is_by_name(page: RowPage) -> bool:
@@ -151,13 +157,18 @@ def _written(row: Any, expand: Callable[[str], str]) -> str:
         return text[:_COMPARED]
 
 
-def _as_unproven(page: AnyPage) -> AnyPage:
+def _as_unproven(page: AnyPage, doubt: str) -> AnyPage:
     warnings = page.warnings or []
-    return _copy(page, {"complete": False, "warnings": [*warnings, NOT_PROVEN]})
+    return _copy(page, {"complete": False, "warnings": [*warnings, doubt]})
 
 
 # --- sentences that a model reads ---
 
 NOT_PROVEN = (
     "Nothing shows that the graph did not change since the page before, because a page has room for one row only."
+)
+
+NOT_JOINED = (
+    "The last row of the page before does not stand before this page, or other rows of it do too. Either the graph "
+    "changed meanwhile, or it lists its rows in another order each time, so rows may be missing between these pages."
 )

@@ -51,8 +51,9 @@ class _Result:
 
     Attributes:
         found: What was found.
-        written: The hits that are shown.
+        written: The hits that are shown, by rank.
         meant: The entities that are shown because the meaning of a name is near.
+        deprecated: Whether the graph says of each of `written` that it is deprecated.
         facts_are_whole: Whether all that is said of them was read.
         advice: What is said of nodes without a name, where nothing fits.
     """
@@ -60,6 +61,7 @@ class _Result:
     found: Found
     written: list[PageHit]
     meant: list[PageHit]
+    deprecated: list[bool]
     facts_are_whole: bool
     advice: str = ""
 
@@ -159,7 +161,8 @@ class EntitySearcher:
             ]
             is_whole = all(facts[one.hit.iri].mark.whole for one in shown)
             fitting = len(found.shown)
-            results.append(_Result(found, hits[:fitting], hits[fitting:], facts_are_whole=is_whole))
+            deprecated = [facts[one.hit.iri].is_deprecated for one in found.shown]
+            results.append(_Result(found, hits[:fitting], hits[fitting:], deprecated, facts_are_whole=is_whole))
         compared = [one.question for one in founds if self._all_compared(one)]
         if compared and not view.schema.blank.are_all:
             # They are of the same types.
@@ -250,11 +253,15 @@ class EntitySearcher:
         """Return the answer to a question with its first hits, without labels."""
         found, written, advice = result.found, result.written, result.advice
         question, hits, fitting, types = found.question, found.hits, found.fitting, found.question.types
-        listed, by_meaning = _cut(result, count)
+        by_rank, by_meaning = _cut(result, count)
+        is_list, taken = not question.terms.text, len(by_rank)
+        # A term that is not to be used any more is no better hit than one that is. A list by type has one order over
+        # all its pages.
+        places = range(taken) if is_list else sorted(range(taken), key=result.deprecated.__getitem__)
+        listed = [by_rank[place] for place in places]
         all_compared, all_names = self._all_compared(found), self._all_compared(found, local_names=False)
-        is_list, end = not question.terms.text, arguments.offset + len(listed)
         # Those that the graph has no more took a place too.
-        end += found.gone if len(listed) == len(written) else 0
+        end = arguments.offset + (found.ends[taken - 1] if taken < len(written) else len(written) + found.gone)
         absent = _unknown(question, hits) if all_compared and hits.absent else ""
         if not arguments.queries:
             absent = _joined(absent, *self._steps(result, listed, by_meaning))

@@ -1,18 +1,32 @@
 """Pages of rows and lists that are read one after the other, while a graph changes: none is missed unsaid."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, cast
 
 import pyoxigraph
 import pytest
 from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway.answers.models import SearchResult
 from gateway.api import open_gateway
 from gateway.errors import EndpointFault
+from gateway.graph.call import Call
+from gateway.graph.store import DelegatingStore
+from gateway.graph.values import Hit, Hits, Iri, SearchTerms
+from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.limits import SizeSettings
+from gateway.settings.profile import Profile
+from gateway.sparql.store import SparqlStore
+from gateway.terms.prefixes import PrefixMap
 from gateway.tools.gateway import Gateway
-from gateway.tools.row_pages import NOT_PROVEN, pages_of_rows
+from gateway.tools.row_pages import NOT_JOINED, NOT_PROVEN, pages_of_rows
+from gateway.transport.inprocess import InProcess
+from tests.examples import examples
+from tests.small import PREFIXES, engine
 from tests.tools.conftest import Open
 from tests.transport.fake_endpoint import JSON, fake_endpoint
 
@@ -113,6 +127,56 @@ async def test_pages_of_a_name_and_of_a_type_have_each_entity_once_whether_depre
     assert len(several) == 1
 
 
+class WithGone(DelegatingStore):
+    """A store whose search finds entities by an older index, some of which the graph does not have any more."""
+
+    gone: tuple[Hit, ...] = ()
+
+    async def search(self, terms: SearchTerms, types: Sequence[Iri], call: Call) -> Hits:
+        """Return what the graph has, and what is gone."""
+        hits = await super().search(terms, types, call)
+        return replace(hits, hits=(*hits.hits, *self.gone), exhaustive=not self.gone)
+
+
+@pytest.mark.slow
+@settings(derandomize=True, deadline=None, max_examples=examples(60))
+@given(
+    st.lists(st.sampled_from(["there", "there", "deprecated", "gone"]), min_size=1, max_size=30),
+    st.integers(0, 300),
+    st.sampled_from([2, 7, 20, 100, 1]),
+    st.sampled_from([500, 10_000]),
+    st.booleans(),
+)
+async def test_pages_of_a_name_have_each_entity_once_however_long_deprecated_or_gone_they_are(
+    states: list[str], length: int, limit: int, tokens: int, is_trusted: bool
+) -> None:
+    names = {f"x:n{place:02}": f"thing {place:02} {'x' * length}" for place in range(len(states))}
+    of = dict(zip(names, states, strict=True))
+    graph = "\n".join(
+        f"{one} a x:T ; rdfs:label '{names[one]}'{'; owl:deprecated true' * (state == 'deprecated')} ."
+        for one, state in of.items()
+        if state != "gone"
+    )
+    profile = Profile(
+        size=SizeSettings(max_tokens=tokens, ceiling_tokens=tokens), endpoint=EndpointSettings(trusted=is_trusted)
+    )
+    store = WithGone(SparqlStore(InProcess(engine(graph), max_bytes=1 << 24), profile))
+    store.gone = tuple(
+        Hit(f"{PREFIXES['x']}{one[2:]}", names[one], is_synonym=False) for one, state in of.items() if state == "gone"
+    )
+    async with Gateway(store, profile, PrefixMap(PREFIXES)) as gateway:
+        pages = [await gateway.search_entities("thing", limit=limit)]
+        while pages[-1].next_offset is not None:
+            pages.append(await gateway.search_entities("thing", limit=limit, offset=pages[-1].next_offset))
+        joined = [page async for page in gateway.search_pages("thing", limit=limit)]
+    expected = sorted(one for one, state in of.items() if state != "gone")
+    assert sorted(name_id for page in pages for name_id in ids(page)) == expected
+    assert sorted(name_id for page in joined for name_id in ids(page)) == expected
+    for page in pages:
+        listed = [of[name_id] == "deprecated" for name_id in ids(page)]
+        assert listed == sorted(listed)
+
+
 SEARCH = {"complete": True, "result": [], "columns": ["e:v"], "found": 3}
 
 
@@ -150,3 +214,19 @@ async def test_pages_with_room_for_one_row_are_not_called_complete() -> None:
 async def test_a_limit_of_all_pages_is_that_of_new_rows() -> None:
     pages = [page async for page in pages_of_rows(answering(ROWS), 1, 2)]
     assert [page.rows for page in pages] == [[row] for row in ROWS[:2]]
+
+
+async def test_a_page_that_does_not_begin_where_the_one_before_ended_says_so_where_nothing_is_proven() -> None:
+    hits = [
+        {"id": f"e:{name}", "entity_type": "e:T", "name": "thing", "match": "label"} for name in ("a", "b", "c", "d")
+    ]
+    orders = iter([hits[:2], hits[:3], hits[3:]])
+    following = iter([2, 4, None])
+
+    async def ask(_: Mapping[str, Any]) -> SearchResult:
+        page = {"complete": False, "result": next(orders), "found": 4, "next_offset": next(following)}
+        return SearchResult.model_validate(page)
+
+    pages = [page async for page in pages_of_rows(ask, 2, None)]
+    assert [ids(page) for page in pages] == [["e:a", "e:b"], ["e:c"], ["e:d"]]
+    assert [page.warnings for page in pages] == [None, [NOT_JOINED], [NOT_JOINED]]
