@@ -624,6 +624,29 @@ def test_columns_of_dates_and_times_are_typed_where_all_are_written_so_and_a_nam
     assert read["name"] == columns["name"]
 
 
+BOOKS = """@prefix x: <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+x:a a x:Book ; rdfs:label "1984-01-01" ; x:on "2001-02-03" ; x:after x:b .
+x:b a x:Book ; rdfs:label "1984-01-02" ; x:on "2001-02-04" ; x:after x:a ."""
+
+
+async def test_names_that_read_like_dates_stay_texts_as_values_groups_and_figures(tmp_path: Path) -> None:
+    (tmp_path / "books.ttl").write_text(BOOKS)
+    asked: list[tuple[dict[str, Any], list[str]]] = [
+        ({"values": ["rdfs:label", "x:after/rdfs:label"]}, ["rdfs:label", "x:after/rdfs:label"]),
+        ({"group_by": "rdfs:label", "compute": ["max name"]}, ["rdfs:label", "max name"]),
+        ({"compute": ["min rdfs:label", "max x:after/rdfs:label"]}, ["min rdfs:label", "max x:after/rdfs:label"]),
+    ]
+    async with open_gateway(tmp_path / "books.ttl") as graph:
+        for arguments, titles in asked:
+            table = (await graph.search_entities(node_types=["x:Book"], **arguments)).to_dataframe()
+            assert all(str(value).startswith("1984-01-0") for title in titles for value in table[title])
+            assert {str(table[title].dtype) for title in titles} == {"object"}
+        dated = (await graph.search_entities(node_types=["x:Book"], values=["x:on"])).to_dataframe()
+        several = (await graph.search_entities(queries=["1984-01-01", "zzz", "1984-01-02"], limit=1)).to_dataframe()
+    assert str(dated["x:on"].dtype) == "datetime64[ns]"
+    assert [*zip(several["query"], several["id"], strict=True)] == [("1984-01-01", "x:a"), ("1984-01-02", "x:b")]
+
+
 PEOPLE = """@prefix x: <http://x.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 x:al a x:P ; rdfs:label "Al Pacino" ; x:born "1940-04-25"^^xsd:date ; x:films 12 .

@@ -33,15 +33,21 @@ def answer_columns(answer: Json, show: str) -> Columns:
         nodes = [{"metadata": {key: answer[key] for key in answer if key not in _OF_ENTITY}, **answer}]
     if nodes is not None:
         return _nodes(nodes)
-    hits = [*answer["result"], *(hit for one in answer.get("queries", ()) for hit in one["result"])]
-    return _transposed(_HIT, ([_field(hit, name) for name in _HIT] for hit in hits))
+    return _hits(answer)
 
 
 _OF_ENTITY = {"id", "entity_type", "iri", "edges", "complete", "warnings", "labels", "prefixes", "degraded", "explain"}
 
 
-def _field(item: Json, name: str) -> Any:
-    return item.get("entity_type" if name == "type" else name)
+def _hits(answer: Json) -> Columns:
+    if "queries" not in answer:
+        return _transposed(_HIT, map(_hit, answer["result"]))
+    rows = [(one["query"], *_hit(hit)) for one in answer["queries"] for hit in one["result"]]
+    return _transposed(("query", *_HIT), rows)
+
+
+def _hit(hit: Json) -> list[Any]:
+    return [hit.get("entity_type" if name == "type" else name) for name in _HIT]
 
 
 def _transposed(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Columns:

@@ -17,6 +17,9 @@ from rdflib import RDF, RDFS, BNode, Graph, Literal, URIRef
 from gateway.errors import counted
 from gateway.escaping import json_text, visible, without_formula
 from gateway.export.subgraph import Subgraph, SubgraphEdge, how_said, needs
+from gateway.terms.iri import NAME_PREDICATES, SYNONYM_PREDICATES
+from gateway.terms.local_names import local_part
+from gateway.terms.name_predicates import NAME_WALKS, SYNONYM_WALKS
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -161,7 +164,17 @@ def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 Kind = Literal_["Int64", "Float64", "boolean", "object", "date", "time", "time in UTC"]
 
-_TEXTS = {*NODE_COLUMNS, *EDGE_COLUMNS, "description", "match", "matched", "kind"}
+_TEXTS = {*NODE_COLUMNS, *EDGE_COLUMNS, "description", "match", "matched", "kind", "query"}
+
+_NAMES = {
+    "name",
+    *(local_part(iri) for iri in (*NAME_PREDICATES, *SYNONYM_PREDICATES)),
+    *(local_part(walk.last) for walk in (*NAME_WALKS, *SYNONYM_WALKS)),
+}
+"""What predicates of names are called; a datatype that would tell a name from a date is not in an answer."""
+
+_KIND_OF_VALUE = re.compile(r" \((?:value|metadata|evidence)\)$")
+_LAST_WORD = re.compile(r"\w+(?=\W*$)")
 
 _PANDAS = {"date": "datetime64[ns]", "time": "datetime64[ns]", "time in UTC": "datetime64[ns, UTC]"}
 
@@ -174,11 +187,11 @@ _YEARS = range(1678, 2262)
 def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]]:
     """Return the type of a column, and its values in it: dates and times where all of them are written so.
 
-    A name is a text, however it is written.
+    A name is a text, however it is written, and so are groups and figures of names.
     """
     kind = dtype_of(values)
     texts = [value for value in values if value is not None]
-    if kind != "object" or not texts or title in _TEXTS or not all(isinstance(text, str) for text in texts):
+    if kind != "object" or not texts or _is_of_texts(title) or not all(isinstance(text, str) for text in texts):
         return kind, values
     forms: dict[Kind, tuple[re.Pattern[str], Callable[[str], date]]] = {
         "date": (_DATE, date.fromisoformat),
@@ -193,6 +206,13 @@ def typed_column(title: str, values: Sequence[Any]) -> tuple[Kind, Sequence[Any]
                 # The 30th of February.
                 return kind, values
     return kind, values
+
+
+def _is_of_texts(title: str) -> bool:
+    """Return whether a column has names or other texts: by its title, or by where its walk ends."""
+    title = _KIND_OF_VALUE.sub("", title)
+    last = _LAST_WORD.search(title)
+    return title in _TEXTS or (last is not None and last[0] in _NAMES)
 
 
 def dtype_of(values: Sequence[Any]) -> Literal_["Int64", "Float64", "boolean", "object"]:

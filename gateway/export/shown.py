@@ -47,11 +47,26 @@ def line_of(kind: str, answer: Json) -> str:
 def _size(answer: Json) -> str:
     """Return how much there is in an answer, in words."""
     if "node_count" in answer:
-        return f"{counted(answer['node_count'], 'node')}, {counted(answer['edge_count'], 'edge')}"
+        size = f"{counted(answer['node_count'], 'node')}, {counted(answer['edge_count'], 'edge')}"
+        return f"{size}; {_figures(answer)}" if "computed" in answer else size
+    if "computed" in answer:
+        return _figures(answer)
     if "id" in answer:
         return f"{cut(str(answer['id']), _ID_CHARACTERS)} ({cut(str(answer['entity_type']), _ID_CHARACTERS)})"
     sizes = [_listed(name, word, answer) for name, word in _COUNTED.items() if answer.get(name)]
+    if not sizes and answer.get("found"):
+        return f"{counted(answer['found'], 'node')} found, none listed"
     return ", ".join(sizes) or "nothing found"
+
+
+def _figures(answer: Json) -> str:
+    """Return what was computed over how many nodes."""
+    figures = (f"{cut(title, _ID_CHARACTERS)} {_figure(value)}" for title, value in answer["computed"].items())
+    return f"{counted(answer['found'], 'node')} found: {', '.join(figures)}"
+
+
+def _figure(value: Any) -> str:
+    return "none" if value is None else cut(value if isinstance(value, str) else json_text(value), _ID_CHARACTERS)
 
 
 def _listed(name: str, word: str, answer: Json) -> str:
@@ -80,12 +95,19 @@ def _state(answer: Json) -> Iterator[str]:
         yield f"{counted(len(answer['missing_seeds']), 'seed')} not found"
     if "k" in answer and answer["complete"] and not answer["node_count"]:
         yield f"nothing is within {counted(answer['k'], 'hop')} of every seed, try a larger k"
-    for step, count in answer.get("degraded", {}).items():
-        yield f"{count:,} {_STEPS.get(step, step.replace('_', ' '))}"
-    if answer.get("values_complete") is False:
-        yield "some values cut or missing"
+    yield from _left_out(answer)
     if languages := answer.get("other_languages"):
         yield f"{counted(sum(languages.values()), 'text')} in other languages not shown"
+
+
+def _left_out(answer: Json) -> Iterator[str]:
+    """Yield how much was left out to save room, or could not be read."""
+    steps = dict(answer.get("degraded", {}))
+    if answer.get("values_complete") is False:
+        count = steps.pop("values_shortened", 0)
+        yield f"some values cut or missing{f' ({count:,} cut)' if count else ''}"
+    for step, count in steps.items():
+        yield f"{count:,} {_STEPS.get(step, step.replace('_', ' '))}"
 
 
 _STEPS = {"nodes_as_stubs": "nodes without metadata", "edges_bare": "edges without evidence"}
@@ -125,9 +147,11 @@ def _reasons(answer: Json) -> Iterator[str]:
     if searched := answer.get("searched"):
         yield f"Searched: {searched['how']}"
     if answer.get("values_complete") is False:
+        count = answer.get("degraded", {}).get("values_shortened", 0)
+        cut_values = f" ({count:,})" if count else ""
         yield (
-            "Some values are shortened, left out, or could not be read. Cells have as many values and characters as "
-            "`size.cell_values` and `size.cell_characters` of the profile say."
+            f"Some values are shortened or left out{cut_values}, or could not be read. Cells have "
+            "as many values and characters as `size.cell_values` and `size.cell_characters` of the profile say."
         )
     if languages := answer.get("other_languages"):
         yield f"Texts that are not shown because others say the same: {_counts(languages)}"

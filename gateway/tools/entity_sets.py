@@ -229,6 +229,9 @@ class EntitySets:
         page.rows = page.rows[:count]
         end = offset + count
         page.next_offset = end if end < found.count else None
+        page.degraded.pop("values_shortened", None)
+        if values_cut := sum(row.shortened for row in page.rows):
+            page.degraded["values_shortened"] = values_cut
         if page.members is not None:
             page.members.tied = 0 if found.order is None else found.order.tied(end)
 

@@ -194,10 +194,31 @@ def test_what_is_not_shown_of_values_is_said_on_the_line_and_in_the_table(tmp_pa
         around = graph.bfs_subgraph(["x:a"], 1)
     assert repr(names) == "<SearchResult: 2 rows; complete; 1 text in other languages not shown>"
     assert "others say the same: 1 de" in "".join(read(shown(names)).texts)
-    assert repr(cut) == "<SearchResult: 2 rows; complete; some values cut or missing>"
+    assert repr(cut) == "<SearchResult: 2 rows; complete; some values cut or missing (2 cut)>"
+    assert "left out (2), or could not be read" in "".join(read(shown(cut)).texts)
     assert "size.cell_values" in "".join(read(shown(cut)).texts)
     assert whole.nodes[-1].values == {"x:of": list(range(1, 12)), "x:text": "a" * 400}
     assert "Texts left out because others say the same in a better language: 1 de" in around.notes
+
+
+def test_figures_are_shown_with_the_number_of_nodes_that_they_are_of(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(LANGUAGES % "a", encoding="utf-8")
+    asked: list[dict[str, Any]] = [
+        {"compute": ["count"]},
+        {"compute": ["count", "max x:of"]},
+        {"compute": ["count", "max x:of"], "where": ["x:of = 99"]},
+        {"values": ["x:of"], "offset": 5},
+    ]
+    with open_gateway(path) as graph:
+        answers = [graph.search_entities(node_types=["x:T"], **arguments) for arguments in asked]
+    assert [repr(answer) for answer in answers] == [
+        "<SearchResult: 2 nodes found: count 2; complete>",
+        "<SearchResult: 2 nodes found: count 2, max x:of 11; complete>",
+        "<SearchResult: 0 nodes found: count 0, max x:of none; complete>",
+        "<SearchResult: 2 nodes found, none listed; complete>",
+    ]
+    assert "2 nodes found: count 2, max x:of 11" in read(shown(answers[1])).texts
 
 
 def test_what_an_answer_describes_has_the_same_names_in_each() -> None:
