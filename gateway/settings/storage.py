@@ -277,7 +277,8 @@ def default_store() -> Path:
 
 _OF_ANSWERS: Any = {
     **dict.fromkeys(
-        ("description", "next_steps", "about", "hubs", "files", "search", "size", "snapshots", "server"), True
+        ("description", "next_steps", "about", "hubs", "files", "search", "meaning", "size", "snapshots", "server"),
+        True,
     ),
     "names": {"on_stubs"},
     "endpoint": {"contact", "environment_contact"},
@@ -301,7 +302,10 @@ def names_digest(profile: Profile) -> str:
 
 
 def _access(access: AccessSettings) -> str:
-    """Return a hash of the settings that name the user; they name secrets but hold none."""
+    """Return a hash of the settings that name the user; they name secrets but hold none.
+
+    Users with different secrets in one place have the same hash; see `AccessSettings.has_secrets`.
+    """
     who = access.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
     return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 

@@ -12,6 +12,7 @@ from gateway.settings.endpoint import EndpointSettings, QuotaSettings, RequestSe
 from gateway.settings.files import FileSettings
 from gateway.settings.limits import HubSettings, LimitSettings, OrientationSettings, SizeSettings
 from gateway.settings.load import DEFAULT, built_in, load_profile
+from gateway.settings.meaning import MeaningSettings
 from gateway.settings.profile import Profile, SearchSettings, ServerSettings, profile_for_endpoint, profile_in_process
 from gateway.settings.storage import names_digest, profile_digest
 from gateway.settings.urls import is_of_own_network
@@ -544,6 +545,7 @@ def test_a_graph_in_this_process_is_searched_here_and_counted_at_once_unless_the
         Profile(size=SizeSettings(max_tokens=500), names=NameSettings(on_stubs=True)),
         Profile(endpoint=EndpointSettings(contact="me@example.org")),
         Profile(description="Films.", hubs=HubSettings(max_degree=7)),
+        Profile(meaning=MeaningSettings(embedder="http://127.0.0.1:8080/v1/embeddings", least=0.5)),
     ],
 )
 def test_what_says_how_answers_are_shown_changes_nothing_in_what_is_read(other: Profile) -> None:
