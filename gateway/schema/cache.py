@@ -303,14 +303,15 @@ class SchemaCache:
             schema = _with_terms_of(schema, self._latest.schema)
         if self._storage is not None:
             self._storage.save(schema)
-        self._age.note_reading(schema, self._seconds_since_reading(schema))
+        self._age.note_reading(schema, ago=self._seconds_since_reading(schema))
+        self._loaded_at = None
         self._publish(schema)
 
-    def _seconds_since_reading(self, schema: Schema) -> float:
-        """Return how long ago a schema was read that is that of an earlier run."""
+    def _seconds_since_reading(self, schema: Schema) -> float | None:
+        """Return how long ago a schema was read that is that of an earlier run; None for one that this run read."""
         read_at = schema.basis.read_at
         if self._storage is None or read_at is None or read_at != self._loaded_at:
-            return 0.0
+            return None
         return max(0.0, self._storage.age(schema))
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 
 from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Schema
@@ -78,13 +79,20 @@ class SchemaAge:
         """Whether the last reading is so recent that doubts about the lists are no reason for another one."""
         return self._clock() - self._read_at <= _RETRY_SECONDS
 
-    def note_reading(self, schema: Schema, ago: float = 0.0) -> None:
-        """Note that a reading succeeded some seconds ago; lists without labels or name predicates expire earlier."""
+    def note_reading(self, schema: Schema, *, ago: float | None = None) -> None:
+        """Note that a reading succeeded; lists without labels or name predicates expire earlier.
+
+        Args:
+            schema: What was read.
+            ago: How many seconds ago an earlier process read it; None where this one did so now. The first doubt about
+                what an earlier one read is a reason for another reading, however recent it is.
+        """
         self._failures = 0
         seconds = self._seconds if schema.labelled else _RETRY_SECONDS
         self._expire_in(seconds if schema.names is not None else min(seconds, _LONGEST_RETRY_SECONDS))
-        self._read_at -= ago
-        self._expires_at -= ago
+        if ago is not None:
+            self._read_at = -inf
+            self._expires_at -= ago
 
     def note_loading(self) -> None:
         """Note that stored lists were loaded, which a reading will replace."""

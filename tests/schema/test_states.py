@@ -287,3 +287,13 @@ def test_a_reading_is_recent_for_a_minute() -> None:
     assert times.freshness.is_recent
     times.now += 1
     assert not times.freshness.is_recent
+
+
+def test_a_reading_of_an_earlier_process_is_never_recent_and_expires_when_it_would_have() -> None:
+    times = Times(EndpointSettings())
+    times.freshness.note_reading(WHOLE, ago=0.0)
+    assert not times.freshness.is_recent
+    times.freshness.note_reading(WHOLE, ago=200.0)
+    assert times.seconds() == pytest.approx(7_000, abs=1)
+    times.freshness.note_reading(WHOLE)
+    assert times.freshness.is_recent
