@@ -178,6 +178,11 @@ class AccessSettings(Section):
         ),
     )
 
+    @property
+    def has_secrets(self) -> bool:
+        """Whether requests carry a secret: a profile says where it is, and so not whose it is."""
+        return bool(self.password or self.token or self.secret_headers or is_reference(self.proxy))
+
     @field_validator("proxy")
     @classmethod
     def _no_secret_proxy(cls, value: str) -> str:

@@ -398,8 +398,10 @@ def remote_graph(
     stored = stored_index(url, settings, prefixes, store)
     digest = profile_digest(settings)
     storage = StoredSchema(stored.folder, digest, wall_clock) if keep_schema else None
-    facts = StoredFacts(stored.folder, digest) if keep_schema else None
-    recent = no_schema if storage is None else storage.recent
+    # The secret of another user may be in the same place, and show another graph.
+    takes_over = not settings.endpoint.access.has_secrets
+    facts = StoredFacts(stored.folder, digest) if keep_schema and takes_over else None
+    recent = storage.recent if storage is not None and takes_over else no_schema
     read = store_at(url, profile, prefixes, clock, wall_clock, server, facts, recent)
     profile = settings
     shared = None if server is None else shared_values(server, url, profile, prefixes)
