@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ from gateway.settings.profile import Profile, policy_of
 from gateway.sparql import template
 from gateway.sparql.engines import TRAITS, UNRECOGNISED, EngineDetector
 from gateway.sparql.json_rows import decode
-from gateway.sparql.learned import FormatChoice, RewrittenIris, RowCap
+from gateway.sparql.learned import FEWEST, FormatChoice, RewrittenIris, RowCap
 from gateway.sparql.remembered import Remembered
 from gateway.sparql.rule import EndpointPolicy
 from gateway.sparql.sentinel import END, EndProofs, Place, Proof, marker, without_sentinel
@@ -76,7 +77,7 @@ _FEW_BYTES = 1 << 19
 """Bytes of an answer that are decoded in some milliseconds."""
 
 _ROW_CAP = "row cap"
-"""The cap of the endpoint, among what is kept of it."""
+"""Begins the name of the endpoint's cap, among what is kept of it."""
 
 _TWO = 2
 """Rows of the template `two_rows`."""
@@ -172,7 +173,7 @@ class SparqlClient:
         detector: EngineDetector | None = None,
         kept: KeptFacts | None = None,
     ) -> None:
-        self.query_rows = profile.limits.query_rows
+        self.query_rows = self._own_query_rows = profile.limits.query_rows
         self.flow = flow
         self.kept = kept or KeptFacts(None, profile.cache, time.time)
         self.remembered = Remembered(self.kept, flow.clock)
@@ -193,8 +194,8 @@ class SparqlClient:
         policy = policy_of(profile) if self._is_remote else None
         self._policy = None if policy is None else EndpointPolicy(policy, flow.clock)
         self._rewritten = RewrittenIris(self)
-        if (cap := self.kept.known(_ROW_CAP, float, seconds=WEEK)) is not None and cap[0] > 0:
-            self._learn_row_cap(int(cap[0]))
+        self._taken_over = ""
+        self._take_over_row_cap()
 
     @property
     def hides_evidence(self) -> bool:
@@ -250,8 +251,7 @@ class SparqlClient:
         """
         if self._detector is not None:
             await self.engine(call)
-        seconds = WEEK if self._detector is not None and self._detector.recognised.version else None
-        known = self.kept.known(self._of_engine(name), bool, seconds=seconds)
+        known = self.kept.known(self._of_engine(name), bool, seconds=self._seconds_of_engine)
         return None if known is None else known[0]
 
     def keep_of_engine(self, name: str, *, can: bool) -> None:
@@ -261,6 +261,11 @@ class SparqlClient:
     def _of_engine(self, name: str) -> str:
         engine = UNRECOGNISED if self._detector is None else self._detector.recognised
         return f"{name} of {engine.engine} {engine.version}"
+
+    @property
+    def _seconds_of_engine(self) -> float | None:
+        """For how long something is used that depends on the engine; None for as long as stored answers are."""
+        return WEEK if self._detector is not None and self._detector.recognised.version else None
 
     async def rows(
         self,
@@ -289,6 +294,7 @@ class SparqlClient:
             with call.tally.waiting():
                 await self._detector.detect(call)
             self.query_rows = min(self.query_rows, self._detector.query_rows)
+            self._take_over_row_cap()
         if self._policy is not None:
             text = template.load(name)
             await self._policy.check(text, await self._known_engine(call), partial(self._has_wikibase, call))
@@ -359,8 +365,8 @@ class SparqlClient:
             except AnswerCut as cut:
                 if cut.row_cap is None or _rows_below(cut.row_cap) >= asked:
                     raise
-                if cut.row_cap == said and self._learn_row_cap(said):
-                    self.kept.keep(_ROW_CAP, float(said))
+                if cut.row_cap == said:
+                    self._found_row_cap(said)
                 said = cut.row_cap
         return await self._rows(name, call, parameters, self._below(at_most), bindings)
 
@@ -388,8 +394,7 @@ class SparqlClient:
             return Rows(rows, missing)
         _log.info("an answer to %s ended after %d rows, without a proof of its end", name, len(rows))
         cap = self._row_cap.saw_cut(len(rows), asked.query)
-        if cap is not None and self._learn_row_cap(cap):
-            self.kept.keep(_ROW_CAP, float(cap))
+        if cap is not None and self._found_row_cap(cap):
             return await self._rows(name, call, parameters, self._below(limit), bindings)
         return Rows(rows, missing)
 
@@ -522,6 +527,28 @@ class SparqlClient:
             return self._pinned
         # Nothing can be cut off an answer in this process. What sorts does so by the standard (SPARQL 1.1 Query, 15.1).
         return (TRAITS[engine].sentinel or "sorted") if self.is_remote else "none"
+
+    def forget(self) -> None:
+        """Forget what was found out about the graph, and the row cap that an earlier process found."""
+        self.query_rows = self._own_query_rows
+        self.remembered.forget(_ROW_CAP)
+
+    def _take_over_row_cap(self) -> None:
+        """Ask below the row cap that an earlier process found at the engine, as far as that is known by now."""
+        if (name := self._of_engine(_ROW_CAP)) == self._taken_over:
+            return
+        self._taken_over = name
+        cap = self.kept.known(name, float, seconds=self._seconds_of_engine)
+        if cap is not None and FEWEST <= cap[0] < math.inf:
+            self._learn_row_cap(int(cap[0]))
+
+    def _found_row_cap(self, cap: int) -> bool:
+        """Learn a row cap that this process found, and keep it; return whether that is news."""
+        if not self._learn_row_cap(cap):
+            return False
+        self._own_query_rows = self.query_rows
+        self.kept.keep(self._of_engine(_ROW_CAP), float(cap))
+        return True
 
     def _learn_row_cap(self, cap: int) -> bool:
         """Ask for fewer rows than the endpoint sends at most from now on; return whether that is news."""

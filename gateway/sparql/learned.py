@@ -58,7 +58,7 @@ class FormatChoice:
         self._only_json.add(text.name)
 
 
-_FEWEST = 100
+FEWEST = 100
 """Rows that a cap has at least; two short answers may end at one row for other reasons."""
 
 
@@ -79,7 +79,7 @@ class RowCap:
 
     def saw_cut(self, rows: int, query: str) -> int | None:
         """Note an answer that ended early; return the cap if it now is known."""
-        if rows < max(self._most, _FEWEST):
+        if rows < max(self._most, FEWEST):
             return None
         if rows == self._most and self._cut not in {"", query}:
             return rows

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from gateway.errors import Fault
 from gateway.graph.call import Call, Requester
-from gateway.graph.kept import WEEK, KeptFacts
+from gateway.graph.kept import FORGOTTEN, WEEK, KeptFacts
 from gateway.telemetry.tally import Clock
 
 _OF_GRAPH: Final = "graph "
@@ -18,10 +18,6 @@ _OF_GRAPH: Final = "graph "
 
 _MOST: Final = 10_000
 """Questions of which the answer is remembered: clients name predicates, as many as they like."""
-
-
-_FORGOTTEN: Final = "forgotten"
-"""When everything was forgotten, among what is kept of an endpoint."""
 
 
 class Remembered:
@@ -42,7 +38,7 @@ class Remembered:
     @property
     def seconds(self) -> float:
         """For how long something is remembered, or since everything was forgotten, if that is shorter ago."""
-        forgotten = self._kept.known(_FORGOTTEN, bool, seconds=WEEK)
+        forgotten = self._kept.known(FORGOTTEN, bool, seconds=WEEK)
         return self._kept.seconds if forgotten is None else min(self._kept.seconds, forgotten[1])
 
     async def ask(self, question: str, call: Call, is_there: Callable[[], Awaitable[bool]]) -> bool:
@@ -94,8 +90,7 @@ class Remembered:
             self._known.clear()
         self._known[question] = (self._clock() + seconds, answer)
 
-    def forget(self) -> None:
-        """Forget all answers, but those of calls that are under way."""
+    def forget(self, *further: str) -> None:
+        """Forget all answers, but those of calls that are under way, and what is kept under `further` names."""
         self._known.clear()
-        self._kept.forget(_OF_GRAPH)
-        self._kept.keep(_FORGOTTEN, value=True)
+        self._kept.forget(_OF_GRAPH, *further)

@@ -184,10 +184,10 @@ class SparqlStore:
         """Return at once: there is no background work."""
 
     def forget(self) -> None:
-        """Forget what was found out about the graph; how the endpoint wants to be asked is remembered."""
+        """Forget what was found out about the graph; how this process found the endpoint to be asked is remembered."""
         self._recent = no_schema
         self._nameless.forget()
-        self._client.remembered.forget()
+        self._client.forget()
 
 
 def _flow_in_process(profile: Profile, clock: Clock) -> FlowControl:

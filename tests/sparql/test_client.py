@@ -5,12 +5,14 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 import pytest
 from aiohttp import web
 
 from gateway.api import open_gateway
+from gateway.cache.on_disk import StoredFacts
 from gateway.errors import (
     AnswerCut,
     BrokenAnswer,
@@ -29,8 +31,9 @@ from gateway.errors import (
 )
 from gateway.flow.control import FAILURES_BEFORE_REST, FlowControl
 from gateway.graph.call import Call, Deadline, Spend, unpaid
+from gateway.graph.kept import KeptFacts
 from gateway.settings.endpoint import EndpointSettings, EngineName, RequestSettings
-from gateway.settings.limits import LimitSettings
+from gateway.settings.limits import CacheSettings, LimitSettings
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient
@@ -39,6 +42,7 @@ from gateway.sparql.learned import FormatChoice, LateralProbe
 from gateway.sparql.table import Overflow
 from gateway.transport.base import Format
 from gateway.transport.http import Http
+from tests.clocks import Clock
 from tests.transport.fake_endpoint import ALIVE, PAGES, FakeEndpoint, Handler, answering, fake_endpoint
 
 pytestmark = pytest.mark.anyio
@@ -88,9 +92,11 @@ async def no_sleep(_seconds: float) -> None:
     await anyio.lowlevel.checkpoint()
 
 
-def client(transport: Scripted, endpoint: EndpointSettings | None = None, **limits: int) -> SparqlClient:
+def client(
+    transport: Scripted, endpoint: EndpointSettings | None = None, kept: KeptFacts | None = None, **limits: int
+) -> SparqlClient:
     profile = Profile(endpoint=endpoint or EndpointSettings(), limits=LimitSettings.model_validate(limits))
-    return SparqlClient(transport, profile, FlowControl(profile.endpoint.requests, sleep=no_sleep))
+    return SparqlClient(transport, profile, FlowControl(profile.endpoint.requests, sleep=no_sleep), kept=kept)
 
 
 @pytest.mark.parametrize("fault", [NetworkFault("Reset."), BrokenAnswer("Broke off."), Throttled("Fewer.")])
@@ -157,6 +163,23 @@ async def test_a_row_cap_that_the_endpoint_tells_twice_is_kept_below_from_then_o
     with pytest.raises(Overflow):
         answer.whole()
     assert [query.rsplit(None, 1)[1] for query in transport.sent] == ["50001", "50001", "901"]
+
+
+async def test_a_row_cap_is_known_to_the_next_process_until_one_forgets(tmp_path: Path) -> None:
+    def next_one(transport: Scripted) -> SparqlClient:
+        kept = KeptFacts(StoredFacts(tmp_path, "p"), CacheSettings(), Clock())
+        return client(transport, kept=kept, query_rows=50_000)
+
+    first = next_one(Scripted([AnswerCut("Cut.", row_cap=1_000)] * 2, rows=5_000))
+    await first.rows("existing", call(), NODES)
+    later = next_one(Scripted())
+    assert later.query_rows == 900
+    later.forget()
+    assert later.query_rows == 50_000
+    assert next_one(Scripted()).query_rows == 50_000
+    # What a process saw itself holds in it.
+    first.forget()
+    assert first.query_rows == 900
 
 
 @pytest.mark.parametrize("caps", [[400], [400, 240]])

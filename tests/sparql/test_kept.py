@@ -10,15 +10,20 @@ import pytest
 
 from gateway.api import open_gateway
 from gateway.cache.on_disk import StoredFacts
-from gateway.graph.kept import MOST_FACTS, WEEK, KeptFacts
+from gateway.errors import UnknownTermError
+from gateway.graph.kept import FORGOTTEN, MOST_FACTS, WEEK, Fact, KeptFacts
 from gateway.python.async_gateway import AsyncGateway
-from gateway.settings.endpoint import EndpointSettings
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import CacheSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings, ValueSettings
+from gateway.sparql.client import SparqlClient
+from gateway.sparql.engines import EngineDetector
+from gateway.stores.endpoints import connect
+from tests.cache.fake_store import call
 from tests.clocks import Clock
-from tests.faults.small_server import NODES, X, small_server
+from tests.faults.small_server import NODES, TRIPLES, X, small_server
 from tests.small import ROOM
 from tests.transport.fake_endpoint import FakeEndpoint
 
@@ -120,6 +125,26 @@ async def test_an_unknown_name_has_the_schema_of_the_process_before_read_again(t
         assert [node.id for node in answer.nodes] == expected
 
 
+@pytest.mark.parametrize("seconds", [0, 5, 100])
+async def test_however_recent_the_schema_of_the_process_before_is_an_unknown_type_has_it_read_again_once(
+    seconds: int, tmp_path: Path
+) -> None:
+    store = pyoxigraph.Store()
+    async with small_server(store=store) as served:
+        endpoint = Endpoint(served, tmp_path)
+        store.update(f"INSERT DATA {{ <{NODES[1]}> a <{X}Old> }}")
+        await endpoint.asked("describe_schema")
+        store.update(f"INSERT DATA {{ <{NODES[0]}> a <{X}New> }}")
+        endpoint.now.now += seconds
+        async with endpoint.opened() as gateway:
+            answer = await gateway.search_entities(node_types=[f"{X}New"])
+            assert [hit.id for hit in answer.result] == [gateway.prefixes.shorten(NODES[0])]
+            before = len(served.queries)
+            with pytest.raises(UnknownTermError, match="not_there"):
+                await gateway.search_entities(node_types=[f"{X}not_there"])
+            assert not any("COUNT" in query for query in served.queries[before:])
+
+
 async def test_that_there_were_no_lists_is_believed_no_longer_than_answers_are_stored(tmp_path: Path) -> None:
     store = pyoxigraph.Store()
     async with small_server(store=store) as served:
@@ -154,6 +179,77 @@ async def test_nothing_is_taken_over(first: Profile, then: Profile, tmp_path: Pa
         looks = endpoint.looks()
         await endpoint.asked("describe_schema", profile=then)
         assert endpoint.looks() > looks
+
+
+@pytest.mark.parametrize(
+    ("access", "second"),
+    [
+        ({"token": "env:OWN_SECRET"}, "Bearer two"),
+        ({"user": "me", "password": "env:OWN_SECRET"}, "Basic bWU6dHdv"),
+        ({"secret_headers": {"X-Api-Key": "env:OWN_SECRET"}}, "two"),
+    ],
+    ids=["token", "password", "secret header"],
+)
+async def test_nothing_is_taken_over_from_another_user_whose_secret_is_in_the_same_place(
+    access: Mapping[str, Any], second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = EndpointSettings(engine="oxigraph", access=AccessSettings.model_validate(access))
+    profile = WITH_BLANK.model_copy(update={"endpoint": settings})
+    more = pyoxigraph.Store()
+    more.load("\n".join(TRIPLES).encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    more.update(f"INSERT DATA {{ {LIST} }}")
+    async with small_server(users={second: more}) as served:
+        endpoint = Endpoint(served, tmp_path)
+        monkeypatch.setenv("OWN_SECRET", "one")
+        await endpoint.asked(profile=profile)
+        monkeypatch.setenv("OWN_SECRET", "two")
+        async with (
+            endpoint.opened(profile) as later,
+            Endpoint(served, tmp_path / "other").opened(profile) as fresh,
+        ):
+            for tool in ("describe_schema", "describe_entity", "bfs_query"):
+                expected = await getattr(fresh, tool)(*CALLS[tool])
+                assert await getattr(later, tool)(*CALLS[tool]) == expected
+                assert "parts" in str(expected.as_json())
+    assert not _files(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shows", "engine", "seconds"),
+    [("Oxigraph/0.4.1", "oxigraph 0.4.1", WEEK), ("a server", "unknown ", 60)],
+    ids=["a version", "none"],
+)
+async def test_a_row_cap_is_used_for_a_week_where_the_engine_shows_its_version_and_else_as_long_as_answers(
+    shows: str, engine: str, seconds: float, tmp_path: Path
+) -> None:
+    clock = Clock()
+    _facts(tmp_path, clock).keep(f"row cap of {engine}", 1_000.0)
+    async with small_server(shows=lambda: shows) as served:
+        clock.now += seconds - 1
+        assert await _rows_asked_for(served, _facts(tmp_path, clock)) == 900
+        clock.now += 1
+        assert await _rows_asked_for(served, _facts(tmp_path, clock)) == PLAIN.limits.query_rows
+
+
+@pytest.mark.parametrize(
+    ("cap", "rows"), [(100.0, 90), (99.0, PLAIN.limits.query_rows), (-5.0, PLAIN.limits.query_rows)]
+)
+async def test_a_row_cap_that_is_too_low_to_be_one_is_not_taken_over(cap: float, rows: int, tmp_path: Path) -> None:
+    facts = _facts(tmp_path, Clock())
+    facts.keep("row cap of unknown ", cap)
+    async with small_server() as served:
+        assert await _rows_asked_for(served, facts) == rows
+
+
+async def _rows_asked_for(served: FakeEndpoint, kept: KeptFacts) -> int:
+    transport = connect(served.url, PLAIN)
+    detector = EngineDetector(transport, PLAIN, transport.flow, kept)
+    client = SparqlClient(transport, PLAIN, transport.flow, detector, kept)
+    try:
+        await client.rows("alive", call(), {})
+        return client.query_rows
+    finally:
+        await client.close()
 
 
 async def test_what_a_gateway_forgets_the_next_one_does_not_know(tmp_path: Path) -> None:
@@ -200,8 +296,12 @@ async def test_whether_an_engine_keeps_a_policy_is_asked_of_itself(tmp_path: Pat
         assert endpoint.looks() > looks
 
 
+def _files(folder: Path) -> list[Path]:
+    return [*folder.glob("**/facts.json")]
+
+
 def _stored(folder: Path) -> set[str]:
-    (file,) = folder.glob("*/facts.json")
+    (file,) = _files(folder)
     return {*json.loads(file.read_text())["facts"]}
 
 
@@ -217,6 +317,71 @@ def test_a_fact_is_known_with_its_age_until_it_is_too_old(tmp_path: Path) -> Non
     clock.now += 1
     assert _facts(tmp_path, clock).known("lists", bool) is None
     assert _facts(tmp_path, clock).known("lists", bool, seconds=WEEK) == (False, 60)
+
+
+def test_where_no_answers_are_stored_nothing_is_known_and_nothing_is_stored(tmp_path: Path) -> None:
+    _facts(tmp_path, Clock()).keep("row cap", 1_000.0)
+    without = KeptFacts(StoredFacts(tmp_path, "p"), CacheSettings(megabytes=0), Clock())
+    assert without.known("row cap", float, seconds=WEEK) is None
+    without.keep("lists", value=False)
+    assert {*StoredFacts(tmp_path, "p").load()} == {"row cap"}
+
+
+class Watched(StoredFacts):
+    """Counts what is done, and stores nothing while it is full."""
+
+    is_full = False
+    loaded = saved = 0
+
+    def load(self) -> Mapping[str, tuple[float, Fact]]:
+        """Return what is stored."""
+        self.loaded += 1
+        return super().load()
+
+    def save(self, facts: Mapping[str, tuple[float, Fact]]) -> None:
+        """Store facts, if there is room."""
+        self.saved += 1
+        if not self.is_full:
+            super().save(facts)
+
+
+def test_facts_are_forgotten_by_one_reading_and_one_writing_of_their_file(tmp_path: Path) -> None:
+    clock = Clock()
+    storage = Watched(tmp_path, "p")
+    for name in ("graph lists", "row cap of x", "engine"):
+        _facts(tmp_path, clock).keep(name, value=False)
+    KeptFacts(storage, CacheSettings(), clock).forget("graph ", "row cap")
+    assert (storage.loaded, storage.saved) == (1, 1)
+    assert {*storage.load()} == {"engine", FORGOTTEN}
+
+
+def test_what_is_forgotten_stays_so_where_the_file_cannot_be_written_and_is_removed_once_it_can(tmp_path: Path) -> None:
+    clock = Clock()
+    storage = Watched(tmp_path, "p")
+    kept = KeptFacts(storage, CacheSettings(), clock)
+    kept.keep("graph lists", value=False)
+    storage.is_full = True
+    kept.forget("graph ")
+    clock.now += 1
+    kept.keep("engine", ("oxigraph",))
+    assert kept.known("graph lists", bool) is None
+    assert {*storage.load()} == {"graph lists"}
+    storage.is_full = False
+    kept.keep("graph expressions", value=True)
+    assert kept.known("graph expressions", bool) == (True, 0)
+    stored = storage.load()
+    assert {*stored} == {"graph expressions", FORGOTTEN}
+    assert stored[FORGOTTEN] == (clock.now - 1, True)
+
+
+def test_when_facts_were_forgotten_is_kept_longer_than_any_fact(tmp_path: Path) -> None:
+    clock = Clock()
+    StoredFacts(tmp_path, "p").save(
+        {FORGOTTEN: (0.0, True)} | {f"{number}": (1.0 + number, True) for number in range(MOST_FACTS - 1)}
+    )
+    clock.now += MOST_FACTS
+    _facts(tmp_path, clock).keep("new", value=True)
+    assert StoredFacts(tmp_path, "p").load().keys() >= {FORGOTTEN, "new"}
 
 
 def test_a_fact_from_the_future_is_not_believed(tmp_path: Path) -> None:
