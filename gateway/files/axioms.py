@@ -90,6 +90,21 @@ def _links_none(restriction: Expression) -> bool:
     return restriction.words != "min 0" and (not restriction.parts or restriction.parts[0].kind == "data")
 
 
+def _contrary(part: Expression) -> Expression | None:
+    """Return what the complement of a part says without one, where that says an edge, or denies another one."""
+    match part:
+        case Expression(kind="not"):
+            return part.parts[0]
+        case Expression(kind="restriction", word="only", parts=[filler]) if filler.kind != "data":
+            return replace(part, word="some", parts=(Expression("not", parts=(filler,)),))
+        case Expression(kind="restriction", word="max") | Expression(kind="restriction", word="exactly", number=0):
+            return replace(part, word="min", number=part.number + 1)
+        case Expression(kind="restriction", word="min", number=number) if number:
+            return replace(part, word="max", number=number - 1)
+        case _:
+            return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where in an axiom an expression stands.
@@ -165,6 +180,11 @@ class _Axiom:
 
     def _walk(self, part: Expression, place: _Place) -> None:
         self._count(1)
+        is_denied_itself = place.denied and (not place.words or place.words[-1].endswith(_NOT))
+        contrary = _contrary(part) if is_denied_itself else None
+        if contrary is not None:
+            words = tuple(word.removesuffix(_NOT) for word in place.words)
+            part, place = contrary, replace(place, denied=False, words=words)
         match part.kind:
             case "class":
                 self._end(part.term, place)
@@ -220,7 +240,8 @@ class _Axiom:
             raise _ContentError
         none = part.words in {"max 0", "exactly 0"}
         filler = part.parts[0]
-        if place.denied and (none or (filler.kind != "class" and part.word not in {"some", "min"})):
+        if place.denied and part.word not in {"some", "value"}:
+            # It denies no edge by itself: see `_contrary`.
             raise _ContentError
         if (place.denied or none) and filler.kind not in {"class", "or"}:
             raise _ContentError
@@ -237,6 +258,9 @@ class _Axiom:
             # A type is no edge, and has no evidence that would say that it is not certain.
             raise _ContentError
         path = place.path or ((self._base, False),)
+        if place.words[-1:] == ("only not",) and not place.one_of:
+            # Only what is not of a class is that none is of it.
+            place = replace(place, words=(*place.words[:-1], "max 0"))
         self._add(Said(self._subject, path, term, place.words, self._of, place.one_of, place.denied))
 
     def _add(self, said: Said) -> None:

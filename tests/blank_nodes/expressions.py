@@ -238,6 +238,20 @@ def _has_alternatives(at: _At) -> bool:
     return at.words == ("only",) or all(word in {"some", "min 1"} for word in at.words)
 
 
+def _without_not(expr: Any) -> Expr | None:
+    """Return what is said by "not" before an expression: by the dualities of OWL; None where it stays "not"."""
+    if expr[0] == "not":
+        return tuple(expr[1])
+    if expr[0] not in {"only", "min", "max", "exactly"}:
+        return None
+    word, number, step, filler = expr
+    if word == "only":
+        return None if filler[0] == "data" else ("some", 0, step, ("not", filler))
+    if word == "max" or (word, number) == ("exactly", 0):
+        return ("min", number + 1, step, filler)
+    return ("max", number - 1, step, filler) if word == "min" and number > 0 else None
+
+
 class _Axiom:
     """What one axiom says: its ways, and whether any of it is content."""
 
@@ -279,6 +293,8 @@ class _Axiom:
 
     def _in(self, expr: Expr, at: _At) -> None:
         """Read an expression that stands somewhere in the axiom."""
+        if at.denied and all(word.endswith(" not") for word in at.words[-1:]) and (says := _without_not(expr)):
+            expr, at = says, replace(at, denied=False, words=tuple(word.removesuffix(" not") for word in at.words))
         read = {
             "name": self._name,
             "and": self._and,
@@ -294,7 +310,10 @@ class _Axiom:
             self._content(expr, at)
             return
         path = at.path or ((self._base, False),)
-        self.ways.append(_Way(self._subject, path, expr[1], at.words, at.denied, at.choices, self.defines))
+        words = at.words
+        if not at.choices and words and words[-1] == "only not":
+            words = (*words[:-1], "max 0")
+        self.ways.append(_Way(self._subject, path, expr[1], words, at.denied, at.choices, self.defines))
 
     def _and(self, expr: Expr, at: _At) -> None:
         parts = _parts(expr, "and")
@@ -344,9 +363,7 @@ class _Axiom:
         # Beside "only", the number of alternatives is that of what may stand there.
         is_one_of_several = word == "only" and at.choices
         in_denied = at.denied and at.words and not at.words[-1].endswith(" not")
-        is_denied_twice = at.denied and (
-            counts_none or (filler and filler[0] != "name" and word not in {"some", "min"})
-        )
+        is_denied_twice = at.denied and word in {"only", "min", "max", "exactly"}
         denied = at.denied or counts_none
         if is_deep or is_one_of_several or in_denied or is_denied_twice or (denied and filler[0] not in {"name", "or"}):
             self._content(expr, at)

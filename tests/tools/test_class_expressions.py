@@ -45,6 +45,55 @@ NOT_P_D = ("x:C", "(owl:complementOf/x:p)", "x:D")
 P_NOT_D = ("x:C", "(x:p/owl:complementOf)", "x:D")
 
 
+def not_counted(how: str, count: int) -> str:
+    return f"[ owl:complementOf {restriction(f'owl:{how} {number(count)} ; owl:onClass x:D')} ]"
+
+
+NOT_ONLY = f"[ owl:complementOf {restriction('owl:allValuesFrom x:D')} ]"
+ONLY_NOT = restriction("owl:allValuesFrom [ owl:complementOf x:D ]")
+SOME_NOT = (*P_NOT_D, {"negated": True, "restriction": "some not"})
+NONE = (*NOT_P_D, {"negated": True, "restriction": "max 0"})
+
+
+@pytest.mark.parametrize(
+    ("expression", "edge"),
+    [
+        (not_counted("maxQualifiedCardinality", 1), (*P_D, {"restriction": "min 2"})),
+        (not_counted("maxQualifiedCardinality", 0), (*P_D, {"restriction": "min 1"})),
+        (not_counted("qualifiedCardinality", 0), (*P_D, {"restriction": "min 1"})),
+        (not_counted("minQualifiedCardinality", 2), (*P_D, {"restriction": "max 1"})),
+        (not_counted("minQualifiedCardinality", 1), NONE),
+        (NOT_ONLY, SOME_NOT),
+        (ONLY_NOT, NONE),
+        (f"[ owl:complementOf {ONLY_NOT} ]", (*P_D, {"restriction": "some"})),
+        (f"[ owl:complementOf {NOT_SOME} ]", (*P_D, {"restriction": "some"})),
+        (
+            f"[ owl:complementOf [ owl:complementOf {NOT_SOME} ] ]",
+            (*NOT_P_D, {"negated": True, "restriction": "not some"}),
+        ),
+        (
+            restriction(f"owl:someValuesFrom {not_counted('maxQualifiedCardinality', 1)}", "x:q"),
+            ("x:C", "(x:q/x:p)", "x:D", {"restriction": "some/min 2"}),
+        ),
+        (
+            restriction(f"owl:someValuesFrom {ONLY_NOT}", "x:q"),
+            ("x:C", "(x:q/owl:complementOf/x:p)", "x:D", {"negated": True, "restriction": "some/max 0"}),
+        ),
+        # That each is not of a class or has some other is no count.
+        (not_counted("qualifiedCardinality", 2), None),
+        (not_counted("minQualifiedCardinality", 0), None),
+    ],
+)
+async def test_only_what_is_denied_has_the_predicate_of_what_is_denied(
+    over_file: Open, expression: str, edge: tuple[str, str, str, Any] | None
+) -> None:
+    async with over_file(f"x:C a owl:Class ; rdfs:subClassOf {expression} . x:D a owl:Class .") as gateway:
+        answer = await gateway.bfs_query(["x:C"], 1, only_predicates=None, topology_only=False)
+        described = await gateway.describe_entity("x:C")
+    assert said(answer) == ([] if edge is None else [edge])
+    assert ("rdfs:subClassOf" in (described.metadata or {})) == (edge is None)
+
+
 @pytest.mark.parametrize(
     ("axiom", "edges"),
     [
