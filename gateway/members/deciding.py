@@ -146,7 +146,8 @@ class Decider:
         # Blank nodes are nodes, and none that has an ID.
         others = len(ends.ends) - compared + (0 if self._targets.nodes else ends.blank)
         if self._targets.nodes:
-            compared += ends.blank
+            # Content of class expressions is no node, and other than none.
+            compared += ends.blank - ends.content
         return Verdict(self._holds(fulfilled, compared, is_whole=ends.mark.whole), from_texts, others)
 
     def _holds(self, fulfilled: int, compared: int, *, is_whole: bool) -> bool | None:

@@ -41,6 +41,17 @@ def may_have_expressions(store: GraphStore, view: SchemaView, url: str) -> bool:
     return store.may_have_expressions() and (not url.startswith("http") or view.types.has_any(_CLASSES))
 
 
+def says_edges_unseen(store: GraphStore, view: SchemaView) -> bool:
+    """Return whether class expressions may say edges of predicates that the schema of a server does not know.
+
+    Args:
+        store: The graph.
+        view: The schema.
+    """
+    is_served = not store.has_degrees_at_hand()
+    return is_served and store.may_have_expressions() and view.types.has_any(_CLASSES)
+
+
 async def edges_that_may_not_hold(
     store: GraphStore, prefixes: PrefixMap, nodes: Sequence[Iri], most: int, call: Call
 ) -> list[str]:
@@ -143,21 +154,27 @@ def _selection(step: Step) -> EdgeSelection:
     return EdgeSelection((), predicates) if step.is_inverse else EdgeSelection(predicates, ())
 
 
-def about_denied(predicates: Iterable[Iri], view: SchemaView, prefixes: PrefixMap) -> list[str]:
-    """Return a warning: class expressions deny edges of some predicates, which are not followed.
+def about_paths(
+    predicates: Iterable[Iri], view: SchemaView, prefixes: PrefixMap, *, are_unseen: bool = False
+) -> list[str]:
+    """Return a warning: what class expressions deny, or say of each other, has other predicates than are followed.
 
     Args:
-        predicates: The predicates.
+        predicates: The predicates that are followed.
         view: The schema.
         prefixes: The prefixes of IDs.
+        are_unseen: Whether the schema does not know which there are.
     """
     named = frozenset(predicates)
-    denied = [
+    steps = named.difference(_SAYING_SO)
+    beside = [
         term.iri
         for term in view.schema.predicates
-        if term.iri not in named and is_denied(term.iri) and any(step in named for step, _ in path_steps(term.iri))
+        if term.iri not in named and is_path(term.iri) and any(step in steps for step, _ in path_steps(term.iri))
     ]
-    return [denied_beside(prefixes.listed(sorted(denied)))] if denied else []
+    if beside:
+        return [not_followed(prefixes.listed(sorted(beside)))]
+    return [MAY_STAND_UNDER_OTHERS] if are_unseen and any(not is_path(iri) for iri in steps) else []
 
 
 def is_denied(predicate: Iri) -> bool:
@@ -224,9 +241,18 @@ NOT_ALL_FOLLOWED = (
 )
 
 
-def denied_beside(predicates: str) -> str:
-    """Return a warning: class expressions deny edges of predicates that are followed."""
-    return f"What class expressions deny is not followed: it stands under {predicates}."
+def not_followed(predicates: str) -> str:
+    """Return a warning: class expressions say edges of predicates of their own beside those that are followed."""
+    return (
+        f"What class expressions deny, or say within each other, is not followed: it stands under {predicates}, "
+        "which are followed where they are named."
+    )
+
+
+MAY_STAND_UNDER_OTHERS = (
+    "What class expressions deny, or say within each other, is not followed: it stands under predicates of its own, "
+    "such as (owl:complementOf/p) and (p/q), which bfs_query without only_predicates shows."
+)
 
 
 def denied_edges(edges: int, predicates: str) -> str:

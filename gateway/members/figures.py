@@ -320,7 +320,7 @@ def _members(
             shown[one.same] = min(shown.get(one.same, one.end), one.end, key=_length)
         for same in dict.fromkeys(one.same for one in found):
             inside[same].append(node)
-        if not found:
+        if not found and not ends[grouping.by].get(node, _NO_ENDS).content:
             without.append(node)
     groups: list[tuple[End | None, list[Iri]]] = [(shown[same], members) for same, members in inside.items()]
     return groups + ([(None, without)] if without else [])

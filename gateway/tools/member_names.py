@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import cast, get_args
@@ -15,32 +14,23 @@ from gateway.arguments import MemberArguments
 from gateway.errors import EndpointFault, Fault, GatewayError, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, SearchTerms
-from gateway.graph.walks import NAMES, TYPES, Alternatives, Condition, Operator, Order, Walk
+from gateway.graph.values import Iri
+from gateway.graph.walks import NAMES, TYPES, Condition, Operator, Order, Walk
 from gateway.members.conditions import ConditionText, EndKind, read_conditions, resolved, written
-from gateway.members.expression_notes import about_denied
+from gateway.members.expression_notes import about_paths, says_edges_unseen
 from gateway.members.figures import Figure, FigureKind, Grouping
 from gateway.members.reading import NOTHING_ASKED, Column, MemberQuestion
 from gateway.members.sides import WalkReader
 from gateway.schema.cache import SchemaCache
-from gateway.schema.types import Subclasses
 from gateway.schema.view import SchemaView, TermLookup
 from gateway.settings.profile import Profile
-from gateway.terms.comparable import Text
-from gateway.terms.iri import walk_iri
+from gateway.terms.iri import TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
-from gateway.terms.names import fold, words_of
 from gateway.terms.prefixes import PrefixMap
-from gateway.tools.local_names import with_local_name
+from gateway.tools.entity_names import EntityNames
 from gateway.tools.shapes import ShapeReader, ValueTerms
 
 _OPERATORS = frozenset(get_args(Operator))
-
-_MOST_LOOKED_UP = 20
-"""Names of entities in conditions that are looked up."""
-
-_WITHOUT_AUTHORITY = ("urn:", "tag:", "did:", "mailto:")
-"""What IRIs begin with that have no `//`, and that no name of an entity begins with."""
 
 
 class StepNames:
@@ -51,10 +41,20 @@ class StepNames:
         values: The predicates of literals.
         others: Predicates that are neither, and that answers show as metadata.
         prefixes: The prefixes of IDs.
+        may_lead_further: Whether class expressions that the schema does not know may say edges of any predicate.
     """
 
-    def __init__(self, edges: TermLookup, values: ValueTerms, others: Collection[Iri], prefixes: PrefixMap) -> None:
+    def __init__(
+        self,
+        edges: TermLookup,
+        values: ValueTerms,
+        others: Collection[Iri],
+        prefixes: PrefixMap,
+        *,
+        may_lead_further: bool = False,
+    ) -> None:
         self._edges = edges
+        self._may_lead_further = may_lead_further
         self._others = frozenset(others)
         self._values = values.by_name
         self._fault = values.fault
@@ -118,6 +118,7 @@ class StepNames:
         if (
             not to_literals
             or to_nodes
+            or self._may_be_restricted(last.predicates)
             or not (self._edges.comprehensive and self._with_lists.isdisjoint(last.predicates))
         ):
             return "both"
@@ -126,7 +127,14 @@ class StepNames:
     def leads_to_nodes(self, walk: Walk) -> bool:
         """Return whether a walk is known to end at nodes, and perhaps at literals too."""
         last = walk[-1]
-        return not isinstance(last.predicates, str) and (last.is_inverse or self._edges.has_any(last.predicates))
+        if isinstance(last.predicates, str):
+            return False
+        is_known = last.is_inverse or self._edges.has_any(last.predicates)
+        return is_known or self._may_be_restricted(last.predicates)
+
+    def _may_be_restricted(self, predicates: Iterable[Iri]) -> bool:
+        """Return whether edges of predicates may be those of expressions alone; expressions of texts are content."""
+        return self._may_lead_further and not TEXT_PREDICATES.issuperset(predicates)
 
 
 class MemberNames:
@@ -146,7 +154,7 @@ class MemberNames:
         self._languages = profile.names.languages
         self._shapes = shapes
         self._prefixes = prefixes
-        self._subclasses = Subclasses(store, prefixes)
+        self._entities = EntityNames(store, prefixes)
 
     async def read(self, arguments: MemberArguments, known: SchemaView, call: Call) -> MemberQuestion:
         """Return what is asked, with names resolved.
@@ -175,19 +183,21 @@ class MemberNames:
     async def _read(
         self, arguments: MemberArguments, known: SchemaView, values: ValueTerms, call: Call
     ) -> MemberQuestion:
-        names = StepNames(known.predicates, values, self._others, self._prefixes)
+        may_lead_further = says_edges_unseen(self._store, known)
+        names = StepNames(known.predicates, values, self._others, self._prefixes, may_lead_further=may_lead_further)
         reader = WalkReader(names, "where", union=True)
         read = read_conditions(arguments.where or (), reader)
-        entities = await self._entities(read, names, known, call)
-        conditions = [resolved(one, names.kind_of_ends(one.walk), entities) for one in read]
+        meant = await self._entities.meant(read, names, known, call)
+        pairs = zip(read, meant, strict=True)
+        conditions = [resolved(one, names.kind_of_ends(one.walk), entities.iris) for one, entities in pairs]
         grouping = self._grouping(arguments, names)
         order = None if grouping is not None else self._order(arguments.sort_by, names)
         columns = self._columns(arguments.values, names)
         if columns is None and order is not None:
             columns = () if order.walk == NAMES else (Column(self._title(order.walk), order.walk),)
         asked = MemberQuestion(tuple(conditions), (), columns, order, grouping)
-        pairs = zip(read, conditions, strict=True)
-        said = [written(one, condition, self._prefixes.shorten) for one, condition in pairs]
+        of_texts = zip(read, conditions, strict=True)
+        said = [written(one, condition, self._prefixes.shorten) for one, condition in of_texts]
         return replace(
             asked,
             written=tuple(said),
@@ -198,28 +208,18 @@ class MemberNames:
                 *self._about_names(arguments, names),
                 *self._about_alike(conditions),
                 *self._about_figures(conditions, grouping),
-                *self._about_texts(read, conditions, names),
+                *chain.from_iterable(one.warnings for one in meant),
                 *self._about_denied(asked.walks, known),
             ),
             languages=language_order(self._languages, call.language, known.schema.languages),
         )
 
-    def _about_texts(
-        self, read: Sequence[ConditionText], conditions: Sequence[Condition], names: StepNames
-    ) -> Iterable[str]:
-        """Yield a warning of texts that no node is called, where a walk leads to nodes too."""
-        for one, condition in zip(read, conditions, strict=True):
-            operand = condition.operand
-            members = operand.members if isinstance(operand, Alternatives) else (operand,)
-            are_texts = members != (None,) and all(isinstance(member, Text) for member in members)
-            if one.entity_names and are_texts and names.leads_to_nodes(one.walk):
-                yield no_node_called(quoted(one.entity_names[0]), quoted(one.left))
-
     def _about_denied(self, walks: Iterable[Walk], known: SchemaView) -> Iterable[str]:
-        """Return a warning of what class expressions deny, which walks do not follow."""
+        """Return a warning of what class expressions deny or say of each other, which walks do not follow."""
         steps = (step for walk in walks for step in walk if not isinstance(step.predicates, str))
         predicates = chain.from_iterable(step.predicates for step in steps)
-        return about_denied(cast("Iterable[Iri]", predicates), known, self._prefixes)
+        are_unseen = says_edges_unseen(self._store, known)
+        return about_paths(cast("Iterable[Iri]", predicates), known, self._prefixes, are_unseen=are_unseen)
 
     def _warnings(self, read: Iterable[ConditionText]) -> Iterable[str]:
         for one in read:
@@ -340,84 +340,6 @@ class MemberNames:
         walk = reader.required(rest).walk
         return Figure(kind, walk, f"{kind} {self._title(walk)}")
 
-    async def _entities(
-        self, read: Sequence[ConditionText], names: StepNames, known: SchemaView, call: Call
-    ) -> Mapping[str, frozenset[Iri]]:
-        """Return what the names and IDs in conditions mean, where walks end at nodes."""
-        found: dict[str, frozenset[Iri]] = {}
-        of_nodes = (one for one in read if not isinstance(one.walk[-1].predicates, str))
-        of_nodes = (one for one in of_nodes if names.kind_of_ends(one.walk) != "literals")
-        ids = await self._ids(chain.from_iterable(one.entity_names for one in of_nodes), call)
-        looked_up = 0
-        for one in read:
-            kind = names.kind_of_ends(one.walk)
-            for text in one.entity_names:
-                if one.walk[-1].predicates == "type":
-                    found[text] = await self._types(text, known, call)
-                elif kind == "literals" or text in found or isinstance(one.walk[-1].predicates, str):
-                    continue
-                elif text in ids:
-                    found[text] = ids[text]
-                elif kind == "literals and IDs":
-                    continue
-                elif looked_up == _MOST_LOOKED_UP:
-                    raise too_many_names("where", _MOST_LOOKED_UP)
-                else:
-                    looked_up += 1
-                    found[text] = await self._named(text, call, is_searched=names.leads_to_nodes(one.walk))
-        return {text: iris for text, iris in found.items() if iris}
-
-    async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
-        chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
-        if not chosen.iris:
-            raise known.types.unknown("where", text)
-        # With a part of the subclasses, nodes would fulfil != that do not.
-        return await self._subclasses.all_of("where", chosen.iris, call)
-
-    async def _ids(self, texts: Iterable[str], call: Call) -> Mapping[str, frozenset[Iri]]:
-        """Return what those texts mean that are IDs: of several meanings the first that the graph has."""
-        meant: dict[str, Sequence[Iri]] = {}
-        for text in texts:
-            with suppress(InputError):
-                meant[text] = self._prefixes.meanings(self._prefixes.without_name(text))
-        several = list(dict.fromkeys(chain.from_iterable(iris for iris in meant.values() if len(iris) > 1)))
-        existing = await self._store.existing(several, call) if several else {}
-        if unread := next((one.mark.fault for one in existing.values() if one.mark.fault is not None), None):
-            raise unread
-        found = {}
-        for text, iris in meant.items():
-            first, bare = iris[0], self._prefixes.without_name(text)
-            there = next((iri for iri in iris if iri in existing and existing[iri].exists), None)
-            if there is not None:
-                found[text] = frozenset({there})
-            elif first != bare or "://" in bare or bare.startswith(_WITHOUT_AUTHORITY):
-                found[text] = frozenset(iris)
-        return found
-
-    async def _named(self, text: str, call: Call, *, is_searched: bool) -> frozenset[Iri]:
-        """Return the entities of a name; if there are none, of one in any language, or else of a local name.
-
-        Args:
-            text: The name.
-            call: The call that asks.
-            is_searched: Whether all names are compared where none is exactly so in the usual languages.
-
-        Raises:
-            InputError: More entities have it than are read.
-        """
-        hits = await self._store.named(text, (), call)
-        found = frozenset(hit.iri for hit in hits.hits)
-        words = words_of(text)
-        if is_searched and words and not (found or hits.truncated):
-            hits = await self._store.search(SearchTerms(text, tuple(words)), (), call)
-            wanted = fold(text)
-            found = frozenset(hit.iri for hit in hits.hits if fold(hit.text) == wanted and hit.kind != "id")
-            if not found:
-                return frozenset(await with_local_name(text, self._prefixes, self._store, call))
-        if hits.truncated:
-            raise too_many_named("where", quoted(text))
-        return found
-
 
 _RESERVED: Mapping[str, Walk] = {"name": NAMES, "type": TYPES}
 
@@ -459,31 +381,6 @@ def count_of_walk(walk: str) -> InputError:
         f"compute: count is of nodes, and {walk} stands behind it.",
         valid="Write count alone, or distinct and the walk for how many different values there are.",
         next_step="For nodes that have a value, add a condition: where: the walk, and exists.",
-    )
-
-
-def too_many_named(argument: str, name: str) -> InputError:
-    """Return the error of a name that more entities have than are read."""
-    return InputError(
-        f"{argument}: more entities are called {name} than are read.",
-        valid="Write the ID of the one that is meant.",
-        next_step="Call search_entities for their IDs.",
-    )
-
-
-def too_many_names(argument: str, most: int) -> InputError:
-    """Return the error of conditions with more names than are looked up."""
-    return InputError(
-        f"{argument}: too many names of entities would have to be looked up.",
-        valid=f"Write IDs, or names up to {most} in a call.",
-        next_step="Call search_entities for the IDs.",
-    )
-
-
-def no_node_called(text: str, walk: str) -> str:
-    """Return a warning: a condition compares texts alone, and its walk leads to nodes too."""
-    return (
-        f"where: no node was found by {text} as its ID or name, so of what {walk} leads to, texts alone are compared."
     )
 
 

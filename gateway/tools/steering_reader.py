@@ -13,7 +13,7 @@ from gateway.arguments import MAX_HOPS, BfsQuery, IntersectSubgraphs, TraversalA
 from gateway.errors import InputError, UnknownTermError, quoted
 from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK
-from gateway.members.expression_notes import about_denied
+from gateway.members.expression_notes import about_paths
 from gateway.members.sides import StepText, split_steps
 from gateway.schema.view import HINTED, SchemaView, first_warnings
 from gateway.settings.profile import Profile
@@ -66,7 +66,7 @@ class SteeringReader:
         followed = self._all_followed(lists, known, warnings, leaves_out=leaves_out)
         self._check_steps(arguments, followed)
         predicates = chain.from_iterable(map(_predicates_of, chain.from_iterable(followed)))
-        warnings |= dict.fromkeys(about_denied(predicates, known, self._prefixes))
+        warnings |= dict.fromkeys(about_paths(predicates, known, self._prefixes))
         # One list for one hop is a list for all.
         return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
             _ARGUMENT, list(warnings)

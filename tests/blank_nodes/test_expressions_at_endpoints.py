@@ -299,6 +299,18 @@ async def test_nodes_of_which_expressions_may_say_a_property_are_not_left_out_of
     assert (other["complete"], other["rows"]) == (True, [["x:c"]])
 
 
+@pytest.mark.parametrize(("value", "guess"), [("Bee", "(pt)"), ("b", "its local name")])
+async def test_a_name_is_that_of_a_node_where_expressions_alone_say_a_predicate(value: str, guess: str) -> None:
+    graph = f"{_OWL} x:a a owl:Class ; rdfs:subClassOf {_SOME} . x:b a owl:Class ; rdfs:label 'Bee'@pt ."
+    async with served(graph) as (gateway, _):
+        found = await gateway.search_entities(node_types=["owl:Class"], where=[f"x:p = {value}"], show="id")
+        none = await gateway.search_entities(node_types=["owl:Class"], where=["x:p = Wasp"], show="id")
+    assert (found.complete, found.rows) == (True, [["x:a"]])
+    assert any(guess in text for text in found.warnings or ())
+    assert none.rows == []
+    assert any("no node was found by 'Wasp'" in text for text in none.warnings or ())
+
+
 _SELF: Final = "[ owl:onProperty x:p ; owl:hasSelf true ]"
 
 

@@ -1,0 +1,245 @@
+"""What the IDs and names of entities and of types in conditions mean (docs/values.md, "Conditions")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Protocol
+
+from gateway.errors import InputError, quoted
+from gateway.graph.call import Call
+from gateway.graph.store import GraphStore
+from gateway.graph.values import Iri, SearchTerms
+from gateway.graph.walks import Walk
+from gateway.members.conditions import ConditionText, EndKind
+from gateway.members.sides import ValueText, literal_value
+from gateway.schema.types import Subclasses
+from gateway.schema.view import SchemaView
+from gateway.terms.comparable import Text
+from gateway.terms.names import fold, words_of
+from gateway.terms.prefixes import PrefixMap
+from gateway.tools.local_names import with_local_name
+
+_MOST_LOOKED_UP = 20
+"""Names of entities in conditions that are looked up."""
+
+_WITHOUT_AUTHORITY = ("urn:", "tag:", "did:", "mailto:")
+"""What IRIs begin with that have no `//`, and that no name of an entity begins with."""
+
+
+class WalkEnds(Protocol):
+    """Where walks end: `member_names.StepNames` knows it."""
+
+    def kind_of_ends(self, walk: Walk) -> EndKind:
+        """Return where a walk ends."""
+        ...
+
+    def leads_to_nodes(self, walk: Walk) -> bool:
+        """Return whether a walk leads to nodes, and perhaps to literals too."""
+        ...
+
+
+@dataclass(slots=True)
+class Meant:
+    """What the values of one condition mean.
+
+    Attributes:
+        iris: The entities, or the types, of each value that means any.
+        warnings: What was guessed, and what means no node where a walk leads to nodes.
+    """
+
+    iris: dict[str, frozenset[Iri]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The entities of a name; how it was guessed that they are meant, empty where it is their name."""
+
+    iris: frozenset[Iri] = frozenset()
+    guessed: str = ""
+
+
+class EntityNames:
+    """Looks up what stands in conditions.
+
+    Args:
+        store: The graph.
+        prefixes: The prefixes of IDs.
+    """
+
+    def __init__(self, store: GraphStore, prefixes: PrefixMap) -> None:
+        self._store = store
+        self._prefixes = prefixes
+        self._subclasses = Subclasses(store, prefixes)
+
+    async def meant(
+        self, read: Sequence[ConditionText], ends: WalkEnds, known: SchemaView, call: Call
+    ) -> Sequence[Meant]:
+        """Return what the values of each condition mean: one text may mean a type, an entity, and neither.
+
+        Raises:
+            InputError: A name means nothing, or too much.
+            Fault: A name could not be looked up.
+        """
+        of_nodes = (one for one in read if not isinstance(one.walk[-1].predicates, str))
+        of_nodes = (one for one in of_nodes if ends.kind_of_ends(one.walk) != "literals")
+        ids = await self._ids(chain.from_iterable(one.entity_names for one in of_nodes), call)
+        looked_up: dict[tuple[str, bool], _Named] = {}
+        found = []
+        for one in read:
+            meant = Meant()
+            values = {value.text: value for value in one.values if value.text in one.entity_names}
+            for text, value in values.items():
+                if one.walk[-1].predicates == "type":
+                    meant.iris[text] = await self._types(text, known, call)
+                elif not isinstance(one.walk[-1].predicates, str):
+                    await self._add_entities(value, one, ends, ids, looked_up, meant, call)
+            found.append(meant)
+        return found
+
+    async def _add_entities(
+        self,
+        value: ValueText,
+        condition: ConditionText,
+        ends: WalkEnds,
+        ids: Mapping[str, frozenset[Iri]],
+        looked_up: dict[tuple[str, bool], _Named],
+        meant: Meant,
+        call: Call,
+    ) -> None:
+        text, kind = value.text, ends.kind_of_ends(condition.walk)
+        if kind == "literals":
+            return
+        if text in ids:
+            meant.iris[text] = ids[text]
+            return
+        if kind == "literals and IDs":
+            return
+        asked = (text, ends.leads_to_nodes(condition.walk))
+        if asked not in looked_up:
+            if len(looked_up) == _MOST_LOOKED_UP:
+                raise too_many_names("where", _MOST_LOOKED_UP)
+            looked_up[asked] = await self._named(*asked, call)
+        named = looked_up[asked]
+        if named.iris:
+            meant.iris[text] = named.iris
+            if named.guessed:
+                listed = self._prefixes.listed(sorted(named.iris))
+                meant.warnings.append(guessed_node(quoted(text), listed, named.guessed))
+        elif asked[1] and kind != "nodes" and _is_text(value):
+            meant.warnings.append(no_node_called(quoted(text), quoted(condition.left)))
+
+    async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
+        chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
+        if not chosen.iris:
+            raise known.types.unknown("where", text)
+        # With a part of the subclasses, nodes would fulfil != that do not.
+        return await self._subclasses.all_of("where", chosen.iris, call)
+
+    async def _ids(self, texts: Iterable[str], call: Call) -> Mapping[str, frozenset[Iri]]:
+        """Return what those texts mean that are IDs: of several meanings the first that the graph has."""
+        meant: dict[str, Sequence[Iri]] = {}
+        for text in texts:
+            with suppress(InputError):
+                meant[text] = self._prefixes.meanings(self._prefixes.without_name(text))
+        several = list(dict.fromkeys(chain.from_iterable(iris for iris in meant.values() if len(iris) > 1)))
+        existing = await self._store.existing(several, call) if several else {}
+        if unread := next((one.mark.fault for one in existing.values() if one.mark.fault is not None), None):
+            raise unread
+        found = {}
+        for text, iris in meant.items():
+            first, bare = iris[0], self._prefixes.without_name(text)
+            there = next((iri for iri in iris if iri in existing and existing[iri].exists), None)
+            if there is not None:
+                found[text] = frozenset({there})
+            elif first != bare or "://" in bare or bare.startswith(_WITHOUT_AUTHORITY):
+                found[text] = frozenset(iris)
+        return found
+
+    async def _named(self, text: str, is_searched: bool, call: Call) -> _Named:
+        """Return the entities of a name; if there are none, of one in any language, or else of a local name.
+
+        Args:
+            text: The name.
+            is_searched: Whether all names are compared where none is exactly so in the usual languages.
+            call: The call that asks.
+
+        Raises:
+            InputError: More entities have it than are read, or several by a local name.
+        """
+        hits = await self._store.named(text, (), call)
+        found = frozenset(hit.iri for hit in hits.hits)
+        words = words_of(text)
+        guessed = ""
+        if is_searched and words and not (found or hits.truncated):
+            hits = await self._store.search(SearchTerms(text, tuple(words)), (), call)
+            wanted = fold(text)
+            same = [hit for hit in hits.hits if fold(hit.text) == wanted and hit.kind != "id"]
+            found = frozenset(hit.iri for hit in same)
+            languages = ", ".join(sorted({hit.language for hit in same if hit.language}))
+            guessed = (
+                f"a name in another language ({languages})" if languages else "a name in another language or spelling"
+            )
+            if not found:
+                return await self._of_local_name(text, call)
+        if hits.truncated:
+            raise too_many_named("where", quoted(text))
+        return _Named(found, guessed)
+
+    async def _of_local_name(self, text: str, call: Call) -> _Named:
+        found = await with_local_name(text, self._prefixes, self._store, call)
+        if len(found) > 1:
+            raise several_of_local_name("where", quoted(text), self._prefixes.listed(found))
+        return _Named(frozenset(found), "its local name")
+
+
+def _is_text(value: ValueText) -> bool:
+    """Return whether a value reads as a text, and not as a number, a date, or one that there is not."""
+    try:
+        return isinstance(literal_value(value), Text)
+    except InputError:
+        return False
+
+
+# --- sentences that a model reads ---
+
+
+def too_many_named(argument: str, name: str) -> InputError:
+    """Return the error of a name that more entities have than are read."""
+    return InputError(
+        f"{argument}: more entities are called {name} than are read.",
+        valid="Write the ID of the one that is meant.",
+        next_step="Call search_entities for their IDs.",
+    )
+
+
+def too_many_names(argument: str, most: int) -> InputError:
+    """Return the error of conditions with more names than are looked up."""
+    return InputError(
+        f"{argument}: too many names of entities would have to be looked up.",
+        valid=f"Write IDs, or names up to {most} in a call.",
+        next_step="Call search_entities for the IDs.",
+    )
+
+
+def several_of_local_name(argument: str, name: str, ids: str) -> InputError:
+    """Return the error of a text that is no name, and the local name of several nodes."""
+    return InputError(
+        f"{argument}: no node has the name {name}, and several have it as their local name: {ids}.",
+        valid="Write the ID of the one that is meant, or in with several IDs.",
+    )
+
+
+def guessed_node(name: str, ids: str, how: str) -> str:
+    """Return a warning: a text in a condition is no name of a node in the usual languages, and one is taken for it."""
+    return f"where: {name} is taken for {ids}, by {how}. If another node is meant, write its ID."
+
+
+def no_node_called(text: str, walk: str) -> str:
+    """Return a warning: a condition compares texts alone, and its walk leads to nodes too."""
+    return (
+        f"where: no node was found by {text} as its ID or name, so of what {walk} leads to, texts alone are compared."
+    )
