@@ -101,7 +101,8 @@ export function pictureOf(
     for (const cause of answer.incomplete ?? []) note(cause, lacking, hubs, lacks);
     lacks.push(...lacksOf(answer));
   }
-  for (const [id, record] of described) {
+  for (const record of described.values()) {
+    const { id } = record;
     const node = nodes.get(id);
     if (node ? (node.name === id && record.name) || node.type === UNKNOWN : selected.includes(id)) nodes.set(id, merged(node, record, seeds.has(id)));
   }

@@ -205,7 +205,13 @@ export class Session {
     const known = this.described.value.get(id);
     if (known) return known;
     const entity = (await this.ask({ tool: "describe_entity", arguments: { id } })) as Entity | undefined;
-    if (entity) this.described.value = new Map([...this.described.value, [id, entity]]);
+    if (!entity) return undefined;
+    this.described.value = new Map([...this.described.value, [entity.id, entity]]);
+    // The gateway may write the ID in another form than who asked.
+    if (entity.id !== id && this.selected.value.includes(id)) {
+      this.selected.value = [...new Set(this.selected.value.map((each) => (each === id ? entity.id : each)))];
+      this.remember();
+    }
     return entity;
   }
 
@@ -219,7 +225,7 @@ export class Session {
       return;
     }
     const steering = relation === undefined ? {} : { only_predicates: [relation], direction: direction ?? "both" };
-    await this.traverse({ seeds: [id], max_hops: 1, ...steering, limit: PAGE_NODES });
+    await this.traverse({ seeds: [entity.id], max_hops: 1, ...steering, limit: PAGE_NODES });
   }
 
   async traverse(given: Json): Promise<void> {

@@ -75,6 +75,11 @@ describe("a picture", () => {
     expect(pictureOf([], new Map([["x:h", record]]), ["x:h"]).nodes.get("x:h")).toMatchObject({ name: "H", type: "x:T" });
     expect(pictureOf([], new Map([["x:h", record]]), []).nodes.size).toBe(0);
   });
+  it("has what was described below the ID of its record, whatever it was asked by", () => {
+    const record = { id: "x:h", entity_type: "x:T", name: "H", complete: true };
+    const picture = pictureOf([{ call: call({}), answer: answer({ nodes: [{ id: "x:h" }] }) }], new Map([["<http://e.org/h>", record]]), ["<http://e.org/h>"]);
+    expect([...picture.nodes].map(([key, { id, name }]) => [key, id, name])).toEqual([["x:h", "x:h", "H"]]);
+  });
   it("has the nodes that stand in rows, with their values, and the other ends of their edges", () => {
     const rows = answer({ edges: [AB], columns: ["x:v", "x:w"], rows: [["x:b B b", [1, 2], null]] });
     const picture = pictureOf([
