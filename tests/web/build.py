@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from gateway import expand
 from gateway.api import open_gateway
+from gateway.export.subgraph import how_said
 from gateway.resources import explorer_page
+from gateway.terms.prefixes import local_form
 from tests.graphs import fixture
 from tests.servers.unavailable import ServerUnavailable
 from tests.suites.packages import node, npm_modules
@@ -131,8 +133,33 @@ _CALLS: Final[list[tuple[str, str, dict[str, Any]]]] = [
 ]
 
 
+_TERMS: Final = [
+    "ex:p",
+    "<http://e.org/a#b>",
+    "(ex:p)",
+    "(rdfs:subClassOf/owl:complementOf)",
+    "(owl:complementOf/:hasTopping)",
+    "(^ex:p)",
+    "ex:a/^<http://e.org/b/c>",
+    "(<http://e.org/b/c>/ex:d)",
+]
+_EVIDENCE: Final[list[dict[str, Any]]] = [
+    {},
+    {"confidence": 0.5},
+    {"negated": True},
+    {"negated": True, "restriction": "not some"},
+    {"restriction": "only", "one of": 2},
+    {"restriction": "only", "closed": True},
+    {"closed": False, "one of": 3},
+    {"assertions": [{"negated": True}, {"sources": ["a"]}, {"restriction": "some"}]},
+    {"assertions": [{"negated": True}, {"negated": True, "restriction": "min 2"}]},
+    {"assertions": [{"restriction": "some"}, {"restriction": "only"}, {"restriction": "some"}]},
+    {"assertions": []},
+]
+
+
 async def examples() -> list[dict[str, Any]]:
-    """Return the calls' answers, compact and as `expand` reads them."""
+    """Return the calls' answers, compact and as `expand` reads them, and what is said of terms and of evidence."""
     written = []
     for graph in dict.fromkeys(name for name, _, _ in _CALLS):
         async with open_gateway(fixture(graph), wall_clock=lambda: 0.0) as gateway:
@@ -141,6 +168,8 @@ async def examples() -> list[dict[str, Any]]:
                     compact = (await gateway.call(tool, arguments, shape="compact")).as_json()
                     what = f"{tool} of {graph}: {json.dumps(arguments)}"
                     written.append({"what": what, "compact": compact, "reference": expand(compact)})
+    written += [{"what": "local_form", "given": term, "said": local_form(term)} for term in _TERMS]
+    written += [{"what": "how_said", "given": one, "said": how_said(one)} for one in _EVIDENCE]
     return written
 
 

@@ -10,7 +10,7 @@ import { type Box, spotsAround } from "./labels";
 import { plain, spoken } from "./names";
 import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
-import { type PictureNode, qualifierOf } from "./picture";
+import { type PictureNode, isDenied, qualifierOf } from "./picture";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
 import type { Scene } from "./saved";
@@ -309,7 +309,7 @@ export class Canvas {
         name: hasName ? `${spoken(predicate, look.labels)}${qualifier && ` (${qualifier})`}` : ofStar ? qualifier : "",
         type: "arrow",
         curvature: 0,
-        color: isChosen ? look.theme.text : edge.metadata?.["negated"] && !hasPaths ? look.theme.warning : edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !ofStar ? look.theme.strongEdge : look.theme.edge,
+        color: isChosen ? look.theme.text : isDenied(edge.metadata) && (!hasPaths || edge.onPath) ? look.theme.warning : edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !ofStar ? look.theme.strongEdge : look.theme.edge,
         isOfStar: ofStar,
       };
       if (this.graph.hasEdge(key)) this.graph.mergeEdgeAttributes(key, attributes);

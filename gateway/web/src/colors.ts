@@ -59,5 +59,5 @@ export interface Theme {
   warning: string;
 }
 
-export const LIGHT: Theme = { back: "#ffffff", text: "#1b1f24", edge: "#8c949e", faintEdge: "#d5d9de", strongEdge: "#4f5761", path: "#b3261e", warning: "#b3261e" };
-export const DARK: Theme = { back: "#14171a", text: "#e8eaed", edge: "#6a727c", faintEdge: "#343a41", strongEdge: "#b4bcc6", path: "#ff8a80", warning: "#ff8a80" };
+export const LIGHT: Theme = { back: "#ffffff", text: "#1b1f24", edge: "#8c949e", faintEdge: "#d5d9de", strongEdge: "#4f5761", path: "#0b57d0", warning: "#b3261e" };
+export const DARK: Theme = { back: "#14171a", text: "#e8eaed", edge: "#6a727c", faintEdge: "#343a41", strongEdge: "#b4bcc6", path: "#7cacf8", warning: "#ff8a80" };

@@ -11,7 +11,23 @@ export function plain(text: string): string {
 /** Return the name of a term: what the graph calls it, else its local name as words; its ID if it has neither. */
 export function spoken(id: string, labels: Readonly<Record<string, string>> = {}): string {
   const label = Object.hasOwn(labels, id) ? plain(labels[id]!) : "";
-  return label || words(localName(id)) || id;
+  return label || inSteps(id, (step) => (step === id ? "" : spoken(step, labels)) || words(localName(step))) || id;
+}
+
+/** Return the local name of an ID; of a path, and of what stands in parentheses, the local names of its steps, as the gateway's `local_form` does. */
+export function localForm(id: string): string {
+  return inSteps(id, localName);
+}
+
+const STEP = /(\^?)(<[^<>]*>|[^/^<>:]*:[^/^<>]*)/g;
+const PATH = new RegExp(`^${STEP.source}(?:/${STEP.source})*$`);
+
+/** Return a text with each predicate of a path in words; parentheses and `^` stay. */
+function inSteps(id: string, said: (step: string) => string): string {
+  if (id.startsWith("(") && id.endsWith(")") && id.length > 2) return `(${inSteps(id.slice(1, -1), said)})`;
+  const steps = !id.startsWith("(") && PATH.test(id) ? [...id.matchAll(STEP)] : [];
+  if (steps.length < 2 && !steps[0]?.[1]) return said(id);
+  return steps.map(([, inverse, step]) => `${inverse}${said(step!)}`).join("/");
 }
 
 /** What stands behind the last of `#`, `/` and `:`. */

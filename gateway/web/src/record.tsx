@@ -1,6 +1,6 @@
 import { type Entity, type Json, idAndName } from "./answers";
 import { spoken } from "./names";
-import type { PictureEdge } from "./picture";
+import { type PictureEdge, denialOf } from "./picture";
 import type { Session } from "./session";
 
 const APART = new Set(["id", "entity_type", "iri", "name", "description", "edges", "edge_rows_total", "edges_failed", "complete", "labels", "prefixes", "degraded", "warnings", "blank_node_edges"]);
@@ -176,11 +176,12 @@ function EndLink({ id, name, session }: { id: string; name: string | undefined; 
 function EdgeEvidence({ edge, session }: { edge: PictureEdge; session: Session }) {
   const { nodes } = session.picture.value;
   const { assertions, ...said } = (edge.metadata ?? {}) as Json & { assertions?: Json[] };
+  const denial = denialOf(edge.metadata);
   return (
     <li>
       <EndLink id={edge.subject} name={nodes.get(edge.subject)?.name} session={session} /> <em title={edge.predicate}>{session.spoken(edge.predicate)}</em>{" "}
       <EndLink id={edge.object} name={nodes.get(edge.object)?.name} session={session} />
-      {said["negated"] ? <strong class="lack"> denied</strong> : null}
+      {denial ? <strong class="lack"> {denial}</strong> : null}
       {(assertions ?? [said]).map((each, place) => (
         <dl key={place}>
           {Object.entries(each).map(([key, value]) => (

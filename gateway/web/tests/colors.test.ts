@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PALETTE, marksOf } from "../src/colors";
+import { DARK, LIGHT, PALETTE, marksOf } from "../src/colors";
 
 /** How people without one kind of cone see linear colours (Machado, Oliveira and Fernandes 2009, severity 1). */
 const EYES = [
@@ -57,4 +57,11 @@ describe("the marks of types", () => {
   it("of more types than twenty are used again", () => {
     expect(marksOf(Array.from({ length: 50 }, (_, place) => `x:T${place}`), []).size).toBe(50);
   });
+});
+
+it.each([LIGHT, DARK])("a path has another colour than a warning, for each kind of eyes", ({ path, warning }) => {
+  for (const eye of EYES) {
+    const [here, there] = [seen(path, eye), seen(warning, eye)];
+    expect(Math.hypot(...here.map((part, axis) => part - there[axis]!))).toBeGreaterThan(0.08);
+  }
 });

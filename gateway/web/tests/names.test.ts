@@ -14,12 +14,19 @@ describe("the name of a term", () => {
     ["<http://e.org/>", "e.org"],
     ["%", "%"],
     [":", ":"],
+    ["(owl:complementOf/:hasTopping)", "(complement of/has topping)"],
+    ["(^ex:partOf)", "(^part of)"],
+    ["ex:a/^<http://e.org/b>", "a/^b"],
+    ["()", "()"],
   ])("of %s is %s", (id, name) => {
     expect(spoken(id)).toBe(name);
   });
   it("is what the graph calls it", () => {
     expect(spoken("wdt:P166", { "wdt:P166": "award received" })).toBe("award received");
     expect(spoken("x:constructor", {})).toBe("constructor");
+  });
+  it("of a path has the names of its steps", () => {
+    expect(spoken("(owl:complementOf/wdt:P166)", { "wdt:P166": "award received" })).toBe("(complement of/award received)");
   });
   it("turns no text around and hides none", () => {
     expect(plain("a\u202Egnp.exe\u0000b\n c")).toBe("a gnp.exe b c");
