@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./canvas";
 import { DARK, LIGHT } from "./colors";
 import { isHosted } from "./hosted";
+import { several } from "./picture";
 import { csvOf, pngOf, save, svgOf } from "./saved";
 import type { Session } from "./session";
 import { Start } from "./start";
@@ -68,6 +69,11 @@ export function GraphView({ session }: { session: Session }) {
             <option value="csv">CSV</option>
           </select>
         ) : null}
+        {shown.nodes.size && !isHosted() && (picture.incomplete || picture.unread) ? (
+          <span class="lack" data-testid="part">
+            A file has what is shown: not complete
+          </span>
+        ) : null}
         {picture.next ? (
           <button type="button" onClick={() => void session.showMore()}>
             Show more
@@ -75,7 +81,7 @@ export function GraphView({ session }: { session: Session }) {
         ) : null}
       </div>
       <details class="list">
-        <summary>List of the {shown.nodes.size.toLocaleString("en")} nodes</summary>
+        <summary>List of the {several(shown.nodes.size, "node")}</summary>
         <ul>
           {[...shown.nodes.values()].map((node) => (
               <li key={node.id}>

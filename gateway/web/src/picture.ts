@@ -34,8 +34,12 @@ export interface Picture {
   warnings: readonly string[];
   typeCounts: ReadonlyMap<string, number>;
   predicateCounts: ReadonlyMap<string, number>;
-  /** The call for the next page of the last answer. */
-  next: Call | undefined;
+  /** The last step whose next page no later step asked for, and the call for it. */
+  next: { step: Step; call: Call } | undefined;
+  /** How many steps have a next page that was not asked for. */
+  unread: number;
+  /** How many answers are not complete. */
+  incomplete: number;
 }
 
 const NEW_LINE = "\n";
@@ -133,6 +137,7 @@ export function pictureOf(
     const node = nodes.get(id);
     if (node) nodes.set(id, { ...node, lacks: [...reasons], isHub: hubs.has(id) });
   }
+  const further = furtherPages(steps);
   // An edge to a node of another page is drawn when that page is there.
   for (const [key, edge] of edges) {
     if (!nodes.has(edge.subject) || !nodes.has(edge.object)) edges.delete(key);
@@ -146,12 +151,14 @@ export function pictureOf(
     warnings: [...new Set(warnings)],
     typeCounts: counted([...nodes.values()].map((node) => node.type)),
     predicateCounts: counted([...edges.values()].map((edge) => edge.predicate)),
-    next: nextPage(steps.at(-1)),
+    next: further.at(-1),
+    unread: further.length,
+    incomplete: steps.filter(({ answer }) => !answer.complete).length,
   };
 }
 
 /** "1 node", "3 nodes". */
-const several = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const several = (count: number, noun: string): string => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 
 /** What a step of the gateway's size limit left out (docs/errors.md, "degraded"). */
 const LEFT_OUT: Readonly<Record<string, (count: number) => string>> = {
@@ -241,8 +248,23 @@ function keysOnPath(path: readonly string[]): string[] {
   return keys;
 }
 
-function nextPage(step: Step | undefined): Call | undefined {
-  if (step?.answer.next_offset === undefined) return undefined;
+/** The steps whose next page no later step asked for, with the call for it. */
+function furtherPages(steps: readonly Step[]): { step: Step; call: Call }[] {
+  return steps.flatMap((step, place) => {
+    const call = nextPage(step);
+    if (!call) return [];
+    const asked = identityOf(call);
+    return steps.slice(place + 1).some((later) => identityOf(later.call) === asked) ? [] : [{ step, call }];
+  });
+}
+
+/** What a call asks for; a snapshot only tells what was there when it was first asked. */
+function identityOf({ tool, arguments: { snapshot: _, ...given } }: Call): string {
+  return JSON.stringify([tool, Object.entries(given).sort(([one], [other]) => (one < other ? -1 : 1))]);
+}
+
+function nextPage(step: Step): Call | undefined {
+  if (step.answer.next_offset === undefined) return undefined;
   const { next_offset: offset, next_edge: edge_offset, snapshot } = step.answer;
   const further = { offset, ...(edge_offset === undefined ? {} : { edge_offset }), ...(snapshot === undefined ? {} : { snapshot }) };
   const { edge_offset: _, ...given } = step.call.arguments;

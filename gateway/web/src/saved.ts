@@ -4,6 +4,7 @@ import type { Placed } from "./labels";
 import type { Kind } from "./overlay";
 import { LINE_HEIGHT, SIZES } from "./overlay";
 import type { Theme } from "./colors";
+import { howSaid } from "./picture";
 import type { Shown } from "./shown";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -66,12 +67,12 @@ export async function pngOf(svg: string, { width, height }: Scene): Promise<Blob
 export function csvOf({ nodes, edges }: Shown, spoken: (id: string) => string): string {
   const cells = (id: string): string[] => [id, nodes.get(id)?.name ?? "", nodes.get(id)?.type ?? ""];
   const linked = new Set<string>();
-  const rows = [...edges.values()].map(({ subject, predicate, object }) => {
+  const rows = [...edges.values()].map(({ subject, predicate, object, metadata }) => {
     linked.add(subject).add(object);
-    return [...cells(subject), predicate, spoken(predicate), ...cells(object)];
+    return [...cells(subject), predicate, spoken(predicate), ...cells(object), howSaid(metadata)];
   });
-  for (const id of nodes.keys()) if (!linked.has(id)) rows.push([...cells(id), "", "", "", "", ""]);
-  const head = ["subject", "subject_name", "subject_type", "predicate", "predicate_name", "object", "object_name", "object_type"];
+  for (const id of nodes.keys()) if (!linked.has(id)) rows.push([...cells(id), "", "", "", "", "", ""]);
+  const head = ["subject", "subject_name", "subject_type", "predicate", "predicate_name", "object", "object_name", "object_type", "said"];
   return [head, ...rows].map((row) => row.map(cell).join(",") + "\r\n").join("");
 }
 
@@ -85,11 +86,12 @@ export function save(name: string, content: Blob): void {
 }
 
 /** What a spreadsheet would run (OWASP, "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const FORMULA = /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?= *[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 function cell(given: string): string {
-  const text = FORMULA.test(given) ? `'${given}` : given;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  // Some spreadsheets begin a cell behind a semicolon or a tab too.
+  const text = given.replace(FORMULA, "'");
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function element(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {

@@ -251,7 +251,7 @@ export class Session {
 
   async showMore(): Promise<void> {
     const next = this.picture.value.next;
-    if (next) await this.add(next);
+    if (next) await this.add(next.call);
   }
 
   /** Take back what changed the view last. */

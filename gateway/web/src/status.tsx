@@ -1,9 +1,11 @@
+import { several } from "./picture";
 import type { Session } from "./session";
 
 /** What is shown and what is not, in words. */
 export function Status({ session }: { session: Session }) {
   const picture = session.picture.value;
-  const last = session.steps.value.at(-1)?.answer;
+  const { next, unread, incomplete } = picture;
+  const count = session.steps.value.length;
   const lacking = [...picture.nodes.values()].filter((node) => node.lacks.length).length;
   return (
     <div class="status" role="status" aria-live="polite">
@@ -14,10 +16,11 @@ export function Status({ session }: { session: Session }) {
       ) : null}
       {session.note.value ? <p data-testid="note">{session.note.value}</p> : null}
       <p data-testid="shown">
-        {picture.nodes.size.toLocaleString("en")} nodes and {picture.edges.size.toLocaleString("en")} edges
-        {last && picture.next ? `; the last answer has ${last.node_count.toLocaleString("en")} nodes in all` : ""}
-        {last && !last.complete ? "; not complete" : ""}
-        {session.shown.value.nodes.size < picture.nodes.size ? `; ${session.shown.value.nodes.size.toLocaleString("en")} nodes are shown` : ""}
+        {several(picture.nodes.size, "node")} and {several(picture.edges.size, "edge")}
+        {next ? `; ${next.step === session.steps.value.at(-1) ? "the last" : "an earlier"} answer has ${several(next.step.answer.node_count, "node")} in all` : ""}
+        {unread > 1 ? `; ${unread} answers have more pages` : ""}
+        {incomplete ? `; ${count > 1 ? `${incomplete} of ${count} answers ` : ""}not complete` : ""}
+        {session.shown.value.nodes.size < picture.nodes.size ? `; shown: ${several(session.shown.value.nodes.size, "node")}` : ""}
       </p>
       {session.running.value.length ? (
         <p class="running" data-testid="running">

@@ -29,8 +29,16 @@ describe("a picture", () => {
   it("draws an edge to a node of a later page when that page is there", () => {
     const first = { call: call({ seeds: ["x:a"] }), answer: answer({ nodes: [A], edges: [AB], next_offset: 1, snapshot: "s" }) };
     expect(pictureOf([first]).edges.size).toBe(0);
-    expect(pictureOf([first]).next?.arguments).toEqual({ seeds: ["x:a"], offset: 1, snapshot: "s" });
+    expect(pictureOf([first]).next?.call.arguments).toEqual({ seeds: ["x:a"], offset: 1, snapshot: "s" });
     expect(pictureOf([first, { call: call({ seeds: ["x:a"], offset: 1 }), answer: answer({ nodes: [B] }) }]).edges.size).toBe(1);
+  });
+  it("knows the pages still to come of an earlier answer, until a later step has them", () => {
+    const first = { call: call({ seeds: ["x:a"], limit: 1 }), answer: answer({ nodes: [A], next_offset: 1, snapshot: "s", complete: false }) };
+    const other = { call: call({ seeds: ["x:b"] }), answer: answer({ nodes: [B] }) };
+    const picture = pictureOf([first, other]);
+    expect([picture.next?.step, picture.unread, picture.incomplete]).toEqual([first, 1, 1]);
+    const second = { call: call({ limit: 1, seeds: ["x:a"], snapshot: "t", offset: 1 }), answer: answer({ nodes: [B] }) };
+    expect(pictureOf([first, other, second])).toMatchObject({ next: undefined, unread: 0 });
   });
   it("says what is missing at the node that it concerns, and what concerns none in general", () => {
     const incomplete = [
