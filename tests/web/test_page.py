@@ -90,7 +90,7 @@ def test_a_hub_is_not_expanded_unasked(chromium: Browser, hostile: str) -> None:
         page = watched.page
         search(page, "hub")
         expect(page.get_by_test_id("note")).to_contain_text("401 edges")
-        expect(page.get_by_test_id("shown")).to_contain_text("1 nodes and 0 edges")
+        expect(page.get_by_test_id("shown")).to_contain_text("1 node and 0 edges")
         page.get_by_role("button", name="Show outgoing rare").click()
         expect(page.get_by_test_id("shown")).to_contain_text("2 nodes and 1 edge")
         assert watched.errors == []

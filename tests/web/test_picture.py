@@ -1,8 +1,10 @@
 """What the picture of the explorer page shows, measured from the boxes that are drawn."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -327,13 +329,13 @@ def test_several_nodes_are_selected_by_a_frame_and_removed_and_brought_back(chro
         page.get_by_role("checkbox", name="Select Alien", exact=True).uncheck()
         expect(page.get_by_role("heading", name="5 nodes")).to_be_visible()
         page.get_by_role("button", name="Remove these").click()
-        expect(page.locator(".list summary")).to_contain_text("List of the 1 nodes")
+        expect(page.locator(".list summary")).to_contain_text("List of the 1 node")
         address = page.url
         page.get_by_role("button", name="Bring back").click()
         expect(page.locator(".list summary")).to_contain_text("List of the 6 nodes")
         assert watched.errors == []
     with opened(chromium, address) as again:
-        expect(again.page.locator(".list summary")).to_contain_text("List of the 1 nodes")
+        expect(again.page.locator(".list summary")).to_contain_text("List of the 1 node")
 
 
 def test_a_node_that_is_dragged_stays_where_it_was_put(chromium: Browser, films: str) -> None:
@@ -387,6 +389,18 @@ def test_keys_work_wherever_the_focus_is_and_what_was_found_is_told(chromium: Br
         expect(page.get_by_test_id("shown")).to_contain_text("0 nodes")
         page.keyboard.press("Control+Shift+z")
         expect(page.get_by_test_id("shown")).to_contain_text("12 nodes")
+        assert watched.errors == []
+
+
+def test_an_address_of_which_a_call_fails_says_so_and_is_not_overwritten(chromium: Browser, films: str) -> None:
+    calls = [["bfs_query", {"seeds": [seed], "max_hops": 1}] for seed in ("film:Alien", "film:Nothing")]
+    with opened(chromium, f"{films}#{quote(json.dumps([calls, ['film:Alien'], [], []]))}") as watched:
+        page = watched.page
+        expect(page.get_by_test_id("address")).to_contain_text("1 of 2 calls of this address could not be made")
+        expect(page.get_by_test_id("record-name")).to_have_text("Alien")
+        assert "film:Nothing" in page.evaluate("() => decodeURIComponent(location.hash)")
+        page.get_by_role("button", name="Clear").click()
+        expect(page.get_by_test_id("address")).to_have_count(0)
         assert watched.errors == []
 
 

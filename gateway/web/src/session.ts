@@ -3,12 +3,12 @@
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
 import { type Entity, type Hit, type Hits, type Json, type Schema, type Subgraph, idAndName } from "./answers";
 import { type Mark, marksOf } from "./colors";
-import { type Picture, type Step, pictureOf } from "./picture";
+import { type Picture, type Step, pictureOf, several } from "./picture";
 import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
 import { spoken } from "./names";
-import { type Restored, readView, writeView } from "./view_state";
+import { MOST_CALLS, type Restored, readView, writeView } from "./view_state";
 
 /** A node with more edges than this is expanded only by a relation that somebody chose. */
 export const HUB_EDGES = 150;
@@ -77,6 +77,8 @@ export class Session {
   readonly running = signal<readonly Running[]>([]);
   readonly problem = signal("");
   readonly note = signal("");
+  /** What is wrong with the address, as long as it is; the address stays as it is then. */
+  readonly addressNote = signal("");
   readonly wantsToken = signal(false);
   readonly lastCall = signal<Call | undefined>(undefined);
   readonly picture: ReadonlySignal<Picture> = computed(() =>
@@ -99,6 +101,11 @@ export class Session {
   });
   /** Of several graphs, which one it is. */
   readonly graphName = new URLSearchParams(location.search).get("graph") ?? "This graph";
+
+  /** What restores an address now; what belongs to an earlier one is dropped. */
+  private restoring: AbortController | undefined;
+  /** Whether the picture is another than the address tells, because calls of it were not made, or not yet. */
+  private isPart = false;
 
   /** `keepsUrl`: whether the address of the page tells the view. */
   constructor(
@@ -129,6 +136,7 @@ export class Session {
     this.tools = tools;
     this.wantsToken.value = false;
     this.problem.value = "";
+    if (this.isPart) void this.restore(location.hash);
   }
 
   async readSchema(): Promise<void> {
@@ -179,6 +187,7 @@ export class Session {
 
   /** Give up what is under way. */
   cancel(): void {
+    this.restoring?.abort();
     for (const { controller } of this.running.value) controller.abort();
     this.note.value = "Cancelled: what was there before is shown.";
   }
@@ -265,6 +274,10 @@ export class Session {
   }
 
   clear(): void {
+    this.restoring?.abort();
+    this.restoring = undefined;
+    this.isPart = false;
+    this.addressNote.value = "";
     this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map() });
     this.select([]);
   }
@@ -354,25 +367,57 @@ export class Session {
 
   /** Show again what an address tells, by the same calls. */
   async restore(hash: string): Promise<void> {
+    if (hash === "" || hash === "#") return;
+    this.restoring?.abort();
+    const controller = new AbortController();
+    this.restoring = controller;
+    this.isPart = false;
     const view: Restored | undefined = readView(hash);
-    if (!view) return;
+    if (!view) {
+      this.addressNote.value = "This address tells no view that can be read.";
+      return;
+    }
+    this.isPart = true;
+    this.addressNote.value = "";
     this.steps.value = [];
     this.hidden.value = { types: new Set(view.hiddenTypes), predicates: new Set(view.hiddenPredicates), removed: new Set(view.removed) };
     this.opened.value = new Set(view.opened);
     this.pinned.value = new Map(view.pinned.map(([id, x, y]) => [id, { x, y }]));
-    for (const call of view.calls) await this.add(call, { remember: false });
+    const { calls, refused = 0 } = view;
+    const [total, why] = [calls.length + refused, new Set<string>()];
+    let made = 0;
+    for (const call of calls) {
+      const answer = await this.ask(call, { signal: controller.signal });
+      if (this.restoring !== controller) return;
+      if (answer) {
+        made += 1;
+        this.steps.value = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
+        if (call.tool === "intersect_subgraphs") await this.readNames();
+        if (this.restoring !== controller) return;
+      } else if (this.isStopped(controller, why)) break;
+    }
+    if (refused) why.add(`A page makes ${MOST_CALLS} at most, of bfs_query and intersect_subgraphs.`);
+    this.isPart = made < total;
+    if (this.isPart) this.addressNote.value = `${total - made} of ${several(total, "call")} of this address could not be made: ${[...why].join(" ")} The address stays as it is until Clear.`;
+    if (controller.signal.aborted) return;
     const [only] = view.selected;
     if (view.selected.length === 1 && only !== undefined) await this.describe(only);
     else this.select(view.selected);
   }
 
-  private async add(call: Call, { remember = true } = {}): Promise<void> {
+  /** Note why a call of an address was not made; return whether the others are not made either. */
+  private isStopped({ signal }: AbortController, why: Set<string>): boolean {
+    if (signal.aborted) why.add("Cancelled.");
+    else if (this.wantsToken.value) why.add("The gateway wants a token.");
+    else why.add(this.problem.value || "The gateway sent no answer.");
+    return signal.aborted || this.wantsToken.value;
+  }
+
+  private async add(call: Call): Promise<void> {
     this.note.value = "";
     const answer = await this.ask(call);
     if (!answer) return;
-    const steps = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
-    if (remember) this.change({ steps });
-    else this.steps.value = steps;
+    this.change({ steps: [...this.steps.value, { call, answer: answer as unknown as Subgraph }] });
     if (call.tool === "intersect_subgraphs") await this.readNames();
   }
 
@@ -419,7 +464,7 @@ export class Session {
   }
 
   private remember(): void {
-    if (!this.keepsUrl) return;
+    if (!this.keepsUrl || this.isPart) return;
     const view = {
       calls: this.steps.value.map((step) => step.call),
       selected: [...this.selected.value],
@@ -429,7 +474,9 @@ export class Session {
       opened: [...this.opened.value],
       pinned: [...this.pinned.value].map(([id, { x, y }]) => [id, Math.round(x), Math.round(y)] as [string, number, number]),
     };
-    history.replaceState(null, "", writeView(view));
+    const address = writeView(view);
+    if (address !== undefined) history.replaceState(null, "", address);
+    this.addressNote.value = address === undefined ? "This view is too large for an address: the address is that of an earlier one." : "";
   }
 
   private async ask(call: Call, { signal, quietly = false, text = this.saying(call) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {

@@ -14,6 +14,11 @@ export function Status({ session }: { session: Session }) {
           {session.problem.value}
         </p>
       ) : null}
+      {session.addressNote.value ? (
+        <p class="lack" role="alert" data-testid="address">
+          {session.addressNote.value}
+        </p>
+      ) : null}
       {session.note.value ? <p data-testid="note">{session.note.value}</p> : null}
       <p data-testid="shown">
         {several(picture.nodes.size, "node")} and {several(picture.edges.size, "edge")}

@@ -13,6 +13,8 @@ export interface Restored {
   opened: string[];
   /** Nodes that stay where somebody put them, with their places. */
   pinned: [string, number, number][];
+  /** How many of its calls this page does not make. */
+  refused?: number;
 }
 
 /** More are not restored: an address comes from anywhere, and each call costs the endpoint. */
@@ -20,11 +22,13 @@ export const MOST_CALLS = 50;
 const LONGEST_HASH = 100_000;
 const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_subgraphs"]);
 
-export function writeView(view: Restored): string {
+/** Return the address of a view; undefined if it could not be read again as it is. */
+export function writeView(view: Restored): string | undefined {
   if (!view.calls.length && !view.selected.length) return "#";
   const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned } = view;
   const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned];
-  return `#${encodeURIComponent(JSON.stringify(parts))}`;
+  const text = encodeURIComponent(JSON.stringify(parts));
+  return text.length > LONGEST_HASH || calls.length > MOST_CALLS ? undefined : `#${text}`;
 }
 
 /** Return the view of an address; undefined if it tells none that can be shown. */
@@ -40,8 +44,10 @@ export function readView(hash: string): Restored | undefined {
   if (!Array.isArray(read)) return undefined;
   const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned] = read as unknown[];
   if (!Array.isArray(calls)) return undefined;
+  const kept = calls.filter(isCall).slice(0, MOST_CALLS);
   return {
-    calls: calls.filter(isCall).slice(0, MOST_CALLS).map(([tool, given]) => ({ tool, arguments: given })),
+    ...(kept.length < calls.length ? { refused: calls.length - kept.length } : {}),
+    calls: kept.map(([tool, given]) => ({ tool, arguments: given })),
     selected: texts(selected),
     hiddenTypes: texts(hiddenTypes),
     hiddenPredicates: texts(hiddenPredicates),

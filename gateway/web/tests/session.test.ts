@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Json } from "../src/answers";
 import { Session } from "../src/session";
-import { type Call, type Tools } from "../src/tools";
+import { type Call, type Tools, ToolError } from "../src/tools";
 
 const written: string[] = [];
 
@@ -34,5 +34,74 @@ describe("a node that is asked for by another form of its ID", () => {
     expect(asked.at(-1)!.arguments["seeds"]).toEqual(["x:a"]);
     expect([...session.picture.value.nodes.keys()]).toEqual(["x:a"]);
     expect(written.at(-1)).toContain('["x:a"]');
+  });
+});
+
+describe("an address", () => {
+  const address = (...seeds: string[]): string => `#${encodeURIComponent(JSON.stringify([seeds.map((seed) => ["bfs_query", { seeds: [seed] }]), []]))}`;
+  const seedOf = ({ arguments: given }: Call): string => (given["seeds"] as string[])[0]!;
+
+  it("of which a call fails says so, and stays as it is, until the page is cleared", async () => {
+    const session = new Session(
+      tools((call) => {
+        if (seedOf(call) === "x:gone") throw new ToolError("x:gone is unknown.");
+        return subgraph(seedOf(call));
+      }),
+      true,
+    );
+    await session.restore(address("x:gone", "x:a"));
+    expect(session.addressNote.value).toContain("1 of 2 calls of this address could not be made: x:gone is unknown.");
+    expect([...session.picture.value.nodes.keys()]).toEqual(["x:a"]);
+    session.select(["x:a"]);
+    expect(written).toEqual([]);
+    session.clear();
+    expect([written.at(-1), session.addressNote.value]).toEqual(["#", ""]);
+  });
+  it("that is restored while another is under way is shown alone", async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const session = new Session(
+      tools(async (call) => {
+        if (seedOf(call) === "x:slow") await gate;
+        return subgraph(seedOf(call));
+      }),
+      true,
+    );
+    const first = session.restore(address("x:slow", "x:a"));
+    await session.restore(address("x:b"));
+    release();
+    await first;
+    expect([...session.picture.value.nodes.keys()]).toEqual(["x:b"]);
+    expect(session.addressNote.value).toBe("");
+  });
+  it("that is cancelled makes no further calls, and says how many it lacks", async () => {
+    const asked: string[] = [];
+    const session: Session = new Session(
+      tools((call) => {
+        asked.push(seedOf(call));
+        session.cancel();
+        return subgraph(seedOf(call));
+      }),
+      true,
+    );
+    await session.restore(address("x:a", "x:b"));
+    expect(asked).toEqual(["x:a"]);
+    expect(session.addressNote.value).toContain("2 of 2 calls of this address could not be made: Cancelled.");
+    expect(written).toEqual([]);
+  });
+  it("that tells no view is said to", async () => {
+    const session = new Session(tools(() => ({})), true);
+    await session.restore("#nothing");
+    expect(session.addressNote.value).not.toBe("");
+  });
+  it("is not written for a view that could not be read again", async () => {
+    const session = new Session(tools((call) => subgraph(seedOf(call))), true);
+    await session.traverse({ seeds: ["x:a"] });
+    const before = written.length;
+    session.select(["x".repeat(200_000)]);
+    expect(written).toHaveLength(before);
+    expect(session.addressNote.value).toContain("too large");
+    session.select([]);
+    expect(session.addressNote.value).toBe("");
   });
 });

@@ -13,15 +13,20 @@ const VIEW = {
 
 describe("the address of a view", () => {
   it("comes back as it was", () => {
-    expect(readView(writeView({ ...VIEW, calls: [...VIEW.calls] }))).toEqual(VIEW);
+    expect(readView(writeView({ ...VIEW, calls: [...VIEW.calls] })!)).toEqual(VIEW);
   });
   it.each(["", "#", "#%", "#{}", "#[]", "#null", "#[1]", `#${"x".repeat(200_000)}`])("is nothing if it is %.20s", (hash) => {
     expect(readView(hash)).toBeUndefined();
+  });
+  it("is not written if it could not be read again", () => {
+    expect(writeView({ ...VIEW, calls: Array.from({ length: MOST_CALLS + 1 }, () => VIEW.calls[0]!) })).toBeUndefined();
+    expect(writeView({ ...VIEW, calls: [], selected: ["x".repeat(200_000)] })).toBeUndefined();
   });
   it("calls no other tools, and not without end", () => {
     const calls = Array.from({ length: MOST_CALLS + 5 }, () => ["bfs_query", {}]);
     const hash = `#${encodeURIComponent(JSON.stringify([[["delete_all", {}], ["bfs_query", []], 1, ...calls], [1], "x", null]))}`;
     expect(readView(hash)).toEqual({
+      refused: 8,
       calls: Array.from({ length: MOST_CALLS }, () => ({ tool: "bfs_query", arguments: {} })),
       selected: [],
       hiddenTypes: [],
