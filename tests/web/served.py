@@ -31,7 +31,7 @@ def explored(folder: Path, *options: str) -> Iterator[str]:
 
 NAME: Final = (
     "alpha <img src=x onerror=\"document.title='run'\"><script>document.title='run'</script></script><!--"
-    "\u202e gnp.exe " + "long " * 2_000
+    "\u202e gnp.exe \ufffe\uffff\u061c " + "long " * 2_000
 )
 """More than 10,000 characters."""
 

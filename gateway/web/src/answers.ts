@@ -78,6 +78,8 @@ export interface Hit {
 export interface Hits {
   result: Hit[];
   guesses?: Hit[];
+  /** What no name fits, but whose name means nearly the same. */
+  by_meaning?: Hit[];
   complete: boolean;
   found?: number | string;
   /** What stands for each entity, where conditions were given. */

@@ -163,7 +163,7 @@ class Reader {
   /** A search, or each of several. */
   search(answer: Json): Json {
     const expanded: Json = { ...answer };
-    for (const key of ["result", "guesses"]) {
+    for (const key of ["result", "guesses", "by_meaning"]) {
       const rows = answer[key];
       if (Array.isArray(rows) && rows.every(Array.isArray)) expanded[key] = rows.map((row) => this.hit(row as unknown[]));
     }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./canvas";
 import { DARK, LIGHT } from "./colors";
 import { isHosted } from "./hosted";
+import { plain } from "./names";
 import { several } from "./picture";
 import { csvOf, pngOf, save, svgOf } from "./saved";
 import type { Session } from "./session";
@@ -87,12 +88,12 @@ export function GraphView({ session }: { session: Session }) {
               <li key={node.id}>
                 <input
                   type="checkbox"
-                  aria-label={`Select ${node.name}`}
+                  aria-label={`Select ${plain(node.name)}`}
                   checked={look.selected.includes(node.id)}
                   onChange={() => session.toggleSelected(node.id)}
                 />
                 <button type="button" class="link" onClick={() => void session.describe(node.id)}>
-                  {node.name}
+                  {plain(node.name)}
                 </button>{" "}
                 <span class="quiet">
                   {session.spoken(node.type)}

@@ -1,7 +1,7 @@
 /** What types, predicates and nodes are called on the page. */
 
-/** Characters that turn the direction of text, or that cannot be seen. */
-const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/** Characters that turn the direction of text, that cannot be seen, or that XML cannot have. */
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 
 /** Return a text on one line, without characters that could change how others are read. */
 export function plain(text: string): string {

@@ -1,5 +1,5 @@
 import { type Entity, type Json, idAndName } from "./answers";
-import { spoken } from "./names";
+import { plain, spoken } from "./names";
 import { type PictureEdge, denialOf } from "./picture";
 import type { Session } from "./session";
 
@@ -25,7 +25,7 @@ export function Record({ session }: { session: Session }) {
         <h2>{selected.length} nodes</h2>
         <ul>
           {selected.map((id) => (
-            <li key={id}>{picture.nodes.get(id)?.name ?? id}</li>
+            <li key={id}>{plain(picture.nodes.get(id)?.name ?? id)}</li>
           ))}
         </ul>
         {session.canTraverse ? (
@@ -49,7 +49,7 @@ export function Record({ session }: { session: Session }) {
   const edges = [...picture.edges.values()].filter((edge) => edge.metadata && (edge.subject === only || edge.object === only));
   return (
     <aside class="record" aria-label="Record" aria-live="polite">
-      <h2 data-testid="record-name">{entity?.name ?? node?.name ?? only}</h2>
+      <h2 data-testid="record-name">{plain(entity?.name ?? node?.name ?? only)}</h2>
       <p class="quiet">
         {typeName(session, entity?.entity_type ?? node?.type)} · <span title="ID">{only}</span>
       </p>
@@ -67,7 +67,7 @@ export function Record({ session }: { session: Session }) {
       ) : null}
       {node?.lacks.map((lack) => (
         <p class="lack" key={lack}>
-          {lack}
+          {plain(lack)}
         </p>
       ))}
       {entity ? <EntityRecord entity={entity} session={session} /> : null}
@@ -98,7 +98,7 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
   const description = entity["description"];
   return (
     <>
-      {typeof description === "string" ? <p>{description}</p> : null}
+      {typeof description === "string" ? <p>{plain(description)}</p> : null}
       {!entity.complete ? <p class="lack">This record is not complete{entity.edges_failed ? `: ${entity.edges_failed}` : ""}.</p> : null}
       <dl>
         {shown.map(([key, value]) => (
@@ -121,14 +121,14 @@ function EntityRecord({ entity, session }: { entity: Entity; session: Session })
                 <button
                   type="button"
                   class="small"
-                  aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name ?? spoken(predicate, labels)}`}
+                  aria-label={`Show ${isIncoming ? "incoming" : "outgoing"} ${name === undefined ? spoken(predicate, labels) : plain(name)}`}
                   onClick={() => void session.expand(entity.id, predicate, isIncoming ? "incoming" : "outgoing")}
                 >
                   show
                 </button>
               ) : null}{" "}
               {isIncoming ? "← " : "→ "}
-              <strong title={predicate}>{name ?? spoken(predicate, labels)}</strong> <span class="count">{count.toLocaleString("en")}</span>
+              <strong title={predicate}>{name !== undefined ? plain(name) : spoken(predicate, labels)}</strong> <span class="count">{count.toLocaleString("en")}</span>
               <div class="quiet line">{others.map((text) => endName(text, session)).join(", ")}</div>
             </li>
           );
@@ -162,13 +162,13 @@ function EdgesRecord({ edges, session }: { edges: readonly PictureEdge[]; sessio
 /** The name of a node at the other end, as the answer, the picture or its ID has it. */
 function endName(text: string, session: Session): string {
   const [id, name] = idAndName(text);
-  return name ?? session.nameOf(id) ?? spoken(id);
+  return plain(name ?? session.nameOf(id) ?? spoken(id));
 }
 
 function EndLink({ id, name, session }: { id: string; name: string | undefined; session: Session }) {
   return (
     <button type="button" class="link" title={id} onClick={() => void session.describe(id)}>
-      {name ?? id}
+      {plain(name ?? id)}
     </button>
   );
 }
@@ -215,7 +215,7 @@ function Value({ value, session }: { value: unknown; session: Session }) {
   if (typeof value === "string" && name !== undefined) {
     return (
       <button type="button" class="link" title={value} onClick={() => void session.describe(value)}>
-        {name}
+        {plain(name)}
       </button>
     );
   }

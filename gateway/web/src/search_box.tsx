@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Hit, Hits } from "./answers";
+import { plain } from "./names";
 import type { Session } from "./session";
 
 const PAUSE_MILLISECONDS = 200;
@@ -28,7 +29,8 @@ export function SearchBox({ session }: { session: Session }) {
     }, PAUSE_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [query, session]);
-  const listed = hits ? [...hits.result, ...(hits.guesses ?? [])] : [];
+  const listed = hits ? [...hits.result, ...(hits.guesses ?? []), ...(hits.by_meaning ?? [])] : [];
+  const guessesEnd = (hits?.result.length ?? 0) + (hits?.guesses?.length ?? 0);
   const choose = (hit: Hit | undefined): void => {
     if (!hit) return;
     setHits(undefined);
@@ -75,9 +77,9 @@ export function SearchBox({ session }: { session: Session }) {
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => choose(hit)}
             >
-              <strong>{hit.name ?? hit.id}</strong> <span class="quiet">{session.spoken(hit.entity_type)}</span>
-              {place >= (hits?.result.length ?? 0) ? <span class="quiet"> a guess</span> : null}
-              {hit.description ? <div class="quiet line">{hit.description}</div> : null}
+              <strong>{plain(hit.name ?? hit.id)}</strong> <span class="quiet">{session.spoken(hit.entity_type)}</span>
+              {place >= (hits?.result.length ?? 0) ? <span class="quiet"> {place < guessesEnd ? "a guess" : "of near meaning"}</span> : null}
+              {hit.description ? <div class="quiet line">{plain(hit.description)}</div> : null}
             </li>
           ))}
         </ul>

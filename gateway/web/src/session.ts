@@ -346,7 +346,10 @@ export class Session {
   /** Show an answer that came from elsewhere: the host of an App called the tool, or a file has it. */
   receive(call: Call, answer: Json): void {
     if (Array.isArray(answer["nodes"])) {
-      this.change({ steps: [...this.steps.value, { call, answer: answer as unknown as Subgraph }] });
+      const steps = [...this.steps.value, { call, answer: answer as unknown as Subgraph }];
+      // There is nothing before the first to go back to.
+      if (this.steps.value.length || this.past.value.length) this.change({ steps });
+      else this.show({ ...this.view, steps });
     } else if (typeof answer["id"] === "string") {
       const entity = answer as Entity;
       this.described.value = new Map([...this.described.value, [entity.id, entity]]);

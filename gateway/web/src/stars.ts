@@ -66,9 +66,14 @@ export function starsOf(shown: Shown, opened: ReadonlySet<string>, kept: Readonl
   const stars: Star[] = [];
   for (const center of centers) {
     const members = [...others.get(center)!].filter((id) => !centers.has(id) && [...others.get(id)!].filter((other) => centers.has(other)).length === 1);
-    if (members.length >= LEAST_MEMBERS) stars.push(starOf(center, members, links.get(center)!, (id) => others.get(id)!.size === 1 && !kept.has(id), opened));
+    if (members.length >= LEAST_MEMBERS) stars.push(starOf(center, members, links.get(center)!, (id) => others.get(id)!.size === 1 && !kept.has(id) && isWhole(shown.nodes.get(id)!), opened));
   }
   return stars;
+}
+
+/** What lacks edges is seen to: it stands in no pile. */
+function isWhole({ lacks, isHub }: PictureNode): boolean {
+  return !lacks.length && !isHub;
 }
 
 /** The key of a sector; IDs contain no white space. */

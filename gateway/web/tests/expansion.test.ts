@@ -35,3 +35,7 @@ describe("the page says it as Python does", () => {
     it(`${what} of ${JSON.stringify(given)}`, () => expect(what === "local_form" ? localForm(given as string) : howSaid(given as Json)).toBe(said));
   }
 });
+
+it("what is found by its meaning has the rows of hits", () => {
+  expect(expand({ result: [], by_meaning: [["x:a A", "x:T"]], complete: true })["by_meaning"]).toEqual([{ id: "x:a", name: "A", entity_type: "x:T" }]);
+});

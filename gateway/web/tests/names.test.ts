@@ -30,5 +30,6 @@ describe("the name of a term", () => {
   });
   it("turns no text around and hides none", () => {
     expect(plain("a\u202Egnp.exe\u0000b\n c")).toBe("a gnp.exe b c");
+    expect(plain("a\uFFFE\uFFFFb\u061C\u00AD\u180E\uFFF9c\u{E0041}\uD800d \u{1F600}")).toBe("a b c d \u{1F600}");
   });
 });

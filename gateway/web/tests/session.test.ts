@@ -105,3 +105,11 @@ describe("an address", () => {
     expect(session.addressNote.value).toBe("");
   });
 });
+
+it("the first answer that came from elsewhere has nothing before it to go back to", () => {
+  const session = new Session(tools(() => ({})), false);
+  session.receive({ tool: "bfs_query", arguments: {} }, subgraph("x:a"));
+  expect([session.steps.value.length, session.past.value.length]).toEqual([1, 0]);
+  session.receive({ tool: "bfs_query", arguments: {} }, subgraph("x:b"));
+  expect(session.past.value).toHaveLength(1);
+});

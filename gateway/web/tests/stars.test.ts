@@ -40,6 +40,15 @@ describe("the star of a centre", () => {
     expect(folded).not.toContain("x:cx:p19");
     expect(folded).not.toContain("x:cx:p18");
   });
+  it("folds no node that lacks edges or is a hub", () => {
+    const picture = around("x:c", { "x:p": 20 });
+    const lacks = new Map([["x:cx:p18", { lacks: ["time"] }], ["x:cx:p19", { isHub: true }]]);
+    const nodes = new Map([...picture.nodes].map(([id, node]) => [id, { ...node, ...lacks.get(id) }]));
+    const folded = starsOf({ ...picture, nodes }, NONE, NONE).flatMap(({ sectors }) => sectors.flatMap((sector) => sector.folded));
+    expect(folded).toHaveLength(8);
+    expect(folded).not.toContain("x:cx:p18");
+    expect(folded).not.toContain("x:cx:p19");
+  });
   it("has a sector of its own for those by several relations, and draws them once", () => {
     const both = [0, 1].map((place) => ["x:c", `x:cx:p${place}`] as [string, string]);
     const [star] = starsOf(around("x:c", { "x:p": 6 }, both), NONE, NONE);
