@@ -10,7 +10,7 @@ import { type Box, spotsAround } from "./labels";
 import { plain, spoken } from "./names";
 import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
-import { type PictureNode, isDenied, qualifierOf } from "./picture";
+import { type PictureNode, denialOf, isDenied, qualifierOf } from "./picture";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
 import type { Scene } from "./saved";
@@ -302,11 +302,13 @@ export class Canvas {
     for (const edge of edges) {
       const { key, subject, predicate, object } = edge;
       const isSelected = selected.has(subject) || selected.has(object);
+      const denial = denialOf(edge.metadata);
       const [qualifier, ofStar, isChosen] = [qualifierOf(edge), isOfStar(subject, object), chosen.has(key)];
       const hasName = !ofStar && (hasPaths ? edge.onPath && isNamed : isSmall || (isNamed && isStrong(edge)));
       const attributes: EdgeAttributes = {
         size: edge.onPath || isChosen ? 4 : !hasPaths && (isSelected || isSmall) ? 2 : 1,
-        name: hasName ? `${spoken(predicate, look.labels)}${qualifier && ` (${qualifier})`}` : ofStar ? qualifier : "",
+        // What is cut off is at the end.
+        name: hasName ? `${denial && `${denial}: `}${spoken(predicate, look.labels)}${qualifier && ` (${qualifier})`}` : ofStar ? [denial, qualifier].filter(Boolean).join("; ") : "",
         type: "arrow",
         curvature: 0,
         color: isChosen ? look.theme.text : isDenied(edge.metadata) && (!hasPaths || edge.onPath) ? look.theme.warning : edge.onPath ? look.theme.path : hasPaths ? look.theme.faintEdge : isSelected && !ofStar ? look.theme.strongEdge : look.theme.edge,
@@ -405,7 +407,7 @@ export class Canvas {
     });
     return [...names].map(([pair, { ends, names: several }]) => {
       const [from, to] = ends.map((id) => this.sigma.graphToViewport(this.pointOf(id))) as [Point, Point];
-      const broken = this.overlay.broke([...several].join(", "), "relation", { mostLines: 2 });
+      const broken = this.overlay.broke([...several].sort((one, other) => Number(other.startsWith("DENIED")) - Number(one.startsWith("DENIED"))).join(", "), "relation", { mostLines: 2 });
       const spots = [0.5, 0.42, 0.58, 0.34, 0.66].map((share) => ({ x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) }));
       return { key: `${EDGE}${pair}`, kind: "edge" as const, isNeeded: false, ...broken, spots };
     });

@@ -49,11 +49,11 @@ export function edgeKey(edge: Edge): string {
   return [edge.subject, edge.predicate, edge.object].join(NEW_LINE);
 }
 
-/** How an edge holds, in a few words: that it is denied, how class expressions say it, and the place in a list. */
+/** How an edge holds, in a few words, but for its denial: how class expressions say it, and the place in a list. */
 export function qualifierOf({ metadata }: Edge): string {
   const ways = assertionsOf(metadata).map((each) => [wayOf(each), ...listed(each["position"]).map((place) => `no. ${String(place)}`)].filter(Boolean).join(", "));
   const said = [...new Set(ways)].filter(Boolean);
-  return [denialOf(metadata), ...said.slice(0, MOST_QUALIFIERS), said.length > MOST_QUALIFIERS ? "…" : ""].filter(Boolean).join("; ");
+  return [...said.slice(0, MOST_QUALIFIERS), ...(said.length > MOST_QUALIFIERS ? ["…"] : [])].join("; ");
 }
 
 const MOST_QUALIFIERS = 3;
