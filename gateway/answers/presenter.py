@@ -210,9 +210,9 @@ class Presenter:
 
     async def _about_open_steps(self, question: Question, left: FilteredTopology) -> list[str]:
         """Return a warning of edges that members or paths rest on, and that are not said to hold."""
-        members, url, arguments = question.members, self._profile.endpoint.url, question.arguments
+        members, arguments = question.members, question.arguments
         has_paths = isinstance(arguments, IntersectSubgraphs) and arguments.via is not False
-        if not ((members.follows or has_paths) and may_have_expressions(self._store, left.known, url)):
+        if not ((members.follows or has_paths) and may_have_expressions(self._store, left.known)):
             return []
         nodes = left.nodes if left.members is None else left.members.nodes
         if members.grouping is None:

@@ -28,17 +28,16 @@ _EDGES_OF_NODE = 200
 """Nodes at one step of walks whose edges are looked at, and edges of each."""
 
 
-def may_have_expressions(store: GraphStore, view: SchemaView, url: str) -> bool:
+def may_have_expressions(store: GraphStore, view: SchemaView) -> bool:
     """Return whether edges of a graph may be those of class expressions.
 
-    In a file these have become edges, and nothing in the schema shows them. A server has their classes.
+    In a file or a database these have become edges, and nothing in the schema shows them. A server has their classes.
 
     Args:
         store: The graph.
         view: The schema.
-        url: The URL of the endpoint or the database; empty for a graph in this process.
     """
-    return store.may_have_expressions() and (not url.startswith("http") or view.types.has_any(_CLASSES))
+    return store.may_have_expressions() and (store.has_degrees_at_hand() or view.types.has_any(_CLASSES))
 
 
 def says_edges_unseen(store: GraphStore, view: SchemaView) -> bool:
@@ -48,8 +47,7 @@ def says_edges_unseen(store: GraphStore, view: SchemaView) -> bool:
         store: The graph.
         view: The schema.
     """
-    is_served = not store.has_degrees_at_hand()
-    return is_served and store.may_have_expressions() and view.types.has_any(_CLASSES)
+    return not store.has_degrees_at_hand() and may_have_expressions(store, view)
 
 
 async def edges_that_may_not_hold(

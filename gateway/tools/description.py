@@ -446,7 +446,7 @@ class EntityDescriber:
         notes.warnings += crossings.warnings
         notes.in_doubt_elsewhere = bool(crossings.in_doubt)
         contents = await self._contents(surveys, call)
-        if may_have_expressions(self._store, known, self._profile.endpoint.url):
+        if may_have_expressions(self._store, known):
             notes.warnings += await edges_that_may_not_hold(self._store, self._prefixes, there, EDGES_READ, call)
         # In a Wikibase a blank node is an unknown value, and read as one.
         if not self._profile.values.wikibase:

@@ -108,7 +108,7 @@ class EntitySets:
         return chosen
 
     def _may_be_open(self, known: SchemaView) -> bool:
-        return may_have_expressions(self._store, known, self._profile.endpoint.url)
+        return may_have_expressions(self._store, known)
 
     async def _selected(
         self,
