@@ -452,7 +452,7 @@ def _between(what: str, shown: object, right: object) -> list[str]:
 _ABOUT_EDGES = frozenset({"edges", "edge_rows_total", "blank_node_edges", "edges_failed", "complete", "warnings"})
 """What hangs on whether the edges of an entity could be counted."""
 
-_ABOUT_FAILURES = ("edges_failed", messages.NAME_KEYS_UNKNOWN)
+_ABOUT_FAILURES = ("edges_failed", "metadata_failed", messages.NAME_KEYS_UNKNOWN)
 """Warnings that tell what could not be read."""
 
 
