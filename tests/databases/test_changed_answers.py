@@ -79,6 +79,10 @@ class _CutReport:
         says_unread = VALUES_UNREAD in answer.get("warnings", ())
         if says_unread:
             expected = {key: value for key, value in expected.items() if key not in _OF_VALUES or key in said}
+        if "count" not in said.get("instances", {"count": 0}):
+            # Of a schema that was not read, a type has no number of instances.
+            expected = {**expected, "instances": {**expected["instances"], "count": None}}
+            said = {**said, "instances": {**said["instances"], "count": None}}
         if not _is_whole(answer):
             self.told += 1
         elif said != expected:

@@ -28,7 +28,7 @@ def test_a_search_is_drawn_and_expanded_as_from_the_file(
         expect(page.get_by_test_id("record-name")).to_have_text("metformin")
         # As from the file: tests/web/test_page.py.
         expect(page.get_by_test_id("shown")).to_contain_text("12 nodes and 11 edges")
-        page.get_by_role("button", name="Show outgoing m:TREATS").click()
+        page.get_by_role("button", name="Show outgoing treats").click()
         expect(page.get_by_test_id("call")).to_contain_text('"only_predicates":["m:TREATS"],"direction":"outgoing"')
         assert watched.errors == []
         assert watched.outside == []
