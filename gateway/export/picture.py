@@ -11,14 +11,13 @@ import math
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
 from gateway.errors import ConfigurationError, counted
 from gateway.escaping import json_text, visible
-from gateway.export.conversions import node_rows, to_networkx
 from gateway.export.subgraph import Subgraph, SubgraphEdge, SubgraphNode, how_said, needs
 from gateway.resources import explorer_page, policy_of
 from gateway.terms.names import cut
@@ -272,6 +271,8 @@ def picture(subgraph: Subgraph, format: Literal["svg", "png"]) -> bytes:  # noqa
         import networkx as nx  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
 
+    from gateway.export.conversions import node_rows, to_networkx  # noqa: PLC0415 - with rdflib
+
     graph = to_networkx(subgraph)
     side = max(_INCHES, 1.6 * math.sqrt(len(subgraph.nodes)))
     figure = Figure(figsize=(side * 1.25, side), dpi=_DOTS_PER_INCH, layout="tight")
@@ -279,7 +280,7 @@ def picture(subgraph: Subgraph, format: Literal["svg", "png"]) -> bytes:  # noqa
     axes.set_axis_off()
     distance = 3.5 / math.sqrt(max(1, len(graph)))
     places = nx.spring_layout(nx.Graph(graph), k=distance, iterations=200, seed=1) if len(graph) else {}
-    _draw(axes, places, subgraph)
+    _draw(axes, places, subgraph, node_rows(subgraph))
     file = io.BytesIO()
     # Text stays text: a viewer finds it, and has letters that the font here lacks.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "bfsql"}), warnings.catch_warnings():
@@ -288,7 +289,7 @@ def picture(subgraph: Subgraph, format: Literal["svg", "png"]) -> bytes:  # noqa
     return file.getvalue()
 
 
-def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
+def _draw(axes: Any, places: Any, subgraph: Subgraph, rows: Iterable[Mapping[str, Any]]) -> None:
     """Draw arrows, dots, names and a legend; no text of the graph is read as a formula."""
     for index, (ends, edges) in enumerate(_arrows(subgraph).items()):
         start, end = ends
@@ -302,7 +303,7 @@ def _draw(axes: Any, places: Any, subgraph: Subgraph) -> None:
             _text(axes, x, y, label, color=_DENYING if denied else "#3a6b35", fontsize=6.5)
     types = Counter(node.type for node in subgraph.nodes)
     colours = _colours(types, subgraph.iris)
-    for row in node_rows(subgraph):
+    for row in rows:
         x, y = places[row["id"]]
         is_seed = row["id"] in subgraph.seeds
         axes.scatter(

@@ -182,20 +182,23 @@ def unknown(number: str) -> str:
     return number.replace("97", "79")
 
 
-async def test_what_is_asked_for_a_hidden_term_is_what_is_asked_for_an_unknown_one() -> None:
+@pytest.mark.parametrize("questions", [ENTITIES, TERMS], ids=["entities", "terms"])
+async def test_what_is_asked_for_a_hidden_term_is_what_is_asked_for_an_unknown_one(
+    questions: Mapping[str, tuple[str, dict[str, Any]]],
+) -> None:
     endpoint = Recorded(graph(EDGES))
     async with opened(endpoint) as gateway:
 
         async def check(how: str) -> None:
-            first = await told(gateway, endpoint, QUESTIONS[how], unknown(next(iter(HIDDEN))))
+            first = await told(gateway, endpoint, questions[how], unknown(next(iter(HIDDEN))))
             assert first[0][1]
             for number, what in HIDDEN.items():
-                found = await told(gateway, endpoint, QUESTIONS[how], number)
+                found = await told(gateway, endpoint, questions[how], number)
                 # Where digits are words that are searched for, another unknown term has other answers.
                 if found != first:
-                    assert found == await told(gateway, endpoint, QUESTIONS[how], unknown(number)), what
+                    assert found == await told(gateway, endpoint, questions[how], unknown(number)), what
 
-        await await_each(QUESTIONS, check)
+        await await_each(questions, check)
 
 
 async def test_a_hidden_term_is_in_no_question_but_the_one_whether_it_is_hidden() -> None:
