@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -25,7 +26,6 @@ from gateway.escaping import json_text
 from gateway.settings.load import load_profile
 from tests.cli.conftest import COLOURS, FIXTURES, Run
 from tests.examples import some
-from tests.servers.loopback import free_port
 
 COMMANDS = ["schema", "search", "bfs", "describe", "intersect", "serve"]
 ASKING = [
@@ -253,8 +253,11 @@ def test_a_broken_file_is_reported_with_line_and_column(run: Run, tmp_path: Path
 
 @pytest.mark.parametrize("argv", [*ASKING, ["schema", "--json"]])
 def test_an_endpoint_that_is_down_is_an_error_and_no_empty_answer(run: Run, argv: list[str]) -> None:
-    url = f"http://127.0.0.1:{free_port()}/sparql"
-    ran = run(*argv, "-e", f"{url}?of=7", "--prefix", "drug=http://example.org/")
+    # Kept, and not listened on: a server of another test would answer when it is asked again.
+    with socket.socket() as kept:
+        kept.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{kept.getsockname()[1]}/sparql"
+        ran = run(*argv, "-e", f"{url}?of=7", "--prefix", "drug=http://example.org/")
     assert (ran.status, ran.out) == (2, "")
     assert "could not be reached: the connection was refused" in only_error(ran.err)
     assert only_error(ran.err).endswith(f"The configured URL is {url}")
