@@ -19,6 +19,7 @@ from gateway.settings.section import (
     Section,
     Unquoted,
     is_reference,
+    revealed,
 )
 from gateway.settings.urls import is_contact, is_secret_name, url_problem
 
@@ -182,6 +183,18 @@ class AccessSettings(Section):
     def has_secrets(self) -> bool:
         """Whether requests carry a secret: a profile says where it is, and so not whose it is."""
         return bool(self.password or self.token or self.secret_headers or is_reference(self.proxy))
+
+    def secrets(self) -> tuple[str, ...]:
+        """Read every secret that requests carry, and the user where that is one too.
+
+        Raises:
+            ConfigurationError: One cannot be read.
+        """
+        places = {"user": self.user, "password": self.password, "token": self.token, "proxy": self.proxy}
+        places |= {f"secret_headers.{name}": place for name, place in sorted(self.secret_headers.items())}
+        return tuple(
+            revealed(place, f"endpoint.access.{name}") for name, place in places.items() if is_reference(place)
+        )
 
     @field_validator("proxy")
     @classmethod

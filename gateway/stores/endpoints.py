@@ -153,14 +153,23 @@ def cached(below: GraphStore, profile: Profile, clock: Clock, shared: SharedValu
 def shared_values(server: SharedCacheServer, url: str, profile: Profile, prefixes: Mapping[str, str]) -> SharedValues:
     """Return the place of the answers of an endpoint that are read under a profile and the user's own prefixes.
 
+    A profile says where secrets are and not whose, so users with different ones have different places.
+
     Raises:
-        ConfigurationError: The package for it is not installed.
+        ConfigurationError: The package for it is not installed, or a secret cannot be read.
     """
     with installed("redis"):
         from gateway.cache.shared_values import SharedValues  # noqa: PLC0415 - an extra
     known = json.dumps(database_prefixes(url, profile, prefixes), sort_keys=True)
-    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}\n{known}".encode()).hexdigest()
+    secrets = profile.endpoint.access.secrets()
+    asker = _hard_to_guess(json.dumps(secrets), server.key) if secrets else ""
+    who = hashlib.sha256(f"{url}\n{profile_digest(profile)}\n{known}{asker}".encode()).hexdigest()
     return SharedValues(server, f"bfsql:{who[:32]}:")
+
+
+def _hard_to_guess(secret: str, key: str) -> str:
+    """Return a hash that costs 50 ms and 16 MB, because whoever reaches the server sees the keys made of it."""
+    return hashlib.scrypt(secret.encode(), salt=f"bfsql {key}".encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
 
 
 def _rules_of(store: GraphStore) -> str | None:

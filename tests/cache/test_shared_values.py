@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
 from gateway.cache.shared_values import SharedValues
+from gateway.settings.endpoint import AccessSettings, EndpointSettings
 from gateway.settings.limits import SharedCacheServer
 from gateway.settings.profile import Profile
 from gateway.stores.endpoints import shared_values
@@ -191,3 +192,33 @@ async def test_processes_share_what_they_read_of_a_database_only_if_its_ids_are_
     assert await finds("postgresql://reader@graph.example.org/db", mesh, mesh)
     assert not await finds("postgresql://reader@graph.example.org/db", mesh, {})
     assert await finds("https://graph.example.org/sparql", mesh, {})
+
+
+async def is_shared(one: Mapping[str, str], other: Mapping[str, str], access: AccessSettings) -> bool:
+    """Tell whether a process finds what another one with another environment has stored under the same profile."""
+    profile = Profile(endpoint=EndpointSettings(access=access))
+    async with asyncio.timeout(10), fake_valkey() as server, AsyncExitStack() as stack:
+        values = []
+        for environment in (one, other):
+            with pytest.MonkeyPatch.context() as patched:
+                for name, value in environment.items():
+                    patched.setenv(name, value)
+                values.append(shared_values(SharedCacheServer(server.url), "https://g.example/sparql", profile, {}))
+            stack.push_async_callback(values[-1].close)
+        await put(values[0], b"a value")
+        return await values[1].get(["a"]) == [b"a value"]
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        AccessSettings(token="env:OF_USER"),  # noqa: S106 - a reference
+        AccessSettings(user="ann", password="env:OF_USER"),  # noqa: S106 - a reference
+        AccessSettings(user="env:OF_USER", password="env:OF_ALL"),  # noqa: S106 - a reference
+        AccessSettings(secret_headers={"X-Key": "env:OF_USER"}),
+    ],
+)
+async def test_users_whose_secrets_differ_share_nothing_under_one_profile(access: AccessSettings) -> None:
+    ann, bob = ({"OF_ALL": "x", "OF_USER": name} for name in ("ann", "bob"))
+    assert await is_shared(ann, ann, access)
+    assert not await is_shared(ann, bob, access)
