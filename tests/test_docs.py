@@ -408,8 +408,12 @@ def test_every_page_stands_in_the_navigation_of_the_site_and_nothing_else_does()
     assert named == sorted([*(path.name for path in DOCS.glob("*.md")), *NOTES])
 
 
-NOTES: Final = ["decisions/0001-record-decisions.md", *(f"notes/{path.name}" for path in (DOCS / "notes").glob("*.md"))]
-"""The first record lists the others."""
+NOTES: Final = [
+    "decisions/0001-record-decisions.md",
+    *(f"notes/{path.name}" for path in (DOCS / "notes").glob("*.md")),
+    *(f"notebooks/{path.stem}.md" for path in (DOCS / "notebooks").glob("*.ipynb")),
+]
+"""The first record lists the others; notebooks become pages."""
 
 
 def test_every_target_of_make_that_a_page_names_exists() -> None:

@@ -43,13 +43,22 @@ def assemble(folder: Path, repository: str = "") -> None:
     for path in _DOCS.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
         (folder / "docs" / path.relative_to(_DOCS)).write_text(with_links_of_the_site(text, path), encoding="utf-8")
+    for path in _DOCS.rglob("*.ipynb"):
+        page = (folder / "docs" / path.relative_to(_DOCS)).with_suffix(".md")
+        page.write_text(notebook_as_page(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def notebook_as_page(text: str) -> str:
+    """Return a notebook as a page: its text, and its cells as code."""
+    cells = ((cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"])
+    return "\n\n".join(source if kind == "markdown" else f"```python\n{source}\n```" for kind, source in cells) + "\n"
 
 
 def with_links_of_the_site(text: str, path: Path) -> str:
     """Return a page with its links as a reader of the site needs them.
 
     A link that leaves `docs/`, to source that is not on the site, is its text alone. One whose text is the name of a
-    file gets the title of the page.
+    file gets the title of the page, and one to a notebook leads to its page.
     """
 
     def replaced(link: re.Match[str]) -> str:
@@ -59,6 +68,8 @@ def with_links_of_the_site(text: str, path: Path) -> str:
         page = (path.parent / target).resolve()
         if not page.is_relative_to(_DOCS):
             return link[1]
+        if page.suffix == ".ipynb":
+            return f"[{link[1]}]({Path(target).with_suffix('.md')})"
         title = _TITLE.search(page.read_text(encoding="utf-8")) if link[1] == page.name and page.is_file() else None
         return f"[{title[1]}]({link[2]})" if title else link[0]
 

@@ -1,5 +1,6 @@
 """The documentation as a site that a browser shows without a network, and its commands as a new user runs them."""
 
+import ast
 import asyncio
 import json
 import os
@@ -26,7 +27,7 @@ from tests.servers.loopback import HOST
 from tests.servers.oxigraph import running_oxigraph
 from tests.servers.unavailable import ServerUnavailable, skip_or_fail
 from tests.servers.valkey import running_valkey
-from tests.site.build import build, pages_in_navigation, with_links_of_the_site
+from tests.site.build import build, notebook_as_page, pages_in_navigation, with_links_of_the_site
 from tests.site.reader import PAGES, Command, Reader, commands
 
 LOADED = re.compile(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
@@ -45,6 +46,18 @@ def test_a_link_named_by_its_file_gets_the_title_of_the_page() -> None:
     assert with_links_of_the_site("see [errors.md](errors.md#errors), [limits](limits.md)", page) == (
         "see [Errors, and what an answer may lack](errors.md#errors), [limits](limits.md)"
     )
+
+
+def test_a_notebook_is_a_page_of_its_text_and_code() -> None:
+    page = CHECKOUT / "docs" / "python.md"
+    assert with_links_of_the_site("[file.ipynb](notebooks/file.ipynb)", page) == "[file.ipynb](notebooks/file.md)"
+    for path in (CHECKOUT / "docs" / "notebooks").glob("*.ipynb"):
+        text = notebook_as_page(path.read_text(encoding="utf-8"))
+        assert text.startswith("# ")
+        codes = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        assert any("open_gateway(" in code for code in codes)
+        for code in codes:
+            compile(code, path.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 @pytest.mark.parametrize("repository", ["example", 'a/b"\n', "https://example.org/a/b"])
