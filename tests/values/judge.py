@@ -96,7 +96,9 @@ def _rows(page: Json) -> Iterator[tuple[str, Sequence[Any]]]:
 def _listed(page: Json) -> Iterator[str]:
     """Yield the IDs of a page without rows: the hits of a search, or nodes by type, or nodes in order."""
     if "result" not in page and isinstance(page.get("edges"), Mapping):
-        yield from sorted(sets(page)[0])
+        # What is marked as a step alone is told to be no member.
+        steps = sets({"edges": {}, "nodes": page.get("on_the_way", {}), "node_count": 0})[0]
+        yield from sorted(sets(page)[0] - steps)
         return
     listed = page.get("result", page.get("nodes", ()))
     for group in listed.values() if isinstance(listed, Mapping) else [listed]:

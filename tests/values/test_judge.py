@@ -182,3 +182,8 @@ def test_most_drawn_questions_have_an_answer_that_is_neither_empty_nor_everythin
             questions += 1
             telling += bool(expected.found) and ("where" not in question or expected.found < expected.unfiltered)
     assert telling > 0.8 * questions
+
+
+def test_what_is_shown_as_a_step_alone_is_told_to_be_no_member() -> None:
+    page = {"nodes": {"ex:Tool": ["ex:a A thing"]}, "on_the_way": {"ex:Maker": ["ex:d", {"ex:e E": {}}]}, "edges": {}}
+    assert told([page], _expand).nodes == (EX + "a",)
