@@ -81,6 +81,7 @@ class MemberQuestion:
         edges: Whether edges are shown.
         show: What stands for a node in rows.
         warnings: What a reader should know about the names used.
+        doubts: What else the names used may mean, so that no answer to the question is complete.
         languages: The languages in which texts are shown, the best first.
     """
 
@@ -92,6 +93,7 @@ class MemberQuestion:
     edges: bool = True
     show: Show = "both"
     warnings: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 
     @property

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from gateway.errors import QUOTE_LIMIT, ConfigurationError, InputError, quoted
 from gateway.terms.bounded_map import BoundedMap
-from gateway.terms.coined_prefixes import CoinedPrefixes, NamedNamespaces, looks_coined, names_in
+from gateway.terms.coined_prefixes import CoinedPrefixes, NamedNamespaces, looks_coined, names_in, namespace_of
 from gateway.terms.iri import (
     BLANK_NODE,
     MAX_IRI,
@@ -39,7 +39,7 @@ from gateway.terms.spelling import nearest
 
 _LOCAL = re.compile(r"[\w.\-]{1,200}")
 _NAMESPACES = 30
-"""A local name as it is typed, and declared namespaces in which it is looked for: an ontology has some ten."""
+"""A local name as it is typed, and namespaces in which it is looked for: an ontology has some ten."""
 
 _SHOWN = 8
 """Prefixes that an error lists."""
@@ -280,11 +280,18 @@ class PrefixMap:
         """Return the first canonical IDs of some IRIs for a sentence, and the number of the others."""
         return listed_ids(self.in_order(iris), most)
 
-    def with_local_name(self, text: str) -> list[str]:
-        """Return the IRIs that have a text as local name behind a declared prefix; of the first prefixes, if many."""
+    def with_local_name(self, text: str, beside: Iterable[str] = ()) -> list[str]:
+        """Return the IRIs that have a text as local name behind a prefix; of the first prefixes, if many.
+
+        Args:
+            text: The local name.
+            beside: IRIs in whose namespaces it may stand, whether these have a prefix or not.
+        """
         if _LOCAL.fullmatch(text) is None:
             return []
-        namespaces = sorted(dict.fromkeys(filter(None, self._declared.values())), key=len)[:_NAMESPACES]
+        coined = {} if self._coined is None else self._coined.namespaces
+        with_prefix = (*sorted(self._declared.values(), key=len), *sorted(coined.values(), key=len))
+        namespaces = list(dict.fromkeys(filter(None, (*map(namespace_of, beside), *with_prefix))))[:_NAMESPACES]
         return sorted(iri for iri in (f"{one}{text}" for one in namespaces) if len(iri) <= MAX_IRI and is_iri(iri))
 
     def undeclared(self, iris: Iterable[str]) -> str:

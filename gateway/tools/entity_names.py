@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Protocol
 
 from gateway.errors import InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
-from gateway.graph.values import Iri, SearchTerms
+from gateway.graph.values import Hits, Iri, SearchTerms
 from gateway.graph.walks import Walk
 from gateway.members.conditions import ConditionText, EndKind
 from gateway.members.sides import ValueText, literal_value
 from gateway.schema.types import Subclasses
 from gateway.schema.view import SchemaView
 from gateway.terms.comparable import Text
+from gateway.terms.local_names import local_part
 from gateway.terms.names import fold, words_of
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.local_names import with_local_name
@@ -48,18 +49,24 @@ class Meant:
     Attributes:
         iris: The entities, or the types, of each value that means any.
         warnings: What was guessed, and what means no node where a walk leads to nodes.
+        doubts: What may mean a node whose name was not compared.
     """
 
     iris: dict[str, frozenset[Iri]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """The entities of a name; how it was guessed that they are meant, empty where it is their name."""
+    """The entities of a name; how it was guessed that they are meant, empty where it is their name.
+
+    Where there are none, `is_sure` says whether all names were compared.
+    """
 
     iris: frozenset[Iri] = frozenset()
     guessed: str = ""
+    is_sure: bool = True
 
 
 class EntityNames:
@@ -87,7 +94,7 @@ class EntityNames:
         of_nodes = (one for one in read if not isinstance(one.walk[-1].predicates, str))
         of_nodes = (one for one in of_nodes if ends.kind_of_ends(one.walk) != "literals")
         ids = await self._ids(chain.from_iterable(one.entity_names for one in of_nodes), call)
-        looked_up: dict[tuple[str, bool], _Named] = {}
+        looked_up: dict[tuple[str, bool, frozenset[Iri]], _Named] = {}
         found = []
         for one in read:
             meant = Meant()
@@ -96,7 +103,7 @@ class EntityNames:
                 if one.walk[-1].predicates == "type":
                     meant.iris[text] = await self._types(text, known, call)
                 elif not isinstance(one.walk[-1].predicates, str):
-                    await self._add_entities(value, one, ends, ids, looked_up, meant, call)
+                    await self._add_entities(value, one, ends, ids, looked_up, meant, known, call)
             found.append(meant)
         return found
 
@@ -106,8 +113,9 @@ class EntityNames:
         condition: ConditionText,
         ends: WalkEnds,
         ids: Mapping[str, frozenset[Iri]],
-        looked_up: dict[tuple[str, bool], _Named],
+        looked_up: dict[tuple[str, bool, frozenset[Iri]], _Named],
         meant: Meant,
+        known: SchemaView,
         call: Call,
     ) -> None:
         text, kind = value.text, ends.kind_of_ends(condition.walk)
@@ -118,19 +126,24 @@ class EntityNames:
             return
         if kind == "literals and IDs":
             return
-        asked = (text, ends.leads_to_nodes(condition.walk))
+        steps = (step.predicates for step in condition.walk)
+        beside = frozenset(chain.from_iterable(one for one in steps if not isinstance(one, str)))
+        is_searched = ends.leads_to_nodes(condition.walk)
+        asked = (text, is_searched, beside if is_searched else frozenset())
         if asked not in looked_up:
             if len(looked_up) == _MOST_LOOKED_UP:
                 raise too_many_names("where", _MOST_LOOKED_UP)
-            looked_up[asked] = await self._named(*asked, call)
+            looked_up[asked] = await self._named(*asked, known, call)
         named = looked_up[asked]
         if named.iris:
             meant.iris[text] = named.iris
             if named.guessed:
                 listed = self._prefixes.listed(sorted(named.iris))
                 meant.warnings.append(guessed_node(quoted(text), listed, named.guessed))
-        elif asked[1] and kind != "nodes" and _is_text(value):
+        elif is_searched and kind != "nodes" and _is_text(value):
             meant.warnings.append(no_node_called(quoted(text), quoted(condition.left)))
+            if not named.is_sure:
+                meant.doubts.append(not_all_names_compared(quoted(text)))
 
     async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
         chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
@@ -159,12 +172,16 @@ class EntityNames:
                 found[text] = frozenset(iris)
         return found
 
-    async def _named(self, text: str, is_searched: bool, call: Call) -> _Named:
+    async def _named(
+        self, text: str, is_searched: bool, beside: Collection[Iri], known: SchemaView, call: Call
+    ) -> _Named:
         """Return the entities of a name; if there are none, of one in any language, or else of a local name.
 
         Args:
             text: The name.
             is_searched: Whether all names are compared where none is exactly so in the usual languages.
+            beside: The predicates of the walk, in whose namespaces it may be a local name.
+            known: The schema.
             call: The call that asks.
 
         Raises:
@@ -184,16 +201,28 @@ class EntityNames:
                 f"a name in another language ({languages})" if languages else "a name in another language or spelling"
             )
             if not found:
-                return await self._of_local_name(text, call)
+                local = [hit.iri for hit in hits.hits if hit.kind == "id" and fold(local_part(hit.iri)) == wanted]
+                named = await self._of_local_name(text, local, beside, call)
+                return named if named.iris else replace(named, is_sure=await self._are_all_compared(hits, known, call))
         if hits.truncated:
             raise too_many_named("where", quoted(text))
         return _Named(found, guessed)
 
-    async def _of_local_name(self, text: str, call: Call) -> _Named:
-        found = await with_local_name(text, self._prefixes, self._store, call)
+    async def _of_local_name(self, text: str, nameless: Iterable[Iri], beside: Collection[Iri], call: Call) -> _Named:
+        behind = await with_local_name(text, self._prefixes, self._store, call, sorted(beside))
+        spelt_so = [iri for iri in nameless if local_part(iri) == text.strip()]
+        found = list(dict.fromkeys((*behind, *spelt_so))) or list(dict.fromkeys(nameless))
         if len(found) > 1:
             raise several_of_local_name("where", quoted(text), self._prefixes.listed(found))
         return _Named(frozenset(found), "its local name")
+
+    async def _are_all_compared(self, hits: Hits, known: SchemaView, call: Call) -> bool:
+        """Return whether a search compared all names, and local names where nodes have no other."""
+        are_compared = hits.exhaustive and not hits.truncated and hits.fault is None
+        if hits.local_names or not are_compared:
+            return are_compared
+        nameless = await self._store.nameless(known.schema, call)
+        return nameless is not None and nameless.exact and not nameless.count
 
 
 def _is_text(value: ValueText) -> bool:
@@ -236,6 +265,11 @@ def several_of_local_name(argument: str, name: str, ids: str) -> InputError:
 def guessed_node(name: str, ids: str, how: str) -> str:
     """Return a warning: a text in a condition is no name of a node in the usual languages, and one is taken for it."""
     return f"where: {name} is taken for {ids}, by {how}. If another node is meant, write its ID."
+
+
+def not_all_names_compared(text: str) -> str:
+    """Return a warning: a text in a condition means no node that was found, and may be the name of another."""
+    return f"where: not every name could be compared, so a node may be called {text}. Write the ID of the one meant."
 
 
 def no_node_called(text: str, walk: str) -> str:

@@ -28,6 +28,7 @@ from gateway.terms.iri import TEXT_PREDICATES, walk_iri
 from gateway.terms.literals import language_order
 from gateway.terms.prefixes import PrefixMap
 from gateway.tools.entity_names import EntityNames
+from gateway.tools.local_names import learn_properties
 from gateway.tools.shapes import ShapeReader, ValueTerms
 
 _OPERATORS = frozenset(get_args(Operator))
@@ -42,6 +43,7 @@ class StepNames:
         others: Predicates that are neither, and that answers show as metadata.
         prefixes: The prefixes of IDs.
         may_lead_further: Whether class expressions that the schema does not know may say edges of any predicate.
+        unknown: Takes the names that are looked up and mean no predicate.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class StepNames:
         prefixes: PrefixMap,
         *,
         may_lead_further: bool = False,
+        unknown: set[str] | None = None,
     ) -> None:
         self._edges = edges
+        self._unknown = set() if unknown is None else unknown
         self._may_lead_further = may_lead_further
         self._others = frozenset(others)
         self._values = values.by_name
@@ -74,6 +78,8 @@ class StepNames:
             else:
                 # What stands behind an ID is then the rest of a condition, and not its name.
                 self._known[name] = frozenset(self._edges.named(name) | self._values.named(name))
+            if not self._known[name]:
+                self._unknown.add(name)
         return self._known[name]
 
     def is_id(self, name: str) -> bool:
@@ -172,19 +178,33 @@ class MemberNames:
         except GatewayError:
             # A name may be that of a predicate of literals, which are read when one is first named.
             values = await self._shapes.value_terms(known, call)
+        unknown: set[str] = set()
         try:
-            return await self._read(arguments, known, values, call)
+            return await self._read(arguments, known, values, call, unknown)
         except GatewayError:
-            if known.predicates.unread is None and known.types.unread is None:
+            is_learnt = await learn_properties(unknown, known, self._store, self._schema_cache, call)
+            if not is_learnt and known.predicates.unread is None and known.types.unread is None:
                 raise
-        known = await self._schema_cache.view(call, unknown_term=True)
+        known = await self._schema_cache.view(call, unknown_term=not is_learnt)
         return await self._read(arguments, known, await self._shapes.value_terms(known, call), call)
 
     async def _read(
-        self, arguments: MemberArguments, known: SchemaView, values: ValueTerms, call: Call
+        self,
+        arguments: MemberArguments,
+        known: SchemaView,
+        values: ValueTerms,
+        call: Call,
+        unknown: set[str] | None = None,
     ) -> MemberQuestion:
         may_lead_further = says_edges_unseen(self._store, known)
-        names = StepNames(known.predicates, values, self._others, self._prefixes, may_lead_further=may_lead_further)
+        names = StepNames(
+            known.predicates,
+            values,
+            self._others,
+            self._prefixes,
+            may_lead_further=may_lead_further,
+            unknown=unknown,
+        )
         reader = WalkReader(names, "where", union=True)
         read = read_conditions(arguments.where or (), reader)
         meant = await self._entities.meant(read, names, known, call)
@@ -211,6 +231,7 @@ class MemberNames:
                 *chain.from_iterable(one.warnings for one in meant),
                 *self._about_denied(asked.walks, known),
             ),
+            doubts=tuple(dict.fromkeys(chain.from_iterable(one.doubts for one in meant))),
             languages=language_order(self._languages, call.language, known.schema.languages),
         )
 

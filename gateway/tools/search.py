@@ -207,6 +207,7 @@ class EntitySearcher:
         doubts += _about_blank_nodes(question) if found.blank is None or found.grouped is not None else []
         doubts += [messages.BLANK_NODES_OF_TYPES] if found.blank else []
         doubts += self._doubts(question.view, of_names=bool(question.terms.text), reads_names=asked.reads_names)
+        doubts += asked.doubts
         is_whole = found.mark.whole and hits.exhaustive and not hits.truncated and question.are_types_whole
         if is_whole and not doubts and found.blank is None and not question.view.schema.blank.are_all:
             doubts += await self._about_unknown_blank_nodes(question, call)

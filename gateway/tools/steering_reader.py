@@ -11,9 +11,10 @@ from itertools import chain, product
 from gateway import messages
 from gateway.arguments import MAX_HOPS, BfsQuery, IntersectSubgraphs, TraversalArguments
 from gateway.errors import InputError, UnknownTermError, quoted
+from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri
 from gateway.graph.walks import LONGEST_WALK
-from gateway.members.expression_notes import about_paths
+from gateway.members.expression_notes import about_paths, says_edges_unseen
 from gateway.members.sides import StepText, split_steps
 from gateway.schema.view import HINTED, SchemaView, first_warnings
 from gateway.settings.profile import Profile
@@ -36,7 +37,8 @@ _OF_STATEMENTS = re.compile(
 class SteeringReader:
     """Resolves the names of predicates, each with `^` before it where only its incoming edges are meant."""
 
-    def __init__(self, profile: Profile, prefixes: PrefixMap) -> None:
+    def __init__(self, profile: Profile, prefixes: PrefixMap, store: GraphStore) -> None:
+        self._store = store
         self._edges = profile.edges
         self._is_wikibase = profile.values.wikibase
         self._prefixes = prefixes
@@ -66,11 +68,18 @@ class SteeringReader:
         followed = self._all_followed(lists, known, warnings, leaves_out=leaves_out)
         self._check_steps(arguments, followed)
         predicates = chain.from_iterable(map(_predicates_of, chain.from_iterable(followed)))
-        warnings |= dict.fromkeys(about_paths(predicates, known, self._prefixes))
+        are_unseen = says_edges_unseen(self._store, known)
+        warnings |= dict.fromkeys(about_paths(predicates, known, self._prefixes, are_unseen=are_unseen))
         # One list for one hop is a list for all.
         return Steering(followed, arguments.direction, is_listed and len(lists) > 1), first_warnings(
             _ARGUMENT, list(warnings)
         )
+
+    def names_of(self, given: Sequence[str | list[str]]) -> list[str]:
+        """Return the names of predicates in entries that are walks, or single predicates."""
+        entries = [*_flat(given), *chain.from_iterable(entry for entry in given if isinstance(entry, list))]
+        steps = chain.from_iterable(split_steps(entry) or () for entry in entries)
+        return [self._prefixes.without_name(step.name) for step in steps]
 
     def _check_steps(self, arguments: TraversalArguments, followed: Sequence[Sequence[PredicateChoice]]) -> None:
         """Check that walks are not too long, all hops together, and that one of several steps is a whole answer."""

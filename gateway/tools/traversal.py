@@ -24,7 +24,7 @@ from gateway.schema.view import SchemaView
 from gateway.settings.profile import Profile, asks_ahead
 from gateway.telemetry.tally import Clock
 from gateway.terms.prefixes import PrefixMap, listed_ids
-from gateway.tools.local_names import nearest_by_name
+from gateway.tools.local_names import learn_properties, nearest_by_name
 from gateway.tools.member_names import MemberNames
 from gateway.tools.readers import IdReader
 from gateway.tools.steering_reader import SteeringReader
@@ -67,7 +67,7 @@ class Traverser:
         store = WalkEdges(store)
         self._topology_builder = TopologyBuilder(store, prefixes, profile)
         self._redirects = Redirects(store, profile, prefixes)
-        self._steering_reader = SteeringReader(profile, prefixes)
+        self._steering_reader = SteeringReader(profile, prefixes, store)
         self._member_names = member_names
         self._store = store
         self._presenter = Presenter(store, profile, prefixes, schema_cache)
@@ -198,6 +198,8 @@ class Traverser:
             filters = resolve(arguments, known, leaves_out=False)
             steering, notes = self._steering_reader.read(arguments, seeds, known)
         except GatewayError:
+            names = self._steering_reader.names_of(arguments.only_predicates or ())
+            await learn_properties(names, known, self._store, self._schema_cache, call)
             known = await self._schema_cache.view(call, unknown_term=True)
             filters = resolve(arguments, known)
             steering, notes = self._steering_reader.read(arguments, seeds, known, leaves_out=True)

@@ -311,6 +311,47 @@ async def test_a_name_is_that_of_a_node_where_expressions_alone_say_a_predicate(
     assert any("no node was found by 'Wasp'" in text for text in none.warnings or ())
 
 
+_PIZZAS: Final = """@prefix p: <http://pizza.org/#> . p:hasTopping a owl:ObjectProperty . p:Cheese a owl:Class .
+    p:Ham a owl:Class ; rdfs:label 'Presunto'@pt .
+    p:Margherita a owl:Class ; rdfs:subClassOf
+        [ a owl:Restriction ; owl:onProperty p:hasTopping ; owl:someValuesFrom p:Cheese ] .
+    p:American a owl:Class ; rdfs:subClassOf
+        [ a owl:Restriction ; owl:onProperty p:hasTopping ; owl:someValuesFrom p:Ham ] ."""
+"""Of a namespace without a prefix."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("topping", "pizza"), [("Cheese", "Margherita"), ("Ham", "American")])
+async def test_local_names_without_a_prefix_are_those_of_properties_and_classes_of_expressions(
+    topping: str, pizza: str, engine: EngineName
+) -> None:
+    condition = f"hasTopping = {topping}"
+    async with served(_OWL + _PIZZAS, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        answer = await gateway.search_entities(node_types=["owl:Class"], where=[condition], show="id")
+        assert [row[0] for row in answer.rows or ()] == ([f"http://pizza.org/#{pizza}"] if engine == "oxigraph" else [])
+        # By walks it is not read what expressions say by a property.
+        assert answer.complete is (engine == "oxigraph")
+        assert any("its local name" in text for text in answer.warnings or ())
+    async with served(_OWL + _PIZZAS, engine=engine, renames=engine == "blazegraph") as (gateway, _):
+        found = await gateway.bfs_query([f"<http://pizza.org/#{topping}>"], 1, only_predicates=["hasTopping"])
+    assert [edge.subject for edge in found.edges] == [f"http://pizza.org/#{pizza}"]
+    # Of predicates that expressions alone have, the schema does not know.
+    assert any("under predicates of its own" in text for text in found.warnings or ())
+
+
+async def test_what_may_be_the_name_of_a_node_that_was_not_compared_leaves_no_answer_complete() -> None:
+    def refuses(query: str) -> bool:
+        return "REGEX(" in query
+
+    async with served(_OWL + _PIZZAS, refuses=refuses) as (gateway, _):
+        for condition, is_complete in (("hasTopping = Tuna", False), ("hasTopping = Cheese", True)):
+            answer = await gateway.search_entities(node_types=["owl:Class"], where=[condition], show="id")
+            assert answer.complete is is_complete, condition
+        around = await gateway.bfs_query(["<http://pizza.org/#American>"], 1, where=["hasTopping = Tuna"])
+    assert not around.complete
+    assert any("a node may be called 'Tuna'" in text for text in around.warnings or ())
+
+
 _SELF: Final = "[ owl:onProperty x:p ; owl:hasSelf true ]"
 
 
