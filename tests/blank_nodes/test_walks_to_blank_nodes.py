@@ -134,7 +134,7 @@ async def test_searches_find_blank_nodes_by_name_and_type(query: str, types: lis
 
 @pytest.mark.anyio
 async def test_a_search_that_misses_blank_nodes_is_not_complete() -> None:
-    twins = "x:a x:p [ a x:Drug ; x:v 1 ] , [ a x:Drug ; x:v 1 ] . x:c a x:Drug ."
+    twins = "x:a x:p [ a x:Drug ; x:q [ x:v 1 ] ] , [ a x:Drug ; x:q [ x:v 1 ] ] . x:c a x:Drug ."
     lonely = "x:c a x:Drug . [] a x:Drug ; x:v 1 ; x:w [ x:v 2 ] ."
     for turtle in (twins, lonely):
         async with served(turtle, engine="unknown", renames=True) as (gateway, _):
@@ -144,11 +144,42 @@ async def test_a_search_that_misses_blank_nodes_is_not_complete() -> None:
         assert not answer["complete"]
 
 
+_TWINS: Final = "x:a x:p [ x:v 1 ; x:q x:b ] , [ x:v 1 ; x:q x:b ] , [ x:v 2 ; x:q x:b ] ."
+
+
 @pytest.mark.anyio
-async def test_nodes_that_say_the_same_are_counted_and_not_shown() -> None:
-    async with served("x:a x:p [ x:v 1 ] , [ x:v 1 ] , [ x:v 2 ] .", engine="unknown", renames=True) as (gateway, _):
+async def test_nodes_that_say_the_same_of_the_same_nodes_are_numbered() -> None:
+    async with served(_TWINS, engine="unknown", renames=True) as (gateway, _):
+        first, second, _ = twins = sorted(await ids_around(gateway, "x:a", 1), key=lambda one: "." not in one[-5:])
+        assert (first.endswith(".1-2"), second) == (True, first.replace(".1-2", ".2-2"))
+        around = [await asked(gateway, "bfs_query", seeds=[seed], max_hops=2) for seed in ("x:a", "x:b")]
+        assert [(one["complete"], one["edge_count"]) for one in around] == [(True, 6), (True, 6)]
+        assert await ids_around(gateway, first, 2) == sorted(twins)
+    async with served(_TWINS, engine="unknown", renames=True) as (gateway, _):
+        assert (await asked(gateway, "describe_entity", id=second))["complete"]
+    for other in ("[ x:v 1 ; x:q x:b ] ,", ""):
+        turtle = _TWINS.replace("[ x:v 1 ; x:q x:b ] ,", other, 1).replace("x:p", f"x:p {other} {other}")
+        async with served(turtle, engine="unknown", renames=True) as (gateway, _):
+            answer = await asked(gateway, "bfs_query", seeds=["x:a", first], max_hops=1)
+        assert answer["missing_seeds"] == [first]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("turtle", "unread", "edges"),
+    [
+        ("x:a x:p [ x:q [ x:v 1 ] ] , [ x:q [ x:v 1 ] ] , [ x:v 2 ] .", 2, 1),
+        ("x:a x:p [ x:q [ x:q [ x:q [ x:v 1 ] ] ] ] , [ x:q [ x:q [ x:q [ x:v 2 ] ] ] ] .", 2, 0),
+        ("x:a x:p _:m , _:n . _:m x:q _:n . _:n x:q _:m .", 2, 0),
+    ],
+    ids=["equal further away", "other further away", "of each other"],
+)
+async def test_nodes_that_say_the_same_of_different_nodes_are_counted_and_not_shown(
+    turtle: str, unread: int, edges: int
+) -> None:
+    async with served(turtle, engine="unknown", renames=True) as (gateway, _):
         answer = await asked(gateway, "bfs_query", seeds=["x:a"], max_hops=1)
-    assert (answer["complete"], answer["blank_node_edges"], answer["edge_count"]) == (False, 2, 1)
+    assert (answer["complete"], answer["blank_node_edges"], answer["edge_count"]) == (False, unread, edges)
 
 
 def facts(answer: dict[str, Any]) -> dict[str, Any]:

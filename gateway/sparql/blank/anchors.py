@@ -18,7 +18,9 @@ _INVERSE: Final = "-"
 
 _DIGEST: Final = "~"
 
-_PARTS = re.compile(rf"[^{WALK_STEP}{_DIGEST}]+(?:{WALK_STEP}[^{WALK_STEP}{_DIGEST}]+)+{_DIGEST}[a-z2-7]+")
+_PARTS = re.compile(
+    rf"[^{WALK_STEP}{_DIGEST}]+(?:{WALK_STEP}[^{WALK_STEP}{_DIGEST}]+)+{_DIGEST}[a-z2-7]+(?:\.[0-9]+-[0-9]+)?"
+)
 
 Step = tuple[Iri, bool]
 """A predicate, and whether the walk goes against its direction."""

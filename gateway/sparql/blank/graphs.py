@@ -10,7 +10,7 @@ import hashlib
 from base64 import b32encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.files.lists import is_list_part
@@ -24,6 +24,7 @@ from gateway.terms.iri import (
     EXPRESSION_PREDICATES,
     HAS_VALUE,
     INTO_EXPRESSIONS,
+    OWN,
     RDF_NIL,
     RDF_OBJECT,
     RDF_REST,
@@ -56,6 +57,9 @@ _DIGEST_CHARACTERS: Final = 10
 
 _TO_OBJECT: Final = (RDF_OBJECT, ANNOTATED[2])
 """From what states something about a triple to its object, which may be an expression."""
+
+ANY_TRIPLE: Final = IriTerm(f"{OWN}triple")
+"""Stands for any triple term."""
 
 Triple = tuple[Iri, Term]
 
@@ -161,17 +165,31 @@ class BlankGraph:
         return list(ends)
 
     def alone(self, label: str) -> Told | None:
-        """Return what tells a blank node from all others; None where nothing does, or that is not known."""
+        """Return what tells a blank node from all others; None where nothing does, or that is not known.
+
+        Those that say the very same of the very same nodes, and of which the same is said, are numbered: whichever
+        has a number, the graph is the same.
+        """
         if label not in self._alone:
             before = self.lacking.count
             told = self.told(label)
-            others = () if told is None else (other for other in self._alike(label, told) if other != label)
-            if any(self.told(other) == told for other in others):
-                told = None
+            ends = () if told is None else self._alike(label, told)
+            alike = [end for end in ends if end != label and self.told(end) == told]
+            if told is not None and alike:
+                told = self._numbered(label, alike, told)
             if self.lacking.count != before:
                 return None
             self._alone[label] = told
         return self._alone[label]
+
+    def _numbered(self, label: str, alike: Sequence[str], told: Told) -> Told | None:
+        """Return what tells a blank node from those that say the same; None where they may differ further away."""
+        said = _as_sets(self.nodes[label])
+        if _has_triple_term(self.nodes[label]) or any(_as_sets(self.nodes[other]) != said for other in alike):
+            return None
+        group = sorted((label, *alike))
+        # A group of another size is another one, as in files.
+        return replace(told, digest=f"{told.digest}.{group.index(label) + 1}-{len(group)}")
 
     def told(self, label: str) -> Told | None:
         """Return the walk to a blank node and its digest; None where there is none, or that is not known."""
@@ -386,6 +404,15 @@ def _is_expression(said: Said) -> bool:
         or any(predicate in INTO_EXPRESSIONS for predicate, _ in said.said)
         or is_all_different(said.says)
     )
+
+
+def _as_sets(said: Said) -> tuple[frozenset[Triple], ...]:
+    return frozenset(said.says), frozenset(said.said), frozenset(said.outgoing), frozenset(said.incoming)
+
+
+def _has_triple_term(said: Said) -> bool:
+    """Return whether a blank node says something of triples, of which one stands for any here."""
+    return any(end == ANY_TRIPLE for _, end in (*said.says, *said.said))
 
 
 def _rest_of(said: Said) -> str | None:

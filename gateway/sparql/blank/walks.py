@@ -24,7 +24,7 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
 from gateway.sparql.blank.contents import TO_SUBJECT, BlankEnd, BlankEnds, Content, ContentReader, Kind
 from gateway.sparql.blank.expression_probe import ExpressionProbe
-from gateway.sparql.blank.graphs import BlankGraph, Said, is_within_reach
+from gateway.sparql.blank.graphs import ANY_TRIPLE, BlankGraph, Said, is_within_reach
 from gateway.sparql.blank.keys import KEY
 from gateway.sparql.blank.rule import Triple
 from gateway.sparql.client import SparqlClient
@@ -32,7 +32,6 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, TripleTerm, UnexpectedRows, iri, literal
 from gateway.sparql.table import term as any_term
 from gateway.sparql.template import Parameter
-from gateway.terms.iri import OWN
 from gateway.terms.prefixes import PrefixMap
 from gateway.terms.well_known_prefixes import WELL_KNOWN
 
@@ -58,9 +57,6 @@ _FIRST: Final = ("+", "-")
 
 _UNREAD: Final = Mark(EndpointFault("A blank node could not be told from what is around it."))
 _ALIKE: Final = Mark(EndpointFault("Several blank nodes say the same, and nothing else tells them apart here."))
-
-_TRIPLE: Final = IriTerm(f"{OWN}triple")
-"""Stands for any triple term."""
 
 _Start = tuple[Iri, ...]
 """A node with an IRI that is asked about, and others whose blank nodes are to be in the same answer."""
@@ -344,7 +340,7 @@ class AnchoredReader(ContentReader):
         for node, kind, predicate, end in columns:
             if not isinstance(node, BlankTerm) or kind.value not in kinds:
                 raise UnexpectedRows
-            found[node.value][kind.value][predicate, _TRIPLE if isinstance(end, TripleTerm) else end] = None
+            found[node.value][kind.value][predicate, ANY_TRIPLE if isinstance(end, TripleTerm) else end] = None
         return {
             label: Said(
                 tuple(said["says"]),
@@ -399,12 +395,14 @@ def _end_of(walk: AnchoredWalk, key: Iri, graph: BlankGraph, prefixes: PrefixMap
     """Return the blank node that is asked for, with those beside it told apart; nothing where there is none."""
     found: dict[Iri, str | Mark] = {}
     for label in graph.ends(walk):
-        told, is_alone = graph.told(label), graph.alone(label) is not None
+        told, alone = graph.told(label), graph.alone(label)
         if told is None:
             found.setdefault(key, _UNREAD)
-        elif key_of(told.walk, told.digest, prefixes) == key:
-            found[key] = label if is_alone else _ALIKE
-            for one in (label, *graph.around(label)) if is_alone else ():
+        elif alone is None and key_of(told.walk, told.digest, prefixes) == key:
+            found[key] = _ALIKE
+        elif alone is not None and key_of(alone.walk, alone.digest, prefixes) == key:
+            found[key] = label
+            for one in (label, *graph.around(label)):
                 graph.expand(one)
     return found
 
