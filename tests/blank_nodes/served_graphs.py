@@ -45,6 +45,20 @@ VALUES: Final = """
 """
 """What conditions, columns and walks are asked about."""
 
+CASES: Final = {
+    "case-types": """@prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix earl: <http://www.w3.org/ns/earl#> .
+        x:ann a foaf:Person ; foaf:name "Ann" ; foaf:knows [ a foaf:Person ; foaf:name "Bob" ] .
+        [] a earl:Assertion ; earl:subject x:ann ; earl:result [ a earl:TestResult ; earl:outcome earl:passed ] .""",
+    "case-name": """@prefix s: <https://schema.org/> . <https://example.org/org/1> a s:Organization ; s:name "Lab" .
+        [] a s:Dataset ; s:name "FLORES-200" ; s:description "A benchmark" ; s:creator <https://example.org/org/1> .""",
+    "case-relation": """x:aspirin rdfs:label "aspirin" ; x:interaction [ x:with x:warfarin ; x:severity "major" ] .
+        x:warfarin rdfs:label "warfarin" .""",
+    "case-list": """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+        x:week a skos:OrderedCollection ; rdfs:label "week" ; skos:memberList ( x:mon x:tue x:wed x:thu ) .
+        x:mon rdfs:label "Monday" . x:wed rdfs:label "Wednesday" . x:thu rdfs:label "Thursday" .""",
+}
+"""Small inputs of the kinds that real files have: what is asked about blank nodes and lists by those who have them."""
+
 NAMED: Final = {
     "blank-unnamed": "<http://e.org/a> <http://e.org/p> _:n .\n_:n <http://e.org/q> <http://e.org/b> .\n",
     "blank-named": f'<http://e.org/a> <http://e.org/p> _:n .\n_:n <{LABEL}> "n" .\n',
@@ -52,14 +66,20 @@ NAMED: Final = {
 """A blank node without a name, and one with a name."""
 
 
+def as_ntriples(turtle: str) -> str:
+    """Return a graph without prefixes."""
+    store = pyoxigraph.Store()
+    store.load((PREFIXES + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
+    return "".join(f"{triple.triple} .\n" for triple in store)
+
+
 def texts() -> Iterator[tuple[str, str]]:
     """Yield the name of a file and its text."""
     for name, graph in {**DRAWN, **EXPRESSIONS, **SHAPES}.items():
         yield f"{name}.nt", graph.as_ntriples()
     yield "week.ttl", WEEK
-    store = pyoxigraph.Store()
-    store.load((PREFIXES + VALUES).encode(), pyoxigraph.RdfFormat.TURTLE)
-    yield "blank-values.nt", "".join(f"{triple.triple} .\n" for triple in store)
+    for name, turtle in {"blank-values": VALUES, **CASES}.items():
+        yield f"{name}.nt", as_ntriples(turtle)
     labels = "".join(f'<http://e.org/{node}> <{LABEL}> "{node}" .\n' for node in "ab")
     for name, triples in NAMED.items():
         yield f"{name}.nt", triples + labels

@@ -2,19 +2,22 @@
 
 import asyncio
 import random
+import re
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import pytest
 from rdflib import BNode
 
-from gateway.api import Gateway
+from gateway.api import Gateway, open_gateway
 from gateway.settings.vocabulary import NodeSettings
 from tests.blank_nodes.graphs import DrawnGraph
 from tests.blank_nodes.judge import Judge, room
 from tests.blank_nodes.oracle import expected_of
-from tests.blank_nodes.served_graphs import DRAWN, EXPRESSIONS, SHAPES
+from tests.blank_nodes.served_graphs import CASES, DRAWN, EXPRESSIONS, SHAPES, as_ntriples
+from tests.blank_nodes.small_endpoint import renaming
 from tests.columns import Asked, Column, ColumnName, column_of
 from tests.harness.report import Report, Verdict
 from tests.servers.fuseki import FusekiServer, running_fuseki_in_memory
@@ -148,3 +151,67 @@ def test_the_first_description_of_a_process_has_a_list_in_its_order(engine: Engi
     assert told["complete"]
     assert "http://e.org/days" not in told
     assert told["edges"]["http://e.org/days"][1:] == [f"http://e.org/{day}" for day in ("mon", "tue", "wed")]
+
+
+_FOAF: Final = "http://xmlns.com/foaf/0.1/"
+_EARL: Final = "http://www.w3.org/ns/earl#"
+
+_OF_CASES: Final[Sequence[tuple[str, str, dict[str, Any]]]] = [
+    ("case-types", "search_entities", {"node_types": [f"{_FOAF}Person"]}),
+    ("case-types", "search_entities", {"node_types": [f"{_EARL}Assertion"]}),
+    (
+        "case-types",
+        "bfs_query",
+        {"seeds": ["<http://e.org/ann>"], "max_hops": 1, "only_predicates": [f"{_EARL}subject"]},
+    ),
+    ("case-name", "search_entities", {"query": "FLORES-200"}),
+    ("case-name", "search_entities", {"node_types": ["https://schema.org/Dataset"]}),
+    ("case-relation", "intersect_subgraphs", {"seeds": ["aspirin", "warfarin"], "k": 5}),
+    ("case-relation", "bfs_query", {"seeds": ["aspirin"], "max_hops": 5}),
+    ("case-relation", "describe_entity", {"id": "warfarin"}),
+    ("case-list", "describe_entity", {"id": "<http://e.org/week>"}),
+    ("case-list", "bfs_query", {"seeds": ["<http://e.org/week>"], "max_hops": 1}),
+    ("case-list", "describe_entity", {"id": "<http://e.org/thu>"}),
+]
+
+_ID: Final = re.compile(r"_:[^'\" ]+")
+
+
+async def facts_of_cases(gateways: Callable[[str], Gateway]) -> list[tuple[bool, list[str]]]:
+    """Return whether each answer is complete, and its parts without the IDs of blank nodes."""
+    told = []
+    for name, tool, arguments in _OF_CASES:
+        async with gateways(name) as gateway:
+            await gateway.wait_until_ready()
+            answer = (await gateway.call(tool, arguments, shape="reference")).as_json()
+        rows = [*answer.get("edges", ()), *answer.get("nodes", ())] if tool != "describe_entity" else [answer["edges"]]
+        rows += [(hit["entity_type"], hit.get("name"), hit["match"]) for hit in answer.get("result", ())]
+        told.append((answer["complete"], sorted(_ID.sub("_:", str(row)) for row in rows)))
+    return told
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "rdf4j", "renamed"])
+def test_what_is_asked_about_blank_nodes_and_lists_is_answered_as_in_a_file(
+    engine: ColumnName | Literal["renamed"], small_graphs: SmallGraphs, tmp_path: Path
+) -> None:
+    def of_file(name: str) -> Gateway:
+        path = tmp_path / f"{name}.nt"
+        path.write_text(as_ntriples(CASES[name]), encoding="utf-8")
+        # Whole IRIs, as those of the endpoint are.
+        size = room().size.model_copy(update={"coined_prefixes": False})
+        return open_gateway(path, profile=room().model_copy(update={"size": size}))
+
+    column = small_graphs("fuseki" if engine == "renamed" else engine)
+    expected = asyncio.run(facts_of_cases(of_file))
+
+    async def at_endpoint() -> list[tuple[bool, list[str]]]:
+        if engine != "renamed":
+            return await facts_of_cases(lambda name: opened(column, name))
+        async with AsyncExitStack() as proxies:
+            profile = room().model_copy(update={"nodes": NodeSettings(blank="on")})
+            urls = {name: await proxies.enter_async_context(renaming(column.url(name))) for name in CASES}
+            return await facts_of_cases(lambda name: column.open(name, profile, through=urls[name]))
+
+    found = asyncio.run(at_endpoint())
+    answers = zip(_OF_CASES, found, expected, strict=True)
+    assert [(question, one, other) for question, one, other in answers if one != other] == []
