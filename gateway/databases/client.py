@@ -1,4 +1,4 @@
-"""A query to a database, in batches."""
+"""A query to a database, in batches, and who reads what by it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
+from gateway.databases.terms import IriMapping
 from gateway.errors import AnswerCut, Fault
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline, together
@@ -107,18 +108,23 @@ class DatabaseClient(ABC):
 
     Args:
         pool: The connections.
-        flow: The flow control of the database.
-        query_rows: Rows that one query may return.
+        profile: The profile.
+        ids: The IRIs of IDs.
+        terms: The IRIs of types, predicates and names of properties.
         alive: A query that asks something harmless; its only parameter is the number of rows.
+        clock: A monotonic clock, in seconds.
 
     Attributes:
-        query_rows: See above.
-        flow: See above.
+        query_rows: Rows that one query may return.
+        flow: The flow control of the database.
     """
 
-    def __init__(self, pool: Pool, flow: FlowControl, query_rows: int, alive: str) -> None:
-        self.query_rows = query_rows
-        self.flow = flow
+    def __init__(
+        self, pool: Pool, profile: Profile, ids: IriMapping, terms: IriMapping, *, alive: str, clock: Clock
+    ) -> None:
+        self.profile, self.ids, self.terms, self.clock = profile, ids, terms, clock
+        self.query_rows = profile.limits.query_rows
+        self.flow = FlowControl(profile.endpoint.requests, server="the database", clock=clock)
         self._pool = pool
         self._alive = alive
 
@@ -204,9 +210,14 @@ class DatabaseClient(ABC):
         await self._pool.close()
 
 
-def flow_of(profile: Profile, clock: Clock) -> FlowControl:
-    """Return the flow control of the database of a profile."""
-    return FlowControl(profile.endpoint.requests, server="the database", clock=clock)
+class DatabaseReader:
+    """Reads something of one graph."""
+
+    def __init__(self, client: DatabaseClient) -> None:
+        self._client = client
+        self._profile = client.profile
+        self._ids = client.ids
+        self._terms = client.terms
 
 
 Key = TypeVar("Key")

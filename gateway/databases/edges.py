@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from gateway.databases.client import DatabaseClient, Row, in_batches
+from gateway.databases.client import DatabaseClient, DatabaseReader, Row, in_batches
 from gateway.databases.terms import IriMapping
 from gateway.errors import EdgesCapped, EndpointFault, Fault
 from gateway.files.class_expressions import beside_expressions
@@ -41,15 +41,11 @@ _FRONTIER = 2_000
 """Nodes whose neighbours are asked for at once, each neighbour once: of fewer, more would come more than once."""
 
 
-class EdgeReader:
+class EdgeReader(DatabaseReader):
     """Reads the edges of one graph."""
 
-    def __init__(
-        self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, rule: Sequence[object], batch: int
-    ) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
+    def __init__(self, client: DatabaseClient, rule: Sequence[object], batch: int) -> None:
+        super().__init__(client)
         self._rule = rule
         self._batch = batch
 

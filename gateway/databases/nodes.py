@@ -9,12 +9,11 @@ from sys import getsizeof
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from gateway.databases.client import DatabaseClient, Row, in_batches
+from gateway.databases.client import DatabaseClient, DatabaseReader, Row, in_batches
 from gateway.databases.edges import EdgeReader
 from gateway.databases.terms import (
     SOURCES,
     TYPES,
-    IriMapping,
     JsonValues,
     decoded,
     decoded_object,
@@ -41,8 +40,6 @@ from gateway.graph.values import (
     Properties,
     Value,
 )
-from gateway.settings.limits import LimitSettings
-from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import VALUE_MARK
 from gateway.terms.bounded_map import BoundedMap
 from gateway.terms.iri import DEPRECATED, is_sendable, is_skolem, local_name
@@ -131,18 +128,14 @@ class NodeContent(NamedTuple):
     types_mark: Mark = WHOLE
 
 
-class NodeReader:
+class NodeReader(DatabaseReader):
     """Reads nodes of one graph."""
 
-    def __init__(
-        self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, profile: Profile, edges: EdgeReader
-    ) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
-        self._profile = profile
+    def __init__(self, client: DatabaseClient, edges: EdgeReader) -> None:
+        super().__init__(client)
+        profile = client.profile
         self._edges = edges
-        self._values = JsonValues(ids, terms)
+        self._values = JsonValues(client.ids, client.terms)
         self._name_predicates = (*profile.roles.name, *profile.roles.synonym)
         self._batch = profile.limits.facts_batch
         self._with_properties = min(self._batch, max(1, profile.limits.body_bytes // _BYTES))
@@ -427,14 +420,13 @@ class EdgeStatements:
         return Evidence(tuple(self.assertions), Mark(self.fault))
 
 
-class EvidenceReader:
+class EvidenceReader(DatabaseReader):
     """Reads the statements about edges."""
 
-    def __init__(self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
-        self._values = JsonValues(ids, terms)
+    def __init__(self, client: DatabaseClient) -> None:
+        super().__init__(client)
+        limits = client.profile.limits
+        self._values = JsonValues(client.ids, client.terms)
         self._batch = limits.facts_batch
         self._most_rows = max(1, limits.body_bytes // MAX_BYTES)
 

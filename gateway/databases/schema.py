@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from gateway.databases.client import DatabaseClient
+from gateway.databases.client import DatabaseClient, DatabaseReader
 from gateway.databases.nodes import NodeReader
 from gateway.databases.search import SearchReader
-from gateway.databases.terms import IriMapping
 from gateway.errors import DeadlinePassed, Fault, GaveUp
 from gateway.graph.call import Call, together
 from gateway.graph.counts import (
@@ -26,7 +25,6 @@ from gateway.graph.counts import (
 )
 from gateway.graph.shapes import NO_VALUES, ValuePredicates, value_predicates_of
 from gateway.graph.values import Basis, BlankCounts, Iri, NamelessNodes, Schema
-from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 
 _QUICK_SECONDS = 1.4
@@ -65,23 +63,13 @@ class _Counted(NamedTuple):
     hubs: tuple[Iri, ...]
 
 
-class SchemaReader:
+class SchemaReader(DatabaseReader):
     """Reads the schema of one graph."""
 
-    def __init__(
-        self,
-        client: DatabaseClient,
-        terms: IriMapping,
-        rule: Sequence[object],
-        nodes: NodeReader,
-        profile: Profile,
-        wall_clock: Clock,
-    ) -> None:
-        self._client = client
-        self._terms = terms
+    def __init__(self, client: DatabaseClient, rule: Sequence[object], nodes: NodeReader, wall_clock: Clock) -> None:
+        super().__init__(client)
         self._rule = rule
         self._nodes = nodes
-        self._profile = profile
         self._wall_clock = wall_clock
         self._nameless: NamelessNodes | None = None
         self._nameless_of: tuple[str, bool] | None = None

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from gateway.databases.client import DatabaseClient, DatabaseRows, Row
+from gateway.databases.client import DatabaseClient, DatabaseReader, DatabaseRows, Row
 from gateway.databases.nodes import NodeReader
-from gateway.databases.terms import IriMapping
 from gateway.errors import EndpointFault, Fault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.computing import in_thread
 from gateway.graph.reading import compare_names, local_hits
 from gateway.graph.store import EntityTypes, Name, NamesPage
 from gateway.graph.values import WHOLE, Hit, Hits, Iri, Mark, NodeFacts, Schema, SearchTerms
-from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.iri import is_reached_by, is_skolem, not_sendable
 from gateway.terms.local_names import local_patterns
 from gateway.terms.names import listed_words, patterns
@@ -50,20 +48,13 @@ class NameIndex(Protocol):
         ...
 
 
-class SearchReader:
+class SearchReader(DatabaseReader):
     """Searches names and synonyms of one graph."""
 
     def __init__(
-        self,
-        client: DatabaseClient,
-        ids: IriMapping,
-        terms: IriMapping,
-        expression: Callable[[str], str],
-        index: NameIndex | None = None,
+        self, client: DatabaseClient, expression: Callable[[str], str], index: NameIndex | None = None
     ) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
+        super().__init__(client)
         self._expression = expression
         self._index = index
 
@@ -160,12 +151,12 @@ class SearchReader:
         return tuple(hits), is_cut, mark
 
 
-class ColumnNameReader:
+class ColumnNameReader(DatabaseReader):
     """Lists the names and the synonyms of one graph; see `gateway.graph.store.NameReader`."""
 
-    def __init__(self, client: DatabaseClient, ids: IriMapping, nodes: NodeReader, roles: RoleSettings) -> None:
-        self._client = client
-        self._ids = ids
+    def __init__(self, client: DatabaseClient, nodes: NodeReader) -> None:
+        super().__init__(client)
+        roles = client.profile.roles
         self._nodes = nodes
         self._predicates = (*roles.name[:1], *roles.synonym[:1])
         self._synonym = roles.synonym[:1]
@@ -209,13 +200,11 @@ class ColumnNameReader:
 _WITHOUT_TYPE = NodeFacts()
 
 
-class TypedNodeReader:
+class TypedNodeReader(DatabaseReader):
     """Lists nodes of one graph."""
 
-    def __init__(self, client: DatabaseClient, ids: IriMapping, terms: IriMapping, nodes: NodeReader) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
+    def __init__(self, client: DatabaseClient, nodes: NodeReader) -> None:
+        super().__init__(client)
         self._nodes = nodes
 
     async def of_types(self, types: Sequence[Iri], call: Call) -> tuple[tuple[Iri, ...], Mark]:

@@ -9,16 +9,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
-from gateway.databases.client import DatabaseClient
+from gateway.databases.client import DatabaseClient, DatabaseReader
 from gateway.databases.nodes import NodeReader
 from gateway.databases.search import TypedNodeReader, sendable_nodes
-from gateway.databases.terms import IriMapping
 from gateway.databases.walks import WalkReader
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.graph.walks import Alternatives, Condition, Nodes, Operator, Selected, Selection, Walk
-from gateway.settings.vocabulary import RoleSettings
 from gateway.terms.comparable import Number, Period, Text
 
 _WIDER: Final = Fraction(1, 100_000)
@@ -164,23 +162,12 @@ _FIRST: Final[Sequence[Operator]] = ("=", "in", "starts", "contains", "<", "<=",
 """Operators by how few nodes fulfil conditions with them, as a rule."""
 
 
-class SelectionReader:
+class SelectionReader(DatabaseReader):
     """Selects nodes of one graph."""
 
-    def __init__(
-        self,
-        client: DatabaseClient,
-        ids: IriMapping,
-        terms: IriMapping,
-        roles: RoleSettings,
-        *,
-        typed: TypedNodeReader,
-        walks: WalkReader,
-        nodes: NodeReader,
-    ) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
+    def __init__(self, client: DatabaseClient, *, typed: TypedNodeReader, walks: WalkReader, nodes: NodeReader) -> None:
+        super().__init__(client)
+        roles = client.profile.roles
         self._name_predicates = (*roles.name, *roles.synonym)
         self._typed = typed
         self._walks = walks

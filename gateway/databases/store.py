@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -12,12 +11,10 @@ from gateway.databases.nodes import EvidenceReader, NodeReader
 from gateway.databases.schema import SchemaReader, ValuePredicateReader
 from gateway.databases.search import ColumnNameReader, NameIndex, SearchReader, TypedNodeReader
 from gateway.databases.selection import SelectionReader
-from gateway.databases.terms import IriMapping
 from gateway.databases.walks import WalkReader
 from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
 from gateway.graph.walks import UNPROVEN, Aggregate, Aggregated, Walk
-from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 
 
@@ -26,41 +23,33 @@ class DatabaseStore:
 
     Args:
         client: Sends the queries.
-        ids: The IRIs of IDs.
-        terms: The IRIs of types, predicates and names of properties.
-        profile: The profile.
         parameters: Returns the rule for edges as the first parameters of each query about edges.
         expression: Returns a pattern of a search as the database writes it.
         index: An index of names.
         evidence: The kind of reader of evidence.
-        clock: A monotonic clock, in seconds.
         wall_clock: Seconds since the epoch.
     """
 
     def __init__(
         self,
         client: DatabaseClient,
-        ids: IriMapping,
-        terms: IriMapping,
-        profile: Profile,
         *,
         parameters: Callable[[Rule], Sequence[object]],
         expression: Callable[[str], str],
         index: NameIndex | None = None,
         evidence: type[EvidenceReader] = EvidenceReader,
-        clock: Clock = time.monotonic,
         wall_clock: Clock,
     ) -> None:
-        limits, rule = profile.limits, parameters(Rule.of(profile.edges, ids, terms))
-        of_any_predicate = EdgeReader(client, ids, terms, parameters(Rule()), limits.facts_batch)
-        edges = EdgeReader(client, ids, terms, rule, limits.batch)
-        nodes = NodeReader(client, ids, terms, profile, of_any_predicate)
-        typed = TypedNodeReader(client, ids, terms, nodes)
-        walks = WalkReader(client, ids, terms, profile, edges=of_any_predicate, nodes=nodes, typed=typed, clock=clock)
-        schema = SchemaReader(client, terms, rule, nodes, profile, wall_clock)
-        search = SearchReader(client, ids, terms, expression, index)
+        limits, rule = client.profile.limits, parameters(Rule.of(client.profile.edges, client.ids, client.terms))
+        of_any_predicate = EdgeReader(client, parameters(Rule()), limits.facts_batch)
+        edges = EdgeReader(client, rule, limits.batch)
+        nodes = NodeReader(client, of_any_predicate)
+        typed = TypedNodeReader(client, nodes)
+        walks = WalkReader(client, edges=of_any_predicate, nodes=nodes, typed=typed)
+        schema = SchemaReader(client, rule, nodes, wall_clock)
+        search = SearchReader(client, expression, index)
         self._client = client
-        self._names = ColumnNameReader(client, ids, nodes, profile.roles)
+        self._names = ColumnNameReader(client, nodes)
         self._walks = walks
         # The port, by who answers what.
         self.edges = edges.around
@@ -76,9 +65,9 @@ class DatabaseStore:
         self.identities = nodes.identities
         self.mentions = nodes.mentions
         self.node_metadata = nodes.metadata
-        self.edge_metadata = evidence(client, ids, terms, limits).about
+        self.edge_metadata = evidence(client).about
         self.ends = walks.ends
-        self.select = SelectionReader(client, ids, terms, profile.roles, typed=typed, walks=walks, nodes=nodes).select
+        self.select = SelectionReader(client, typed=typed, walks=walks, nodes=nodes).select
         self.quick_schema = schema.quick_schema
         self.schema = schema.read
         self.value_predicates = ValuePredicateReader(client, nodes, search).predicates

@@ -7,18 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from gateway.databases.client import DatabaseClient, Remembered
+from gateway.databases.client import DatabaseClient, DatabaseReader, Remembered
 from gateway.databases.edges import EdgeReader
 from gateway.databases.nodes import NodeContent, NodeReader
 from gateway.databases.search import TypedNodeReader, no_id
-from gateway.databases.terms import IriMapping
 from gateway.errors import Fault, QueryRefused
 from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, BlankNode, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Properties, Resource
 from gateway.graph.walks import Ends, Step, Walk, expressions_in, in_lists
-from gateway.settings.profile import Profile
-from gateway.telemetry.tally import Clock
 from gateway.terms.iri import ARRAY, is_skolem, not_sendable
 from gateway.terms.literals import Literal
 
@@ -106,29 +103,18 @@ _FEW = 4_000
 _NOWHERE = Places({})
 
 
-class WalkReader:
+class WalkReader(DatabaseReader):
     """Follows walks through one graph."""
 
-    def __init__(
-        self,
-        client: DatabaseClient,
-        ids: IriMapping,
-        terms: IriMapping,
-        profile: Profile,
-        *,
-        edges: EdgeReader,
-        nodes: NodeReader,
-        typed: TypedNodeReader,
-        clock: Clock,
-    ) -> None:
-        self._client = client
-        self._ids = ids
-        self._terms = terms
-        self._types = frozenset(profile.edges.types)
+    def __init__(self, client: DatabaseClient, *, edges: EdgeReader, nodes: NodeReader, typed: TypedNodeReader) -> None:
+        super().__init__(client)
+        self._types = frozenset(client.profile.edges.types)
         self._edges = edges
         self._nodes = nodes
         self._typed = typed
-        self._object_keys: Remembered[frozenset[Iri] | None] = Remembered(profile.cache.ttl_seconds, clock)
+        self._object_keys: Remembered[frozenset[Iri] | None] = Remembered(
+            client.profile.cache.ttl_seconds, client.clock
+        )
 
     def forget(self) -> None:
         """Look up again, with the next question, which properties have objects."""

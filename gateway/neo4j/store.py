@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import cast
 
-from gateway.databases.client import DatabaseClient, Remembered, Row, flow_of
+from gateway.databases.client import DatabaseClient, Remembered, Row
 from gateway.databases.edges import Rule
 from gateway.databases.store import DatabaseStore
 from gateway.databases.terms import IriMapping
@@ -248,11 +248,15 @@ class Neo4jClient(DatabaseClient):
         pool: The connections.
         settings: Its section about the graph.
         profile: The profile, which says how long labels and indexes are used before they are looked up again.
+        prefixes: Namespaces by prefix, for CURIEs.
         clock: A monotonic clock, in seconds.
     """
 
-    def __init__(self, pool: DriverPool, settings: Neo4jSettings, profile: Profile, clock: Clock) -> None:
-        super().__init__(pool, flow_of(profile, clock), profile.limits.query_rows, filled("alive"))
+    def __init__(
+        self, pool: DriverPool, settings: Neo4jSettings, profile: Profile, prefixes: Mapping[str, str], clock: Clock
+    ) -> None:
+        ids, terms = (IriMapping(base, prefixes) for base in (settings.base, settings.vocabulary))
+        super().__init__(pool, profile, ids, terms, alive=filled("alive"), clock=clock)
         seconds = profile.cache.ttl_seconds
         self._settings = settings
         self._model: Remembered[GraphModel] = Remembered(seconds, clock)
@@ -350,18 +354,9 @@ class Neo4jStore(DatabaseStore):
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        client = Neo4jClient(DriverPool(address, profile.endpoint.requests.concurrency), settings, profile, clock)
-        super().__init__(
-            client,
-            IriMapping(settings.base, prefixes),
-            IriMapping(settings.vocabulary, prefixes),
-            profile,
-            parameters=_parameters,
-            expression=_expression,
-            index=client,
-            clock=clock,
-            wall_clock=wall_clock,
-        )
+        pool = DriverPool(address, profile.endpoint.requests.concurrency)
+        client = Neo4jClient(pool, settings, profile, prefixes, clock)
+        super().__init__(client, parameters=_parameters, expression=_expression, index=client, wall_clock=wall_clock)
 
 
 def _parameters(rule: Rule) -> Sequence[object]:

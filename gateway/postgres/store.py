@@ -6,10 +6,9 @@ import time
 from collections.abc import Mapping
 from functools import partial
 
-from gateway.databases.client import DatabaseClient, DatabaseRows, Remembered, flow_of
+from gateway.databases.client import DatabaseClient, DatabaseRows, Remembered
 from gateway.databases.nodes import MAX_BYTES, EdgeStatements, EvidenceReader
 from gateway.databases.store import DatabaseStore
-from gateway.databases.terms import IriMapping
 from gateway.errors import ConfigurationError, EndpointFault
 from gateway.graph.call import Call
 from gateway.graph.values import Edge
@@ -18,7 +17,6 @@ from gateway.postgres.connection import Address, Pool
 from gateway.postgres.sql import expression, identifier, load, parameters_of
 from gateway.postgres.tables import Tables, mappings, names_of_tables, tables_of
 from gateway.settings.databases import PostgresSettings
-from gateway.settings.limits import LimitSettings
 from gateway.settings.profile import Profile
 from gateway.telemetry.tally import Clock
 
@@ -33,14 +31,16 @@ class PostgresClient(DatabaseClient):
         pool: The connections.
         settings: Its section about the graph.
         profile: The profile, which says how long columns are used before they are looked up again.
+        prefixes: Namespaces by prefix, for CURIEs.
         clock: A monotonic clock, in seconds.
     """
 
-    def __init__(self, pool: Pool, settings: PostgresSettings, profile: Profile, clock: Clock) -> None:
-        super().__init__(pool, flow_of(profile, clock), profile.limits.query_rows, load("alive"))
-        seconds = profile.cache.ttl_seconds
+    def __init__(
+        self, pool: Pool, settings: PostgresSettings, profile: Profile, prefixes: Mapping[str, str], clock: Clock
+    ) -> None:
+        super().__init__(pool, profile, *mappings(settings, prefixes), alive=load("alive"), clock=clock)
         self._settings = settings
-        self._tables: Remembered[Tables] = Remembered(seconds, clock)
+        self._tables: Remembered[Tables] = Remembered(profile.cache.ttl_seconds, clock)
 
     async def tables(self, call: Call) -> Tables:
         """Return the tables of the graph, whose columns are looked up once in a while.
@@ -81,8 +81,8 @@ class PostgresClient(DatabaseClient):
 class TableEvidenceReader(EvidenceReader):
     """Reads the statements about edges from both tables; see `EvidenceReader`."""
 
-    def __init__(self, client: PostgresClient, ids: IriMapping, terms: IriMapping, limits: LimitSettings) -> None:
-        super().__init__(client, ids, terms, limits)
+    def __init__(self, client: PostgresClient) -> None:
+        super().__init__(client)
         self._tables = client
 
     async def _read(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
@@ -116,15 +116,12 @@ class PostgresStore(DatabaseStore):
         clock: Clock = time.monotonic,
         wall_clock: Clock = time.time,
     ) -> None:
-        client = PostgresClient(Pool(address, profile.endpoint.requests.concurrency), tables, profile, clock)
+        pool = Pool(address, profile.endpoint.requests.concurrency)
         super().__init__(
-            client,
-            *mappings(tables, prefixes),
-            profile,
+            PostgresClient(pool, tables, profile, prefixes, clock),
             parameters=parameters_of,
             expression=expression,
             evidence=TableEvidenceReader,
-            clock=clock,
             wall_clock=wall_clock,
         )
 

@@ -7,7 +7,6 @@ from typing import Any
 from gateway.databases.client import DatabaseClient, Row
 from gateway.databases.store import DatabaseStore
 from gateway.databases.terms import IriMapping
-from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline
 from gateway.settings.load import load_profile
 from gateway.settings.profile import Profile
@@ -44,17 +43,19 @@ class FakeClient(DatabaseClient):
         """Forget nothing."""
 
 
+def client(
+    answers: Answers, *, profile: Profile | None = None, prefixes: dict[str, str] | None = None
+) -> DatabaseClient:
+    """Return a client of a database that gives these answers."""
+    ids, terms = (IriMapping(base, prefixes or {}) for base in (IDS, TERMS))
+    profile = profile or load_profile("bfsql-postgres")
+    return FakeClient(FakePool(answers), profile, ids, terms, alive="alive", clock=time.monotonic)
+
+
 def store(answers: Answers, *, profile: Profile | None = None, prefixes: dict[str, str] | None = None) -> DatabaseStore:
     """Return a store over a database that gives these answers; a rule for edges has three parameters."""
-    profile = profile or load_profile("bfsql-postgres")
-    client = FakeClient(
-        FakePool(answers), FlowControl(profile.endpoint.requests), profile.limits.query_rows, alive="alive"
-    )
     return DatabaseStore(
-        client,
-        IriMapping(IDS, prefixes or {}),
-        IriMapping(TERMS, prefixes or {}),
-        profile,
+        client(answers, profile=profile, prefixes=prefixes),
         parameters=lambda rule: (rule.excepted, rule.allowed, rule.objects),
         expression=str,
         wall_clock=time.time,

@@ -9,15 +9,13 @@ import pytest
 from gateway.databases.client import Remembered, Row
 from gateway.databases.store import DatabaseStore
 from gateway.errors import NetworkFault, QueryRefused
-from gateway.flow.control import FlowControl
 from gateway.graph.call import Call, Deadline
 from gateway.graph.counts import EdgeCount
 from gateway.graph.values import Degree, Edge, NamelessNodes
-from gateway.settings.endpoint import RequestSettings
 from gateway.settings.load import load_profile
 from gateway.terms.literals import Literal
 from tests.clocks import Clock
-from tests.databases.fakes import IDS, TERMS, Answers, FakeClient, FakePool, call, store
+from tests.databases.fakes import IDS, TERMS, Answers, call, client, store
 
 pytestmark = pytest.mark.anyio
 
@@ -34,9 +32,8 @@ pytestmark = pytest.mark.anyio
     ],
 )
 async def test_the_size_of_an_answer_is_that_of_its_values(row: Any, size: int) -> None:
-    client = FakeClient(FakePool(lambda *_: [row, row]), FlowControl(RequestSettings()), 10, "alive")
     asking = call()
-    await client.rows("edges", asking)
+    await client(lambda *_: [row, row]).rows("edges", asking)
     assert asking.tally.answered(complete=True).bytes == 2 * size
 
 
