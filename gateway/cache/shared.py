@@ -134,26 +134,6 @@ class _Statements(msgspec.Struct, array_like=True):
     refined: bool
 
 
-class DescriptionCodec:
-    """Writes and reads descriptions."""
-
-    _decoder = msgspec.msgpack.Decoder(_Statements)
-
-    def write(self, answer: Description) -> bytes | None:
-        """Return a description as bytes; None if it is not to be shared."""
-        if not (answer.mark.whole and answer.refined):
-            return None
-        statement = _Statement(_as_written(answer.properties), ())
-        return _encoder.encode(_Statements([statement], answer.left_out, answer.refined))
-
-    def read(self, content: bytes) -> Description | None:
-        """Return the description in some bytes; None if there is none."""
-        read = _decoded(self._decoder, content)
-        if read is None or len(read.statements) != 1:
-            return None
-        return Description(_read(read.statements[0].properties), left_out=read.left_out)
-
-
 class EvidenceCodec:
     """Writes and reads evidence."""
 
@@ -173,6 +153,23 @@ class EvidenceCodec:
             return None
         assertions = (Assertion(_read(each.properties), each.sources) for each in read.statements)
         return Evidence(tuple(assertions), left_out=read.left_out)
+
+
+class DescriptionCodec:
+    """Writes and reads descriptions, each as evidence with one statement."""
+
+    def write(self, answer: Description) -> bytes | None:
+        """Return a description as bytes; None if it is not to be shared."""
+        return EVIDENCE.write(
+            Evidence((Assertion(answer.properties),), answer.mark, answer.left_out, refined=answer.refined)
+        )
+
+    def read(self, content: bytes) -> Description | None:
+        """Return the description in some bytes; None if there is none."""
+        read = EVIDENCE.read(content)
+        if read is None or len(read.assertions) != 1:
+            return None
+        return Description(read.assertions[0].properties, left_out=read.left_out)
 
 
 def _decoded(decoder: msgspec.msgpack.Decoder[Content], content: bytes) -> Content | None:

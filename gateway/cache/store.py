@@ -308,15 +308,11 @@ class CachedStore(DelegatingStore):
             count = len(whole.edges if selection.is_all else selection.selected(node, whole.edges))
             return Degree(min(count, at_most + 1), count <= at_most)
 
-        sizes = self._memory.sizes()
-
-        def store(answers: Mapping[Iri, Degree]) -> None:
-            self._memory.put(name, _whole(answers), sizes, more=parameters)
-
         def fetch(nodes: Sequence[Iri]) -> Awaitable[Mapping[Iri, Degree]]:
             return self._inner.degrees(nodes, at_most, call, selection=selection)
 
-        return await self._single_flight.answers(self._lookup(call, name, fetch, Degree, cached, store), ids, call)
+        lookup = self._lookup(call, name, fetch, Degree, cached, more=parameters)
+        return await self._single_flight.answers(lookup, ids, call)
 
     async def edges_among(
         self, ids: Sequence[Iri], inside: frozenset[Iri], call: Call, *, predicates: tuple[Iri, ...] | None = None
@@ -375,13 +371,11 @@ class CachedStore(DelegatingStore):
             except Fault as fault:
                 return {key: _SearchAnswer(mark=Mark(fault))}
 
-        def store(answers: Mapping[Key, _SearchAnswer]) -> None:
-            whole = {key: answer for key, answer in _whole(answers).items() if answer.hits.fault is None}
-            self._memory.put(name, whole, self._memory.sizes(), more=memory_size(name))
+        def is_whole(answer: _SearchAnswer) -> bool:
+            return answer.hits.fault is None
 
-        found = (
-            await self._single_flight.answers(self._lookup(call, name, find, _SearchAnswer, store=store), [key], call)
-        )[key]
+        lookup = self._lookup(call, name, find, _SearchAnswer, is_storable=is_whole, more=memory_size(name))
+        found = (await self._single_flight.answers(lookup, [key], call))[key]
         if found.mark.fault is not None:
             raise found.mark.fault
         return found.hits
@@ -400,8 +394,10 @@ class CachedStore(DelegatingStore):
         cached: Callable[[Key], Answer | None] | None = None,
         store: Callable[[Mapping[Key, Answer]], None] | None = None,
         is_storable: Callable[[Answer], bool] | None = None,
+        *,
+        more: int = 0,
     ) -> Lookup[Key, Answer]:
-        """Return the lookup of a primitive under a name.
+        """Return the lookup of a primitive under a name, which takes so many bytes more in each entry.
 
         By default it finds what is stored under this name, and stores whole answers that are storable.
         """
@@ -416,7 +412,7 @@ class CachedStore(DelegatingStore):
             storable = _whole(answers)
             if is_storable is not None:
                 storable = {key: answer for key, answer in storable.items() if is_storable(answer)}
-            self._memory.put(name, storable, sizes)
+            self._memory.put(name, storable, sizes, more=more)
 
         return Lookup(name, cached or cached_by_name, fetch, store or store_by_name, lambda mark: kind(mark=mark))
 
