@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from gateway.errors import ConfigurationError
@@ -77,13 +78,14 @@ def open_cached(
         ConfigurationError: A file cannot be read or is no graph.
     """
     kept_types = None if is_as_given else blank_types
+    loaded = partial(load_files, paths, progress, limits, policy, blank_types=kept_types)
     size = _size(paths)
     if size < cache.large or not _is_usable(cache):
-        return load_files(paths, progress, limits, policy, blank_types=kept_types)
+        return loaded()
     # Before it is asked how much room there is: what killed processes left may take it.
     remove_oldest(cache)
     if not _has_room(cache, size):
-        return load_files(paths, progress, limits, policy, blank_types=kept_types)
+        return loaded()
     try:
         graph = open_stored(
             paths,
@@ -97,10 +99,10 @@ def open_cached(
         )
     except NotStoredError as error:
         _log.info("the graph is not cached: %s", error)
-        return load_files(paths, progress, limits, policy, blank_types=kept_types)
+        return loaded()
     remove_oldest(cache)
     if graph.is_on_disk and cache.needs and graph.place and not any(graph.place.glob(f"*/{cache.needs}")):
-        memory = load_files(paths, progress, limits, policy, blank_types=kept_types)
+        memory = loaded()
         graph = replace(graph, engine=memory.engine, is_on_disk=False) if memory.version == graph.version else memory
     # What outlives a change of the files is no part of the cache, which may be emptied at any time.
     return replace(graph, lasting=None)

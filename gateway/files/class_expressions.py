@@ -204,16 +204,26 @@ class Reader:
         if len(one) != 1:
             raise UnreadError
         ((predicate, value),) = one.items()
+        return self.of_set(predicate, value, depth + 1, term)
+
+    def of_set(self, predicate: str, value: str, depth: int = 0, term: str = "") -> Expression:
+        """Return the expression that one of `SETS` says; `term` is the blank node that has it, empty for an IRI.
+
+        Raises:
+            UnreadError: It fits no rule, or is a data range, which no IRI can be here.
+        """
         if predicate == COMPLEMENT:
-            return Expression("not", parts=(self.expression(value, depth + 1),))
-        members = self.members(value) if predicate in {UNION, _INTERSECTION, ONE_OF} else []
+            return Expression("not", parts=(self.expression(value, depth),))
+        members = self.members(value) if predicate in SETS else []
         if not members:
             raise UnreadError
         if predicate == ONE_OF:
-            if not all(map(is_node, members)):
-                return Expression("data", term)
-            return Expression("enumeration", parts=tuple(Expression("class", member) for member in members))
-        parts = tuple(self.expression(member, depth + 1) for member in members)
+            if all(map(is_node, members)):
+                return Expression("enumeration", parts=tuple(Expression("class", member) for member in members))
+            if not term:
+                raise UnreadError
+            return Expression("data", term)
+        parts = tuple(self.expression(member, depth) for member in members)
         return Expression("or" if predicate == UNION else "and", term, parts)
 
     def _restriction(self, one: Mapping[str, str], depth: int) -> Expression:
@@ -262,22 +272,6 @@ def is_expression(said: Mapping[str, Sequence[str]]) -> bool:
 _OF_EXPRESSIONS = frozenset({ON_PROPERTY, UNION, _INTERSECTION, COMPLEMENT, ONE_OF}) | _DATA
 SETS: Final = frozenset({UNION, _INTERSECTION, ONE_OF, COMPLEMENT})
 """Predicates by which a class with an IRI is defined without `owl:equivalentClass`."""
-
-
-def of_class(predicate: str, value: str, reader: Reader) -> Expression:
-    """Return the expression of a class that has one of `SETS` itself.
-
-    Raises:
-        UnreadError: It fits no rule.
-    """
-    if predicate == COMPLEMENT:
-        return Expression("not", parts=(reader.expression(value),))
-    members = reader.members(value)
-    if not members or (predicate == ONE_OF and not all(map(is_node, members))):
-        raise UnreadError
-    if predicate == ONE_OF:
-        return Expression("enumeration", parts=tuple(Expression("class", member) for member in members))
-    return Expression("or" if predicate == UNION else "and", parts=tuple(map(reader.expression, members)))
 
 
 READ_OUTWARDS: Final = frozenset(term[1:-1] for term in (SUBCLASS, EQUIVALENT, DOMAIN, RANGE, *SETS))

@@ -6,12 +6,9 @@ import codecs
 import io
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 from gateway.files.parser_streams import PieceReader, RefusedError
-
-if TYPE_CHECKING:
-    pass
 
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = {

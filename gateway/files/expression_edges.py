@@ -29,7 +29,6 @@ from gateway.files.class_expressions import (
     Step,
     UnreadError,
     is_expression,
-    of_class,
 )
 from gateway.files.lists import Array, ArrayValue, ExpressionValue
 from gateway.files.ntriples import TRIPLE_TERM, Terms, is_blank, is_node, literal, node
@@ -147,12 +146,11 @@ class _Folder:
         self._arrays: dict[Terms, Array] = {}
         self._room = _MOST_SHARED + 4 * len(triples)
         self._certain: set[Terms] = set()
-        self._statements = _statements(triples)
+        self._stated = self._by_axiom()
 
     def folded(self) -> Expressions:
         found = self._found
         about = self._reader.about
-        stated_about = self._by_axiom()
         for triple in self._triples:
             subject, predicate, value = triple
             is_left = is_blank(subject) and is_expression(about[subject])
@@ -162,9 +160,9 @@ class _Folder:
             elif is_left:
                 found.unread += predicate in {SUBCLASS, EQUIVALENT}
             elif (predicate in _AXIOMS and is_right) or (predicate in SETS and not _is_iri(value)):
-                self._read_axiom(triple, subject, value, stated_about)
+                self._read_axiom(triple)
             elif predicate in _CONTENT and is_blank(value):
-                self._add_content(triple, stated_about)
+                self._add_content(triple)
         self._add_bounds()
         for said in self._said.values():
             self._add_edges(said)
@@ -173,17 +171,22 @@ class _Folder:
 
     def _by_axiom(self) -> _ByAxiom:
         by_axiom: dict[tuple[str, str], dict[str, list[_Statement]]] = defaultdict(lambda: defaultdict(list))
-        for one in self._statements.values():
+        for one in _statements(self._triples).values():
             subject, predicate, value = one.axiom
             if is_blank(value) and is_blank(one.node):
                 by_axiom[subject, predicate][self._reader.key(value)].append(one)
         return by_axiom
 
-    def _read_axiom(self, triple: Terms, subject: str, expression: str, stated: _ByAxiom) -> None:
-        predicate = triple[1]
+    def _stated_about(self, triple: Terms) -> list[_Statement]:
+        subject, predicate, value = triple
+        same = self._stated.get((subject, predicate))
+        return same.get(self._reader.key(value), []) if same else []
+
+    def _read_axiom(self, triple: Terms) -> None:
+        subject, predicate, expression = triple
         try:
             if predicate in SETS:
-                means = meaning(subject, EQUIVALENT, of_class(predicate, expression, self._reader))
+                means = meaning(subject, EQUIVALENT, self._reader.of_set(predicate, expression))
             else:
                 means = meaning(subject, predicate, self._reader.expression(expression))
             if means.is_content:
@@ -194,8 +197,7 @@ class _Folder:
         except UnreadError:
             self._found.unread += 1
             return
-        about = stated.get((triple[0], predicate))
-        statements = about.get(self._reader.key(triple[2]), []) if about else []
+        statements = self._stated_about(triple)
         self._consume(triple, expression)
         # A list as content has no place for what is stated about it.
         has_place = means.edges or bounds or values or (predicate not in SETS and means.is_content)
@@ -301,7 +303,7 @@ class _Folder:
             self._found.arrays.append(ArrayValue(member, _ALL_DIFFERENT[kinds[0]], list(others)))
         self._found.content += 1
 
-    def _add_content(self, triple: Terms, stated: _ByAxiom) -> None:
+    def _add_content(self, triple: Terms) -> None:
         """Add a list of parts, an expression, or a path, as content."""
         subject, predicate, value = triple
         about = self._reader.about.get(value, {})
@@ -318,8 +320,7 @@ class _Folder:
         except UnreadError:
             self._found.unread += 1
             return
-        same = stated.get((subject, predicate))
-        statements = same.get(self._reader.key(value), []) if same else []
+        statements = self._stated_about(triple)
         self._consume(triple, value)
         array = _with(array, self._taken(statements, has_place=_FIRST not in about))
         self._found.arrays.append(ArrayValue(subject, predicate, array))
