@@ -418,5 +418,4 @@ class CachedStore(DelegatingStore):
 
 
 def _whole(answers: Mapping[Key, Answer]) -> Mapping[Key, Answer]:
-    """Return the answers of which nothing is missing."""
     return {key: answer for key, answer in answers.items() if answer.mark.fault is None}

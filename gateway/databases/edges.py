@@ -49,6 +49,15 @@ class EdgeReader(DatabaseReader):
         self._rule = rule
         self._batch = batch
 
+    async def _rows(self, query: str, batch: Sequence[Iri], call: Call, *arguments: object) -> Sequence[Row]:
+        """Return all rows of a query about the edges of some nodes.
+
+        Raises:
+            Fault: They did not all come.
+        """
+        nodes = self._ids.texts_of(batch)
+        return (await self._client.rows(query, call, *self._rule, nodes, *arguments)).whole()
+
     def _selected(self, selection: EdgeSelection) -> tuple[list[str] | None, list[str] | None]:
         """Return the predicates of outgoing and of incoming edges as the database has them; None for all."""
         outgoing, incoming = selection.outgoing, selection.incoming
@@ -90,8 +99,7 @@ class EdgeReader(DatabaseReader):
 
         async def ask_capped(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
             most = per_id or 0
-            nodes = self._ids.texts_of(batch)
-            rows = (await self._client.rows("edges_capped", call, *self._rule, nodes, *selected, most + 1)).whole()
+            rows = await self._rows("edges_capped", batch, call, *selected, most + 1)
             own: dict[Iri, dict[Edge, None]] = {node: {} for node in batch}
             for row, edge in zip(rows, self._edges((row[2:] for row in rows), call.deadline), strict=True):
                 own[self._ids.iri(row[0])][edge] = None
@@ -108,9 +116,8 @@ class EdgeReader(DatabaseReader):
         self, batch: Sequence[Iri], selected: tuple[list[str] | None, list[str] | None], call: Call
     ) -> Mapping[Iri, int]:
         """Return how many edges of nodes the database does not have, by node; without those that miss none."""
-        rows = await self._client.rows("left_out", call, *self._rule, self._ids.texts_of(batch), *selected)
         found: Counter[Iri] = Counter()
-        for text, count in rows.whole():
+        for text, count in await self._rows("left_out", batch, call, *selected):
             found[self._ids.iri(text)] += count
         return found
 
@@ -142,8 +149,7 @@ class EdgeReader(DatabaseReader):
         wanted = None if predicates is None else self._terms.texts_of(predicates)
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbourhood]:
-            nodes = self._ids.texts_of(batch)
-            rows = (await self._client.rows("edges_among", call, *self._rule, nodes, objects, wanted)).whole()
+            rows = await self._rows("edges_among", batch, call, objects, wanted)
             return await in_thread(call, partial(read, batch, rows), unless=len(rows) <= _FEW_ROWS)
 
         def read(batch: Sequence[Iri], rows: Sequence[Row], deadline: Deadline) -> Mapping[Iri, Neighbourhood]:
@@ -164,10 +170,8 @@ class EdgeReader(DatabaseReader):
         selected = self._selected(selection)
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Degree]:
-            nodes = self._ids.texts_of(batch)
-            rows = (await self._client.rows("degrees", call, *self._rule, nodes, *selected, at_most + 1)).whole()
             degrees = dict.fromkeys(batch, Degree())
-            for text, found, is_all in rows:
+            for text, found, is_all in await self._rows("degrees", batch, call, *selected, at_most + 1):
                 node = self._ids.iri(text)
                 before = degrees[node]
                 # A node that is written in several ways may have an edge in each: no more than one of them is sure.
@@ -181,7 +185,7 @@ class EdgeReader(DatabaseReader):
         """Count the edges of each node by predicate and direction; see `GraphStore.edge_counts`."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, EdgeCounts]:
-            rows = (await self._client.rows("edge_counts", call, *self._rule, self._ids.texts_of(batch))).whole()
+            rows = await self._rows("edge_counts", batch, call)
             counts: dict[Iri, dict[tuple[Iri, bool], EdgeCount]] = {node: {} for node in batch}
             doubtful: set[Iri] = set()
             for text, term, incoming, found, first, last in rows:
@@ -212,7 +216,7 @@ class EdgeReader(DatabaseReader):
         """Return the nodes that are one hop from the nodes of each query."""
 
         async def ask(batch: Sequence[Iri]) -> Mapping[Iri, Neighbours]:
-            rows = (await self._client.rows("neighbours", call, *self._rule, self._ids.texts_of(batch))).whole()
+            rows = await self._rows("neighbours", batch, call)
             nodes = await in_thread(call, partial(read, rows), unless=len(rows) <= _FEW_ROWS)
             leaves_out = await self._client.leaves_out(call) and await self._left_out(batch, (None, None), call)
             return dict.fromkeys(batch, Neighbours(nodes, beside_blank_nodes() if leaves_out else WHOLE))

@@ -99,7 +99,6 @@ def _first(one: Mark, other: Mark) -> Mark:
 
 
 def _literals(node: _Node) -> Mapping[Iri, Sequence[Literal]]:
-    """Return the literals among the properties of a node."""
     return {
         predicate: [value for value in values if isinstance(value, Literal)]
         for predicate, values in (node.properties or {}).items()

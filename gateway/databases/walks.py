@@ -148,7 +148,6 @@ class WalkReader(DatabaseReader):
         return reached
 
     async def _led(self, places: Sequence[Reached], step: Step, call: Call) -> Mapping[Reached, Places]:
-        """Return where a step leads from each place."""
         nodes = [place for place in places if isinstance(place, str)]
         led = await (self._into if step.is_inverse else self._out)(nodes, step, call)
         nested: dict[Reached, Places] = {

@@ -480,7 +480,6 @@ _NONE = ("not ", "max 0", "exactly 0")
 
 
 def _predicate_of(path: Sequence[Step]) -> str:
-    """Return the predicate of edges along a path."""
     if len(path) > 1 or path[0][1]:
         return node(path_iri((one[1:-1], inverse) for one, inverse in path))
     return path[0][0]

@@ -195,7 +195,6 @@ class HiddenTriples:
         return self._described[datatype]
 
     def _with_term(self, term: _Term) -> Iterator[pyoxigraph.Quad]:
-        """Yield the triples that have a term in them."""
         yield from self._whole.quads_for_pattern(term, None, None)
         if isinstance(term, pyoxigraph.NamedNode):
             yield from self._whole.quads_for_pattern(None, term, None)
@@ -257,7 +256,6 @@ class HiddenTriples:
 
 
 def _terms_of(triple: pyoxigraph.Triple) -> Iterator[_Term]:
-    """Yield the terms of a triple that may be hidden, and those of triples in it."""
     for term in triple:
         if isinstance(term, pyoxigraph.Triple):
             yield from _terms_of(term)

@@ -85,7 +85,6 @@ def graph_files(given: Iterable[str | Path]) -> GraphFiles:
 
 
 def _named(paths: Iterable[Path], folder: Path) -> list[tuple[Path, str]]:
-    """Return paths with their names, relative to a folder."""
     return [(path, path.relative_to(folder).as_posix()) for path in paths]
 
 

@@ -193,7 +193,6 @@ class ParserProcess(PieceReader):
         self.end()
 
     def _next(self) -> None:
-        """Read one frame."""
         kind, size = HEADER.unpack(self._exactly(HEADER.size))
         content = self._exactly(size)
         if kind == TRIPLES:

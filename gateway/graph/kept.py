@@ -83,17 +83,6 @@ class KeptFacts:
 
     def keep(self, name: str, value: Fact) -> None:
         """Keep a fact that was found out just now."""
-        self._store(name, value)
-
-    def forget(self, *beginnings: str) -> None:
-        """Forget the facts whose names begin with one of some texts, and keep when that was.
-
-        Those that are stored stay forgotten in this process where they cannot be replaced.
-        """
-        self._forgotten_at |= dict.fromkeys(beginnings, self._wall_clock())
-        self._store(FORGOTTEN, value=True)
-
-    def _store(self, name: str, value: Fact) -> None:
         if self._storage is None:
             return
         # Another process may have stored more meanwhile.
@@ -103,6 +92,14 @@ class KeptFacts:
         while len(facts) > MOST_FACTS:
             del facts[min(facts.keys() - {FORGOTTEN}, key=lambda one: facts[one][0])]
         self._storage.save(facts)
+
+    def forget(self, *beginnings: str) -> None:
+        """Forget the facts whose names begin with one of some texts, and keep when that was.
+
+        Those that are stored stay forgotten in this process where they cannot be replaced.
+        """
+        self._forgotten_at |= dict.fromkeys(beginnings, self._wall_clock())
+        self.keep(FORGOTTEN, value=True)
 
     def _loaded(self) -> dict[str, tuple[float, Fact]]:
         if self._facts is None:

@@ -286,7 +286,6 @@ class Neo4jClient(DatabaseClient):
         return model
 
     async def _with_names(self, model: GraphModel, call: Call) -> GraphModel:
-        """Return a model with the properties that are called names."""
         given = [not_names(self._settings.nodes), SAMPLED_NODES]
         rows = await self._fetched("sampled_texts", model.query("sampled_texts"), given, SAMPLED_TEXTS, call)
         return replace(model, found=found_among(self._settings.nodes, rows))

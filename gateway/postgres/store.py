@@ -92,7 +92,6 @@ class TableEvidenceReader(EvidenceReader):
             await self._read_evidence(by_edge, call)
 
     async def _read_evidence(self, by_edge: Mapping[Edge, EdgeStatements], call: Call) -> None:
-        """Read the rows of evidence about the edges."""
         by_key: dict[str, list[EdgeStatements]] = {}
         for one in by_edge.values():
             for key in filter(None, one.keys):

@@ -385,8 +385,6 @@ def _not_enumerated(schema: Schema, fault: Fault) -> Schema:
 
 
 def _with_labels(schema: Schema, facts: Mapping[Iri, NodeFacts]) -> Schema:
-    """Return a schema with the names of terms that had none."""
-
     def named(terms: tuple[Term, ...]) -> tuple[Term, ...]:
         return tuple(
             replace(term, label=facts[term.iri].name) if not term.label and term.iri in facts else term

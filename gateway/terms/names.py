@@ -235,7 +235,6 @@ def _in_word(character: str) -> bool:
 
 
 def _words(folded: str) -> list[str]:
-    """Return the words of a folded text."""
     if _NOT_PLAIN.search(folded) is None:
         # Ten times as fast, for the thousands of names that one search compares.
         return _PLAIN_WORD.findall(folded)
@@ -430,7 +429,6 @@ def _either(pattern: str, others: Sequence[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _letter(letter: str) -> str:
-    """Return a pattern for all forms of one letter."""
     own = _class([letter, *_character_forms().single.get(letter, ())])
     if not _SYLLABLES[0] <= letter <= _SYLLABLES[1]:
         return own
