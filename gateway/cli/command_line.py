@@ -198,9 +198,9 @@ def print_all_line(options: CommonOptions, tool: str, arguments: Mapping[str, An
     _check_guard(options)
 
     def run() -> None:
-        from gateway.cli.tool_call import print_all, print_all_rows  # noqa: PLC0415 - see `CommandLine.run`
+        from gateway.cli.tool_call import print_all  # noqa: PLC0415 - see `CommandLine.run`
 
-        (print_all_rows if tool == SearchEntities.tool else print_all)(options, tool, arguments)
+        print_all(options, tool, arguments)
 
     return CommandLine(options, run, is_about_a_graph=True)
 

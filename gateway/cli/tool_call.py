@@ -48,7 +48,7 @@ from gateway.telemetry.record import Record
 from gateway.tools.answering import drop_record
 from gateway.tools.gateway import Gateway
 from gateway.tools.row_pages import RowPage, pages_of_rows
-from gateway.tools.whole_subgraph import NODES_A_PAGE, VALUES_INCOMPLETE, Traversed, notes_of
+from gateway.tools.whole_subgraph import NODES_A_PAGE, VALUES_INCOMPLETE, notes_of
 
 _MAX_TOKENS = 4_000_000
 """Size of an answer for people and programs, who read no tokens: some 16 MB, which bounds memory."""
@@ -239,12 +239,18 @@ def print_columns(
     answer: Answer | CompactAnswer, arguments: Mapping[str, Any], options: CommonOptions, *, has_titles: bool
 ) -> None:
     """Print the rows of an answer on standard output, and what it says beside them on standard error."""
-    rows = tsv.columns(answer, show=shown(arguments), guard_formulas=options.guard_formulas)
+    _print_rows(answer, shown(arguments), options, has_titles=has_titles)
+    if not options.quiet:
+        Screen(on_stderr=True).show(tsv.notes(answer, arguments))
+
+
+def _print_rows(
+    answer: Answer | CompactAnswer, show: TraversalShow, options: CommonOptions, *, has_titles: bool
+) -> None:
+    rows = tsv.columns(answer, show=show, guard_formulas=options.guard_formulas)
     titles, *others = ("\t".join(row) for row in rows)
     if lines := [titles, *others] if has_titles else others:
         print_line("\n".join(lines))
-    if not options.quiet:
-        Screen(on_stderr=True).show(tsv.notes(answer, arguments))
 
 
 def for_a_person(profile: Profile) -> Profile:
@@ -305,7 +311,7 @@ def rendered(answer: Answer | CompactAnswer, arguments: Mapping[str, Any]) -> Re
 
 
 def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> None:
-    """Print all nodes and edges of a traversal; in JSON each page is a document on a line.
+    """Print all nodes and edges of a traversal, or all rows of a list; in JSON each page is a document on a line.
 
     Raises:
         GatewayError: The graph cannot be opened or asked, or changed between two pages.
@@ -335,28 +341,56 @@ async def _print_pages(
     options: CommonOptions,
 ) -> RenderableType:
     """Print the pages on a screen, or without one as JSON or columns, and return what is to be said of all together."""
-    offset, whole, shown_pages = 0, subgraph.WholeNotes(), list[int]()
+    offset, show, shown_pages = 0, shown(arguments), list[int]()
+    of_rows, of_subgraph = RowNotes(), subgraph.WholeNotes()
+    is_list = tool == SearchEntities.tool
+    progress = _until(bar.show_call, shown_pages)
+    pages: AsyncIterator[RowPage] = (row_pages if is_list else _subgraph_pages)(
+        source, gateway, tool, arguments, progress
+    )
+    async for page in pages:
+        bar.stop_for_output()
+        if options.as_json:
+            print_line(json_text(page.as_json()))
+        elif screen is not None:
+            screen.show(_part(page, offset, show))
+        else:
+            _print_rows(page, show, options, has_titles=not offset)
+        if isinstance(page, SearchResult):
+            of_rows.add(page)
+        else:
+            of_subgraph.add(page)
+        count, total, noun = _size(page)
+        offset += count
+        shown_pages.append(offset)
+        await bar.show_call(offset, total, f"{offset:,} of {counted(total, noun)}")
+    return of_rows.shown() if is_list else of_subgraph.shown()
+
+
+async def _subgraph_pages(
+    source: GraphSource, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress
+) -> AsyncIterator[RowPage]:
+    """Yield all pages of a traversal, and close the gateway."""
     async with gateway:
-        await source.wait(gateway, tool, arguments, bar.show_call)
+        await source.wait(gateway, tool, arguments, progress)
         # A node on one page is an end of edges on others.
         with gateway.prefixes.one_answer():
-            async for page in gateway.pages(tool, arguments, _until(bar.show_call, shown_pages)):
-                bar.stop_for_output()
-                if options.as_json:
-                    print_line(json_text(page.as_json()))
-                elif screen is not None:
-                    screen.show(subgraph.part(page, offset, shown(arguments)))
-                else:
-                    _print_columns(page, offset, shown(arguments), guard_formulas=options.guard_formulas)
-                table = render.table_of(page)
-                offset += len(page.nodes if table is None else table)
-                total = page.node_count if table is None else render.table_count(page)
-                await bar.show_call(
-                    offset, total, f"{offset:,} of {counted(total, 'node' if table is None else 'row')}"
-                )
-                shown_pages.append(offset)
-                whole.add(page)
-    return whole.shown()
+            async for page in gateway.pages(tool, arguments, progress):
+                yield page
+
+
+def _part(page: RowPage, offset: int, show: TraversalShow) -> RenderableType:
+    if isinstance(page, SearchResult):
+        return render.sections(render.row_table(page, show))
+    return subgraph.part(page, offset, show)
+
+
+def _size(page: RowPage) -> tuple[int, int, str]:
+    """Return how many nodes or rows a page has, and all pages, and the noun for one."""
+    table = render.table_of(page)
+    if isinstance(page, SearchResult) or table is not None:
+        return len(table or ()), render.table_count(page), "row"
+    return len(page.nodes), page.node_count, "node"
 
 
 def _until(progress: Progress, shown_pages: Sequence[object]) -> Progress:
@@ -367,13 +401,6 @@ def _until(progress: Progress, shown_pages: Sequence[object]) -> Progress:
             await progress(done, total, message)
 
     return report
-
-
-def _print_columns(page: Traversed, offset: int, show: TraversalShow, *, guard_formulas: bool) -> None:
-    titles, *rows = ("\t".join(row) for row in tsv.columns(page, show=show, guard_formulas=guard_formulas))
-    lines = rows if offset else [titles, *rows]
-    if lines:
-        print_line("\n".join(lines))
 
 
 async def row_pages(
@@ -430,41 +457,3 @@ class RowNotes:
         """Return all of it."""
         said = [Text(line(text)) for text in (f"{self.summary}.", *self.said)]
         return render.sections([*said, *map(render.warned, self.warned)])
-
-
-def print_all_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -> None:
-    """Print all rows of an answer; in JSON each page is a document on a line.
-
-    Raises:
-        GatewayError: The graph cannot be opened or asked, or changed between two pages.
-        BrokenPipeError: Nobody reads on.
-    """
-    source = GraphSource(options)
-    source.profile = for_a_person(source.profile)
-    as_text = _is_text(options)
-    notes, show, shown_pages = RowNotes(), shown(arguments), list[int]()
-
-    async def printed(gateway: Gateway, bar: ProgressBar, screen: Screen) -> None:
-        progress = _until(bar.show_call, shown_pages)
-        async for page in row_pages(source, gateway, tool, arguments, progress):
-            bar.stop_for_output()
-            if options.as_json:
-                print_line(json_text(page.as_json()))
-            elif as_text:
-                screen.show(render.sections(render.row_table(page, show)))
-            else:
-                found = tsv.columns(page, show=show, guard_formulas=options.guard_formulas)
-                titles, *others = ("\t".join(row) for row in found)
-                print_line("\n".join(others if notes.count else [titles, *others]))
-            notes.add(page)
-            shown_pages.append(notes.count)
-            await bar.show_call(notes.count, notes.found, f"{notes.count:,} of {counted(notes.found, 'row')}")
-
-    with ProgressBar(quiet=options.quiet) as bar:
-        gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
-        with paged(wanted=as_text and options.pager) as screen:
-            asyncio.run(printed(gateway, bar, screen))
-            if as_text:
-                screen.show(notes.shown())
-    if not as_text and not options.quiet:
-        Screen(on_stderr=True).show(notes.shown())
