@@ -263,13 +263,15 @@ class _EndpointCheck:
         finally:
             await everything.close()
         graphs = await self._graphs(claims)
-        templates = await self._templates(claims)
+        lateral = "auto" if claims.lateral.value is None else bool(claims.lateral.value)
+        templates = await self._templates(claims, lateral)
+        comparer = Comparer(self._store(lateral=lateral), SecondClient(self._http), self._prober, self._profile)
         engine = self._recognised.engine
         found = found_settings(self._http, engine, claims, templates)
         return Report(
             place=without_query(self._http.url),
             claims=claims,
-            comparisons=await self._comparer(claims).comparisons(claims.triples, several=several),
+            comparisons=await comparer.comparisons(claims.triples, several=several),
             warnings=(
                 *self._warnings(claims),
                 *await probes.missing_imports(self._prober, PrefixMap(self._profile.prefixes)),
@@ -306,19 +308,19 @@ class _EndpointCheck:
 
     async def _names(self) -> Claim:
         """Return the predicates that are taken for names, and how many nodes have none."""
-        endpoint = self._endpoint.model_copy(update={"engine": self._engine})
-        store = SparqlStore(self._http, self._profile.model_copy(update={"endpoint": endpoint}))
-        return await names(store, self._prober.seconds_each, self._profile.prefixes)
+        return await names(self._store(), self._prober.seconds_each, self._profile.prefixes)
+
+    def _store(self, **found: object) -> SparqlStore:
+        """Return a store that asks the endpoint as its engine, and what else was found of it, wants it."""
+        return SparqlStore(self._http, self._known(**found))
 
     async def _blank_nodes(self) -> Claim:
         """Return the share of blank nodes, and whether they can be asked for again."""
         claim = await probes.blank_nodes(self._prober, PrefixMap(self._profile.prefixes))
         if claim.value in {None, "none"} or not has_blank_nodes(self._profile):
             return claim
-        endpoint = self._endpoint.model_copy(update={"engine": self._engine})
-        store = SparqlStore(self._http, self._profile.model_copy(update={"endpoint": endpoint}))
         seconds = self._prober.seconds_each
-        way_back = await store.way_back(Call(Deadline.after(4 * seconds), _REQUESTS, _ROWS, _ROWS))
+        way_back = await self._store().way_back(Call(Deadline.after(4 * seconds), _REQUESTS, _ROWS, _ROWS))
         return replace(claim, why=f"{claim.why}; {_WAYS_BACK[way_back]}")
 
     async def _version(self) -> Claim:
@@ -401,17 +403,12 @@ class _EndpointCheck:
         except Fault:
             return "default"
 
-    def _known(self, claims: Claims) -> Profile:
+    def _known(self, **found: object) -> Profile:
         """Return the profile with the engine, and what it supports, as they were found."""
-        lateral = "auto" if claims.lateral.value is None else bool(claims.lateral.value)
-        known = self._endpoint.model_copy(update={"engine": self._engine, "lateral": lateral})
+        known = self._endpoint.model_copy(update={"engine": self._engine, **found})
         return self._profile.model_copy(update={"endpoint": known})
 
-    def _comparer(self, claims: Claims) -> Comparer:
-        store = SparqlStore(self._http, self._known(claims))
-        return Comparer(store, SecondClient(self._http), self._prober, self._profile)
-
-    async def _templates(self, claims: Claims) -> TemplateCheck:
+    async def _templates(self, claims: Claims, lateral: bool | str) -> TemplateCheck:
         found = {
             "lateral": claims.lateral.value,
             "sparql-1.2": claims.rdf_1_2.value,
@@ -421,7 +418,7 @@ class _EndpointCheck:
         if claims.text_search.value:
             dialects.add(self._engine)
         prober = Prober.of(self._http, self._endpoint, self._prober.seconds_each)
-        return await TemplateChecker(self._http, self._known(claims), prober, frozenset(dialects)).check()
+        return await TemplateChecker(self._http, self._known(lateral=lateral), prober, frozenset(dialects)).check()
 
     def _warnings(self, claims: Claims) -> Iterator[str]:
         recognised, limits = self._recognised, self._profile.limits

@@ -6,11 +6,12 @@ without one many engines return no error.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from gateway.check.report import Claim, not_determined, share_of_blank_nodes
 from gateway.errors import (
@@ -88,10 +89,7 @@ class Prober:
             Fault: There was no complete answer.
         """
         text = template.load(name)
-        deadline = self.deadline.within(self.seconds_each)
-        async with self._flow.turn(deadline):
-            body = await self._transport.select(text.render({**parameters, "rows": rows}), deadline)
-        return decode(body, text.variables, rows)
+        return decode(await self._body(text.render({**parameters, "rows": rows})), text.variables, rows)
 
     async def sentinel(self, name: str, rows: int, /, *, is_sorted: bool, **parameters: Parameter) -> Place:
         """Return where the sentinel is in the answer to one query for at most `rows` rows.
@@ -101,10 +99,7 @@ class Prober:
         """
         text = template.load(name)
         query = text.render({**parameters, "rows": rows})
-        with_sentinel = text.with_sentinel(query, rows, is_sorted=is_sorted)
-        deadline = self.deadline.within(self.seconds_each)
-        async with self._flow.turn(deadline):
-            body = await self._transport.select(with_sentinel, deadline)
+        body = await self._body(text.with_sentinel(query, rows, is_sorted=is_sorted))
         return without_sentinel(decode(body, (*text.variables, END), rows + 1), marker(query))[1]
 
     async def lines(self, remote: InFormats, name: str, rows: int, /, **parameters: Parameter) -> Table:
@@ -114,10 +109,15 @@ class Prober:
             Fault: There was no complete answer, or none in TSV.
         """
         text = template.load(name)
+        body = await self._body(text.render({**parameters, "rows": rows}), remote)
+        return decode_tsv(body, text.variables, rows, text.iris)
+
+    async def _body(self, query: str, in_tsv: InFormats | None = None) -> bytes:
         deadline = self.deadline.within(self.seconds_each)
         async with self._flow.turn(deadline):
-            body = await remote.select_in("tsv", text.render({**parameters, "rows": rows}), deadline)
-        return decode_tsv(body, text.variables, rows, text.iris)
+            if in_tsv is not None:
+                return await in_tsv.select_in("tsv", query, deadline)
+            return await self._transport.select(query, deadline)
 
 
 def number_of(rows: Table, variable: str) -> int:
@@ -133,6 +133,7 @@ def number_of(rows: Table, variable: str) -> int:
 
 
 P = ParamSpec("P")
+Result = TypeVar("Result")
 
 _USUAL_CAP = 10_000
 """The row cap of DBpedia, and of other public endpoints on Virtuoso (docs/notes/endpoints.md)."""
@@ -367,18 +368,28 @@ async def union_default_graph(prober: Prober, graphs: Claim) -> Claim:
 @_claim
 async def triples(prober: Prober, *, several: bool) -> Claim:
     """Return the number of triples, up to a limit; triples that several graphs share count once."""
-    faults: list[Fault] = []
-    for bound in _COUNTED_DISTINCT if several else _COUNTED:
-        try:
-            template = "check/distinct_triples" if several else "check/triples"
-            count = number_of(await prober.rows(template, 1, most=bound + 1), "count")
-        except Fault as fault:
-            faults.append(fault)
-            continue
-        if count > bound:
-            return Claim(bound, f"counted up to {bound:,}", at_least=True)
-        return Claim(count, "counted, each once" if several else "counted")
-    raise faults[-1]
+    name = "check/distinct_triples" if several else "check/triples"
+
+    async def counted_to(bound: int) -> int:
+        return number_of(await prober.rows(name, 1, most=bound + 1), "count")
+
+    bound, count = await _first_in_time(_COUNTED_DISTINCT if several else _COUNTED, counted_to)
+    if count > bound:
+        return Claim(bound, f"counted up to {bound:,}", at_least=True)
+    return Claim(count, "counted, each once" if several else "counted")
+
+
+async def _first_in_time(bounds: Sequence[int], ask: Callable[[int], Awaitable[Result]]) -> tuple[int, Result]:
+    """Return the first bound up to which is answered in time, and the answer.
+
+    Raises:
+        Fault: None is, and why not up to the last.
+    """
+    *others, least = bounds
+    for bound in others:
+        with contextlib.suppress(Fault):
+            return bound, await ask(bound)
+    return least, await ask(least)
 
 
 async def _count_of_blank_nodes(prober: Prober, bound: int) -> str:
@@ -404,22 +415,17 @@ async def missing_imports(prober: Prober, prefixes: PrefixMap) -> list[str]:
 @_claim
 async def blank_nodes(prober: Prober, prefixes: PrefixMap) -> Claim:
     """Return how many edges have a blank node at an end, up to a limit, how many there are, and of which types."""
-    faults: list[Fault] = []
-    for bound in _COUNTED:
-        try:
-            edges = await prober.rows("check/blank_edges", 3, own=OWN, most=bound)
-            types = await prober.rows("check/blank_types", _BLANK_TYPES, own=OWN, type=RDF_TYPE, most=bound)
-        except Fault as fault:
-            faults.append(fault)
-            continue
-        counts = {
-            ends.value: count for ends, count in read(binding(edges, "blank"), literal("blank"), integer("count"))
-        }
-        blank, total = counts.get("some", 0), sum(counts.values())
-        typed = [*read(binding(types, "type"), iri("type"), integer("count"))]
-        many = await _count_of_blank_nodes(prober, bound) if blank else ""
-        return share_of_blank_nodes(blank, total, typed, prefixes, is_bound=total >= bound, nodes=many)
-    raise faults[-1]
+
+    async def counted_to(bound: int) -> tuple[Table, Table]:
+        edges = await prober.rows("check/blank_edges", 3, own=OWN, most=bound)
+        return edges, await prober.rows("check/blank_types", _BLANK_TYPES, own=OWN, type=RDF_TYPE, most=bound)
+
+    bound, (edges, types) = await _first_in_time(_COUNTED, counted_to)
+    counts = {ends.value: count for ends, count in read(binding(edges, "blank"), literal("blank"), integer("count"))}
+    blank, total = counts.get("some", 0), sum(counts.values())
+    typed = [*read(binding(types, "type"), iri("type"), integer("count"))]
+    many = await _count_of_blank_nodes(prober, bound) if blank else ""
+    return share_of_blank_nodes(blank, total, typed, prefixes, is_bound=total >= bound, nodes=many)
 
 
 @_claim

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
@@ -46,13 +46,7 @@ class TemplateCheck:
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON."""
-        return {
-            "answered": self.answered,
-            "refused": dict(self.refused),
-            "not_run": dict(self.not_run),
-            "doubts": list(self.doubts),
-            "helps": self.helps,
-        }
+        return {**asdict(self), "doubts": list(self.doubts)}
 
 
 @dataclass(frozen=True, slots=True)
