@@ -91,9 +91,10 @@ def with_whole_iris(profile: Profile, path: Path) -> Profile:
     return profile.model_copy(
         update={
             "endpoint": profile.endpoint.model_copy(update=reader.endpoint(profile.endpoint)),
-            "edges": profile.edges.model_copy(update=reader.lists("edges", profile.edges)),
-            "types": profile.types.model_copy(update=reader.lists("types", profile.types)),
-            "roles": profile.roles.model_copy(update=reader.lists("roles", profile.roles)),
+            **{
+                table: section.model_copy(update=reader.lists(table, section))
+                for table, section in (("edges", profile.edges), ("types", profile.types), ("roles", profile.roles))
+            },
             "identity": profile.identity.model_copy(
                 update={
                     **reader.lists("identity", profile.identity),

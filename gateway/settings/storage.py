@@ -11,8 +11,8 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -109,8 +109,7 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         ConfigurationError: It cannot be written.
     """
-    make_folder(path.parent)
-    try:
+    with _writing(path):
         handle, temporary = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -118,10 +117,6 @@ def write_file(path: Path, text: str) -> None:
             Path(temporary).replace(path)
         finally:
             Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{path} cannot be written: {error.strerror or error}.", next_step="Give another folder with --store."
-        ) from error
 
 
 def append_to_file(path: Path, text: str) -> None:
@@ -130,11 +125,17 @@ def append_to_file(path: Path, text: str) -> None:
     Raises:
         ConfigurationError: It cannot be written.
     """
-    make_folder(path.parent)
-    try:
+    with _writing(path):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "ab", buffering=0) as file:
             file.write(text.encode())
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    make_folder(path.parent)
+    try:
+        yield
     except OSError as error:
         raise ConfigurationError(
             f"{path} cannot be written: {error.strerror or error}.", next_step="Give another folder with --store."
@@ -256,13 +257,17 @@ class GraphIdentity:
     @property
     def digest(self) -> str:
         """A hash that names the folder."""
-        return hashlib.sha256(json.dumps(self.readable, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+        return _digest(self.readable)
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
 def endpoint_digest(url: str, profile: Profile) -> str:
     """Return a hash of an endpoint, of the graphs that are asked there, and of who asks."""
     asked = [_without_secrets(url), *sorted(profile.endpoint.named_graphs), _access(profile.endpoint.access)]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:_DIGITS]
+    return _digest(asked)
 
 
 def graph_folder(identity: GraphIdentity, store: Path | None = None) -> Path:
@@ -298,7 +303,7 @@ def names_digest(profile: Profile) -> str:
     """
     roles = profile.roles
     settings = (roles.name, roles.synonym, roles.description, profile.edges.types)
-    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:_DIGITS]
+    return _digest(settings)
 
 
 def _access(access: AccessSettings) -> str:
@@ -307,7 +312,7 @@ def _access(access: AccessSettings) -> str:
     Users with different secrets in one place have the same hash; see `AccessSettings.has_secrets`.
     """
     who = access.model_dump(mode="json", include={"user", "password", "token", "headers", "secret_headers"})
-    return hashlib.sha256(json.dumps(who, sort_keys=True).encode()).hexdigest()[:_DIGITS]
+    return _digest(who)
 
 
 def database_prefixes(url: str, profile: Profile, prefixes: Mapping[str, str]) -> Mapping[str, str]:
@@ -327,7 +332,7 @@ def _of_database(url: str, profile: Profile, prefixes: Mapping[str, str]) -> str
         return ""
     tables = profile.neo4j if is_neo4j_url(url) else profile.postgres
     read = [_READ_SINCE, tables.model_dump(mode="json"), database_prefixes(url, profile, prefixes)]
-    return f"#{hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:_DIGITS]}"
+    return f"#{_digest(read)}"
 
 
 def _of_policy(profile: Profile) -> str:
