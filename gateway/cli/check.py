@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from pathlib import Path
 
 from rich import box
 from rich.console import RenderableType
@@ -21,7 +20,6 @@ from gateway.cli.screen import STRONG, ProgressBar, Screen, Unwrapped
 from gateway.cli.streams import DIFFERENT, clean, line, print_line
 from gateway.errors import ConfigurationError
 from gateway.escaping import json_text
-from gateway.settings.paths import local_path
 from gateway.settings.profile import policy_of
 from gateway.settings.storage import database_prefixes
 from gateway.settings.urls import is_database_url, is_neo4j_url
@@ -112,25 +110,17 @@ def check_database(source: GraphSource, *, as_json: bool, quiet: bool) -> int:
 
 
 async def _report(source: GraphSource) -> DatabaseReport:
-    if is_neo4j_url(source.url):
-        return await _neo4j_report(source)
+    url, profile = source.url, source.profile
+    prefixes = database_prefixes(url, profile, source.prefixes)
+    if is_neo4j_url(url):
+        with installed("neo4j"):
+            from gateway.check.neo4j_check import Neo4jCheck  # noqa: PLC0415 - an extra
+            from gateway.neo4j import connection as neo4j  # noqa: PLC0415
+        return await Neo4jCheck(neo4j.address_of(url, profile.endpoint), profile.neo4j, prefixes).report()
     with installed("postgres"):
         from gateway.check.databases import PostgresCheck  # noqa: PLC0415 - an extra
-        from gateway.postgres.connection import address_of  # noqa: PLC0415
-    profile = source.profile
-    return await PostgresCheck(address_of(source.url, profile.endpoint), profile.postgres, _prefixes(source)).report()
-
-
-async def _neo4j_report(source: GraphSource) -> DatabaseReport:
-    with installed("neo4j"):
-        from gateway.check.neo4j_check import Neo4jCheck  # noqa: PLC0415 - an extra
-        from gateway.neo4j.connection import address_of  # noqa: PLC0415
-    profile = source.profile
-    return await Neo4jCheck(address_of(source.url, profile.endpoint), profile.neo4j, _prefixes(source)).report()
-
-
-def _prefixes(source: GraphSource) -> Mapping[str, str]:
-    return database_prefixes(source.url, source.profile, source.prefixes)
+        from gateway.postgres import connection as postgres  # noqa: PLC0415
+    return await PostgresCheck(postgres.address_of(url, profile.endpoint), profile.postgres, prefixes).report()
 
 
 def _rendered(report: DatabaseReport) -> RenderableType:
@@ -195,16 +185,12 @@ def check(options: CommonOptions) -> int:
     if is_database_url(source.url):
         return check_database(source, as_json=options.as_json, quiet=options.quiet)
     report = _checked(source, options)
-    is_kept = report.found is not None and report.found.keep(source.url, source.profile, _folder(options))
+    is_kept = report.found is not None and report.found.keep(source.url, source.profile, options.store_folder)
     if options.as_json:
         print_line(json_text({**report.as_json(), "kept": is_kept}))
     else:
         Screen().show(rendered(report, is_kept=is_kept))
     return 0 if report.agrees and report.holds else DIFFERENT
-
-
-def _folder(options: CommonOptions) -> Path | None:
-    return None if options.store is None else local_path(options.store)
 
 
 def _checked(source: GraphSource, options: CommonOptions) -> Report:

@@ -33,7 +33,7 @@ from gateway.cli.streams import (
     write,
 )
 from gateway.errors import ConfigurationError, GatewayError, InputError, quoted
-from gateway.settings.paths import local_path
+from gateway.settings.paths import is_file
 
 _log = logging.getLogger(__name__)
 
@@ -194,19 +194,11 @@ def _misplaced(arguments: Sequence[str]) -> list[str]:
     given = [
         word
         for before, word in zip(["", *arguments], arguments, strict=False)
-        if before not in with_value and format_by_name(word) and _is_file(word)
+        if before not in with_value and format_by_name(word) and is_file(word)
     ]
     if not given or "load" in arguments:
         return []
     return [f"{quoted(given[0])} is a file: a graph is given as --graph {given[0]}."]
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return local_path(name).is_file()
-    except OSError:
-        # It is too long, for example.
-        return False
 
 
 def _usage(error: Any) -> str:

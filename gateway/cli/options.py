@@ -7,24 +7,26 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
 from gateway.arguments import EXPLAIN, Arguments
 from gateway.cli.completion import CompletedOfGraph, of_graph, one_of
+from gateway.settings.paths import local_path
 from gateway.settings.profile import ShapeName
 
 
-def _shape_name(value: str | None) -> str | None:
-    """Return a value unchanged if it is the name of a shape.
+def only(names: Sequence[str], wrong: str) -> Callable[[str | None], str | None]:
+    """Return what refuses a value of an option that is none of some names, and says what is `wrong`."""
 
-    Raises:
-        BadParameter: It is none.
-    """
-    if value is not None and value not in get_args(ShapeName):
-        raise typer.BadParameter("it must be compact or reference.")
-    return value
+    def checked(value: str | None) -> str | None:
+        if value is not None and value not in names:
+            raise typer.BadParameter(wrong)
+        return value
+
+    return checked
 
 
 def not_empty(value: str | None) -> str | None:
@@ -178,7 +180,7 @@ class CommonOptions:
         str | None,
         typer.Option(
             "--shape",
-            callback=_shape_name,
+            callback=only(get_args(ShapeName), "it must be compact or reference."),
             metavar="NAME",
             autocompletion=one_of(get_args(ShapeName)),
             help="How --json writes an answer: reference (lists of objects, the default), or compact, which is to the "
@@ -242,6 +244,11 @@ class CommonOptions:
     """The project file in use; empty if there is none."""
     project_prefixes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Namespaces by prefix, of the project file."""
+
+    @property
+    def store_folder(self) -> Path | None:
+        """The folder of `--store`; None without it."""
+        return None if self.store is None else local_path(self.store)
 
     def is_of_project(self, name: str) -> bool:
         """Return whether an option is that of the project file."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.options import text_option
+from gateway.cli.options import only, text_option
 from gateway.errors import ConfigurationError
 from gateway.settings.paths import local_path
 from gateway.settings.serving import DRAIN_SECONDS, ClientLimits, HttpSettings, OAuthSettings, ObserveSettings
@@ -168,17 +168,6 @@ class HttpOptions:
 _HIGHEST_PORT = 65_535
 
 
-def _log_format(value: str | None) -> str | None:
-    """Return a value unchanged if it is the name of a format.
-
-    Raises:
-        BadParameter: It is none.
-    """
-    if value not in {None, "text", "json"}:
-        raise typer.BadParameter("it must be text or json.")
-    return value
-
-
 @dataclass(frozen=True, slots=True)
 class ObserveOptions:
     """The options as given."""
@@ -210,7 +199,10 @@ class ObserveOptions:
     log_format: Annotated[
         str | None,
         typer.Option(
-            "--log-format", metavar="NAME", callback=_log_format, help="Log on standard error as text, or as json."
+            "--log-format",
+            metavar="NAME",
+            callback=only(("text", "json"), "it must be text or json."),
+            help="Log on standard error as text, or as json.",
         ),
     ] = None
 

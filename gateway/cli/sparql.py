@@ -32,7 +32,7 @@ from gateway.own_query.process import Head, QueryProcess, ReadQuery, Row
 from gateway.own_query.results import Labels, as_text, check_format, value_of, written
 from gateway.own_query.text import MOST_BYTES
 from gateway.settings.found_settings import FoundSettings
-from gateway.settings.paths import local_path
+from gateway.settings.paths import is_file, local_path
 from gateway.settings.profile import policy_of
 from gateway.settings.urls import is_database_url
 from gateway.sparql.table import IriTerm, LiteralTerm, Term
@@ -109,7 +109,7 @@ def _text(given: str) -> str:
     """
     if given == "-":
         content = b"" if sys.stdin is None else sys.stdin.buffer.read(MOST_BYTES + 1)
-    elif given.lower().endswith(_SUFFIXES) or _is_file(given):
+    elif given.lower().endswith(_SUFFIXES) or is_file(given):
         path = local_path(given)
         try:
             with path.open("rb") as file:
@@ -127,14 +127,6 @@ def _text(given: str) -> str:
     if not text.strip():
         raise ConfigurationError("The query is empty.", valid="Give its text, a file, or - for standard input.")
     return text
-
-
-def _is_file(given: str) -> bool:
-    try:
-        return local_path(given).is_file()
-    except (OSError, ValueError):
-        # It is too long, for example.
-        return False
 
 
 def _over_files(source: GraphSource, options: CommonOptions, text: str, asking: SparqlOptions) -> None:
@@ -175,7 +167,7 @@ def _of_files(graph: LoadedGraph, query: ReadQuery) -> str:
 
 
 def _at_endpoint(source: GraphSource, options: CommonOptions, text: str, asking: SparqlOptions) -> None:
-    folder = None if options.store is None else local_path(options.store)
+    folder = options.store_folder
     found = FoundSettings.of(source.url, source.profile, folder, time.time())
     profile = source.profile if found is None else found.applied(source.url, source.profile)
     place = stored_index(source.url, source.profile, source.prefixes, folder).folder

@@ -8,19 +8,9 @@ from typing import Annotated
 import typer
 
 from gateway.cli.completion import one_of
+from gateway.cli.options import only
 
 FORMATS = ("csv", "tsv", "json", "turtle", "ntriples")
-
-
-def _format(value: str | None) -> str | None:
-    """Return a value unchanged if it is the name of a format.
-
-    Raises:
-        BadParameter: It is none.
-    """
-    if value is not None and value not in FORMATS:
-        raise typer.BadParameter(f"it must be one of {', '.join(FORMATS)}.")
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +23,7 @@ class SparqlOptions:
             "--format",
             "-f",
             metavar="NAME",
-            callback=_format,
+            callback=only(FORMATS, f"it must be one of {', '.join(FORMATS)}."),
             autocompletion=one_of(FORMATS),
             help="csv, tsv or json, and of CONSTRUCT and DESCRIBE turtle or ntriples. Default: a table or Turtle at a "
             "terminal, else tsv or turtle.",

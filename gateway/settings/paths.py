@@ -34,6 +34,15 @@ def local_path(given: str | Path) -> Path:
     return Path(path_text(given))
 
 
+def is_file(name: str) -> bool:
+    """Return whether a text is the path of a file; one that can be no path is none."""
+    try:
+        return local_path(name).is_file()
+    except (OSError, ValueError):
+        # It is too long, for example.
+        return False
+
+
 def _path_of_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.netloc.lower() not in _LOCAL_HOSTS or not parts.path.startswith("/") or parts.query or parts.fragment:

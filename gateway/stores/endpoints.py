@@ -95,32 +95,19 @@ def database_store(
     """
     _refuse_hidden(profile)
     known = database_prefixes(url, profile, prefixes)
-    make = _neo4j_store_at if is_neo4j_url(url) else _postgres_store_at
-    return make(url, profile, known, clock, wall_clock)
-
-
-def _postgres_store_at(
-    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
-) -> Callable[[Profile], GraphStore]:
-    """Return what makes the store over tables of PostgreSQL; see `database_store`."""
+    if is_neo4j_url(url):
+        with installed("neo4j"):
+            from gateway.neo4j import connection as neo4j  # noqa: PLC0415 - an extra
+            from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
+        server = neo4j.address_of(url, profile.endpoint)
+        return lambda settings: Neo4jStore(server, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
     with installed("postgres"):
-        from gateway.postgres.connection import address_of  # noqa: PLC0415 - an extra
+        from gateway.postgres import connection as postgres  # noqa: PLC0415 - an extra
         from gateway.postgres.store import PostgresStore  # noqa: PLC0415
-    address = address_of(url, profile.endpoint)
+    database = postgres.address_of(url, profile.endpoint)
     return lambda settings: PostgresStore(
-        address, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
+        database, settings.postgres, settings, known, clock=clock, wall_clock=wall_clock
     )
-
-
-def _neo4j_store_at(
-    url: str, profile: Profile, known: Mapping[str, str], clock: Clock, wall_clock: Clock
-) -> Callable[[Profile], GraphStore]:
-    """Return what makes the store over a database of Neo4j; see `database_store`."""
-    with installed("neo4j"):
-        from gateway.neo4j.connection import address_of  # noqa: PLC0415 - an extra
-        from gateway.neo4j.store import Neo4jStore  # noqa: PLC0415
-    address = address_of(url, profile.endpoint)
-    return lambda settings: Neo4jStore(address, settings.neo4j, settings, known, clock=clock, wall_clock=wall_clock)
 
 
 def _refuse_hidden(profile: Profile) -> None:
