@@ -81,7 +81,6 @@ class ProfileCheck:
         return tuple(given)
 
     def _of_claims(self, claims: Claims) -> Iterator[SettingCheck]:
-        """Yield the settings about which the claims say enough."""
         endpoint, limits = self.profile.endpoint, self.profile.limits
         if endpoint.url:
             is_asked = endpoint.url == self.url
@@ -248,7 +247,6 @@ class _EndpointCheck:
         http.timeout_policy = timeout_policy(self._endpoint.timeout, self._engine)
 
     async def report(self) -> Report:
-        """Return the report."""
         everything = self._http.over_all_graphs()
         try:
             bare = self._prober.with_transport(everything)
@@ -307,7 +305,6 @@ class _EndpointCheck:
         )
 
     async def _names(self) -> Claim:
-        """Return the predicates that are taken for names, and how many nodes have none."""
         return await names(self._store(), self._prober.seconds_each, self._profile.prefixes)
 
     def _store(self, **found: object) -> SparqlStore:

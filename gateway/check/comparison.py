@@ -127,11 +127,6 @@ class _Wrapper(SPARQLWrapper):
             self._opener.add_handler(urllib.request.HTTPDigestAuthHandler(passwords))
 
     def answer(self) -> Any:
-        """Return the JSON of the answer.
-
-        Raises:
-            NotAnsweredError: There is none.
-        """
         try:
             # Its own conversion reads without a limit, and warns if the content type is not that of JSON.
             return json.loads(self.query().response.read(_MAX_BYTES))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from gateway.check.probes import SECONDS_EACH
 from gateway.check.report import Claim, not_determined, share_of_blank_nodes
@@ -74,16 +74,28 @@ class Beginnings:
 
     Args:
         what: What the texts are.
-        rows: A beginning up to a colon, or None for all texts without one; how many have it; and one of them.
         mapping: Reads them.
+        rows: A beginning up to a colon, or None for all texts without one; how many have it; and one of them.
+        why: Why they were not looked at in time; empty if they were.
     """
 
     what: str
-    rows: Sequence[Row]
     mapping: IriMapping
+    rows: Sequence[Row] = ()
+    why: str = ""
+
+    @classmethod
+    async def found(cls, what: str, mapping: IriMapping, asked: Awaitable[Sequence[Row]]) -> Self:
+        """Return how texts begin, as far as that is answered in time."""
+        try:
+            return cls(what, mapping, await asked)
+        except Fault as fault:
+            return cls(what, mapping, why=f"{fault.wrong} They were looked at for {SECONDS_EACH:g} s at most.")
 
     def claim(self) -> Claim:
         """Return what they are read as."""
+        if self.why:
+            return not_determined(self.why)
         kinds = dict.fromkeys(kind for kind, *_ in self._read())
         shown = [
             f"{beginning or 'others'} {count:,}, such as {quoted(iri)}"
@@ -177,33 +189,24 @@ class PostgresCheck:
         finally:
             await self._pool.close()
         claims = {**server, **{name: claim for table in tables for name, claim in table.claims.items()}}
-        claims.update(
-            {name: found if isinstance(found, Claim) else found.claim() for name, found in beginnings.items()}
-        )
+        claims.update({name: found.claim() for name, found in beginnings.items()})
         claims["blank_nodes"] = blank_nodes
         claims.update({index.name: claim for index, claim in indexes.items()})
         lacking = [index for index, claim in indexes.items() if claim.value is False]
         statements = tuple(index.statement for index in lacking)
-        warnings = [*_warnings(tables, lacking)]
-        warnings += [
-            text for found in beginnings.values() if isinstance(found, Beginnings) for text in found.warnings()
-        ]
+        warnings = [*_warnings(tables, lacking), *(text for found in beginnings.values() for text in found.warnings())]
         return DatabaseReport("PostgreSQL", "tables", self._place, claims, tuple(warnings), statements)
 
-    async def _beginnings(self) -> dict[str, Beginnings | Claim]:
-        """Return how IDs and predicates begin, or a claim that they could not be looked at in time."""
+    async def _beginnings(self) -> dict[str, Beginnings]:
         ids, terms = mappings(self._settings, self._prefixes)
         nodes, edges = self._settings.nodes, self._settings.edges
-        found: dict[str, Beginnings | Claim] = {}
+        found: dict[str, Beginnings] = {}
         for name, what, table, column, mapping in (
             ("ids_read_as", "IDs", nodes.table, nodes.id, ids),
             ("predicates_read_as", "predicates", edges.table, edges.predicate, terms),
         ):
             query = filled("check/beginnings", table=identifier(table), column=identifier(column))
-            try:
-                found[name] = Beginnings(what, await self._rows(query, BEGINNINGS_OF), mapping)
-            except Fault as fault:
-                found[name] = not_determined(f"{fault.wrong} They were looked at for {SECONDS_EACH:g} s at most.")
+            found[name] = await Beginnings.found(what, mapping, self._rows(query, BEGINNINGS_OF))
         return found
 
     async def _blank_nodes(self, tables: Tables) -> Claim:
@@ -249,7 +252,6 @@ class PostgresCheck:
         }
 
     async def _relation(self, role: str, name: str, columns: Columns) -> _Relation:
-        """Return what is known of the table or view of nodes, edges or evidence."""
         ((kind, may_write),) = await self._rows(load("check/table"), identifier(name))
         more = f" and {len(columns) - _COLUMNS_SHOWN} more" if len(columns) > _COLUMNS_SHOWN else ""
         what = f"{_KINDS.get(kind, 'another relation')} with {', '.join(list(columns)[:_COLUMNS_SHOWN])}{more}"
@@ -264,7 +266,6 @@ class PostgresCheck:
         return Claim(int(count), f"counted, up to {_COUNTED:,}", at_least=count == _COUNTED)
 
     async def _index(self, wanted: WantedIndex, kind: str) -> Claim:
-        """Return whether the table has an index that serves."""
         if kind not in _WITH_INDEXES:
             return not_determined(f"{wanted.table} is no table: the tables below it have the indexes")
         rows = await self._rows(load("check/indexes"), identifier(wanted.table))
@@ -293,7 +294,6 @@ class _Relation:
 
 
 def _warnings(tables: Sequence[_Relation], lacking: Sequence[WantedIndex]) -> Iterator[str]:
-    """Yield what the operator should change."""
     if writable := [table.name for table in tables if table.may_write]:
         yield f"This user may change the rows of {', '.join(writable)}: give one who may only read."
     for index in lacking:

@@ -70,22 +70,22 @@ class Neo4jCheck:
             labels = self._settings.nodes.labels or await self._labels()
             model = await self._model(labels)
             nodes = await self._nodes(model)
-            beginnings = await self._beginnings(model)
+            query = model.query("check/beginnings")
+            beginnings = await Beginnings.found("IDs", self._ids, self._rows(query, BEGINNINGS_OF, _ROWS))
             edges = await self._edges(model)
             lacking = await self._without_index(labels)
             names = await self._index_of_names(model)
         finally:
             await self._pool.close()
         claims = {**server, "labels": _named(labels), **nodes.claims(self._settings.nodes.id)}
-        claims["ids_read_as"] = beginnings if isinstance(beginnings, Claim) else beginnings.claim()
+        claims["ids_read_as"] = beginnings.claim()
         claims["blank_nodes"] = blank_nodes = _blank_nodes(beginnings)
         claims["edges_rows"] = edges
         claims["names"] = _names_claim(model)
         claims["index_nodes"] = _index_claim(labels, lacking, self._settings.nodes.id)
         claims["index_names"] = names.claim()
         warnings = [*_label_warnings(labels), *nodes.warnings(self._settings.nodes.id), *_index_warnings(lacking)]
-        warnings += names.warnings()
-        warnings += [] if isinstance(beginnings, Claim) else beginnings.warnings()
+        warnings += [*names.warnings(), *beginnings.warnings()]
         warnings += [_OF_BLANK_NODES] if blank_nodes.value else []
         if edges.value == 0:
             warnings.append("No relationship between nodes that are read: the graph has no edges.")
@@ -133,12 +133,6 @@ class Neo4jCheck:
             return _Nodes(why=f"{fault.wrong} They were counted for {SECONDS_EACH:g} s at most.")
         found, with_id, texts, distinct = cast("Sequence[int]", rows[0])
         return _Nodes(found, with_id, texts, distinct)
-
-    async def _beginnings(self, model: GraphModel) -> Beginnings | Claim:
-        try:
-            return Beginnings("IDs", await self._rows(model.query("check/beginnings"), BEGINNINGS_OF, _ROWS), self._ids)
-        except Fault as fault:
-            return not_determined(f"{fault.wrong} They were looked at for {SECONDS_EACH:g} s at most.")
 
     async def _edges(self, model: GraphModel) -> Claim:
         try:
@@ -190,11 +184,9 @@ class _IndexOfNames:
 
     @property
     def is_missing(self) -> bool:
-        """Whether a search would ask for it."""
         return self.is_large and self.found is None
 
     def claim(self) -> Claim:
-        """Return whether it has all names."""
         if self.found is None:
             return Claim(False, "no full-text index has a property with names")
         where = "asked by a search" if self.is_large else "not asked: neo4j.nodes.full_text_above has more nodes"
@@ -202,7 +194,6 @@ class _IndexOfNames:
         return Claim(self.found.has_all, f"{quoted(self.found.name)}, of {which} labels and names; {where}")
 
     def warnings(self) -> Iterator[str]:
-        """Yield what the operator should know of it."""
         if self.is_missing:
             yield "Names: no full-text index has them, so each search compares the names of all nodes."
         elif self.is_large and self.found is not None and not self.found.has_all:
@@ -249,7 +240,6 @@ class _Nodes:
         }
 
     def warnings(self, name: str) -> Iterator[str]:
-        """Yield what the operator should know of them; `name` is that of the ID."""
         if self.why:
             return
         if not self.texts:
@@ -269,10 +259,10 @@ _OF_BLANK_NODES = (
 )
 
 
-def _blank_nodes(beginnings: Beginnings | Claim) -> Claim:
+def _blank_nodes(beginnings: Beginnings) -> Claim:
     """Return how many nodes neosemantics made of blank nodes."""
-    if isinstance(beginnings, Claim):
-        return beginnings
+    if beginnings.why:
+        return beginnings.claim()
     looked_at = sum(count for _, count, _ in beginnings.rows)
     made = sum(count for beginning, count, _ in beginnings.rows if beginning == NEOSEMANTICS_BLANK.partition(":")[0])
     return Claim(
@@ -287,7 +277,6 @@ def _named(labels: Sequence[str]) -> Claim:
 
 
 def _names_claim(model: GraphModel) -> Claim:
-    """Return which properties are taken for names."""
     further = f"; further names: {', '.join(model.names.synonyms)}" if model.names.synonyms else ""
     how = "of a sample of nodes; neo4j.nodes.names sets them" if model.found else "as the profile says"
     return Claim(", ".join(model.names.names) or "none", f"the properties of display names, {how}{further}")
