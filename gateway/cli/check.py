@@ -138,7 +138,6 @@ def _rendered(report: DatabaseReport) -> RenderableType:
 
 
 def _clean_lines(text: str) -> str:
-    """Return a text with control characters escaped, except its line breaks."""
     return "\n".join(map(clean, text.split("\n")))
 
 
@@ -250,7 +249,6 @@ def _profile(checks: Sequence[SettingCheck]) -> list[RenderableType]:
 
 
 def _templates(found: TemplateCheck) -> list[RenderableType]:
-    """Return what became of the queries that tools send."""
     if not found.answered and not found.refused:
         return []
     lines: list[RenderableType] = [Text.assemble(("= ", "green"), f"{found.answered} kinds of queries were answered")]

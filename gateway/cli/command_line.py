@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 
 from gateway.arguments import DescribeEntities, DescribeSchema, SearchEntities, TraversalBase
 from gateway.cli.completion import one_of
-from gateway.cli.options import CommonOptions, not_empty, optional_arguments
+from gateway.cli.options import CommonOptions, not_empty, optional_arguments, text_option
 from gateway.errors import ConfigurationError
 from gateway.settings.paths import local_path
 
@@ -84,42 +84,27 @@ _LIST: _Texts = {
 EXPORT_FORMATS = ("turtle", "ntriples", "jsonld", "csv", "graphml", "dot", "html", "svg", "png")
 """The formats of exports, named here too because `--help` is quick without the libraries that write them."""
 
+
+def _format_option(names: Sequence[str], about: str) -> Any:
+    return typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        callback=not_empty,
+        autocompletion=one_of(names),
+        help=f"{about} Default: by the suffix of --out.",
+        show_default=False,
+    )
+
+
 ExportFormat = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        callback=not_empty,
-        autocompletion=one_of(EXPORT_FORMATS),
-        help=f"Export all of it instead: {', '.join(EXPORT_FORMATS[:-1])} or {EXPORT_FORMATS[-1]}. Default: by the "
-        "suffix of --out.",
-        show_default=False,
+    _format_option(
+        EXPORT_FORMATS, f"Export all of it instead: {', '.join(EXPORT_FORMATS[:-1])} or {EXPORT_FORMATS[-1]}."
     ),
 ]
-Out = Annotated[
-    str | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        callback=not_empty,
-        help="Export all of it to this file.",
-        show_default=False,
-    ),
-]
-TableFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        callback=not_empty,
-        autocompletion=one_of(("csv",)),
-        help="Write all of it as a table instead: csv. Default: by the suffix of --out.",
-        show_default=False,
-    ),
-]
+TableFormat = Annotated[str | None, _format_option(("csv",), "Write all of it as a table instead: csv.")]
+Out = Annotated[str | None, text_option("--out -o", "FILE", "Export all of it to this file.")]
 AllRows = Annotated[
     bool, typer.Option("--all", "-a", help="Show all entities, as they are read, and not a page.", show_default=False)
 ]

@@ -202,7 +202,6 @@ def _misplaced(arguments: Sequence[str]) -> list[str]:
 
 
 def _usage(error: Any) -> str:
-    """Return the text of a usage error, with the command that shows help."""
     path = error.ctx.command_path if error.ctx is not None else PROGRAM
     text = error.format_message().rstrip(".")
     return f"{text}{'' if text.endswith(('?', ')')) else '.'} Try: {path} --help"

@@ -46,7 +46,6 @@ def text_option(names: str, metavar: str, about: str) -> Any:
 
 
 def _profiles(incomplete: str) -> list[str]:
-    """Return the built-in profiles whose names begin so, for completion."""
     from gateway.settings.load import built_in  # noqa: PLC0415 - `--help` is quick without it
 
     return [name for name in built_in() if name.startswith(incomplete)]

@@ -59,7 +59,6 @@ _STEPS: Mapping[str, tuple[str, str]] = {
 
 
 def _may_lack() -> Text:
-    """Return the warning about an answer that is not complete."""
     return warned("Not complete: what is missing here may still be in the graph.")
 
 

@@ -78,7 +78,6 @@ class _HowFar(ProgressColumn):
         self._left = TimeRemainingColumn(compact=True)
 
     def render(self, task: Task) -> Text:
-        """Return it for one task."""
         if task.total is None:
             return Text(f"for {task.elapsed or 0:.0f} s")
         return Text.assemble(f"{task.percentage:>3.0f}% left: ", self._left.render(task))

@@ -35,6 +35,7 @@ from gateway.settings.serving import NOTHING, HttpSettings, ObserveSettings
 from gateway.settings.urls import contact_for, is_database_url, is_loopback
 
 if TYPE_CHECKING:
+    from gateway.answers.models import SchemaResult
     from gateway.server.access.http_access import HttpAccess
     from gateway.server.graph_set import ChosenBy, GraphSet
     from gateway.tools.gateway import Gateway
@@ -89,9 +90,10 @@ def serve(
     print_server_note(f"Serving {graph} {place}. Press Ctrl-C to stop.", quiet=quiet)
     openers = {"": opener} if isinstance(opener, GatewayOpener) else {one.name: one.opener for one in opener.all}
     for name, one in openers.items():
-        one.on_schema(_ready_note(one, began, name, quiet=quiet))
+        one.on_schema(_once(one, _ready_note(began, name, quiet=quiet)))
     if on_ready is not None and http is not None and isinstance(opener, GatewayOpener):
-        opener.on_schema(_once(opener, partial(on_ready, f"{_root(http)}/")))
+        page = f"{_root(http)}/"
+        opener.on_schema(_once(opener, lambda _: on_ready(page)))
     stop.listen()
     try:
         asyncio.run(stop.run(server))
@@ -142,11 +144,6 @@ def _reload_of(access: HttpAccess, http: HttpSettings, worker: Worker | None) ->
 
 
 def _access(http: HttpSettings, opener: GatewayOpener | GraphSet, *, explorer: bool = False) -> HttpAccess:
-    """Return what stands before the tools.
-
-    Raises:
-        ConfigurationError: The token file or the certificate is wrong.
-    """
     from gateway.server.access.http_access import HttpAccess  # noqa: PLC0415 - a client over stdio waits for imports
 
     names = [] if isinstance(opener, GatewayOpener) else [one.name for one in opener.all]
@@ -154,7 +151,6 @@ def _access(http: HttpSettings, opener: GatewayOpener | GraphSet, *, explorer: b
 
 
 def _place(http: HttpSettings, opener: GatewayOpener | GraphSet, *, has_page: bool) -> str:
-    """Return where the tools are, for whom, and where the page for people is."""
     page = f", with a page for people at {_root(http)}/" if has_page else ""
     return f"at {_paths(f'{_root(http)}{run.PATH}', opener)} ({_for_whom(http)}){page}"
 
@@ -171,37 +167,32 @@ def _for_whom(http: HttpSettings) -> str:
 
 
 def _paths(url: str, served: GatewayOpener | GraphSet) -> str:
-    """Return the URLs at which clients find the graphs."""
     if isinstance(served, GatewayOpener):
         return url
     each = f"{url}/NAME"
     return {"argument": url, "path": each, "both": f"{url} and {each}"}[served.chosen_by]
 
 
-def _ready_note(opener: GatewayOpener, began: float, name: str = "", *, quiet: bool) -> Callable[[], None]:
-    """Return a function that says once that a graph is open and its schema known, and how long that took.
+def _ready_note(began: float, name: str, *, quiet: bool) -> Callable[[SchemaResult], None]:
+    """Return what says that a graph is open and its schema known, and how long that took.
 
-    `name` is that of one of several.
+    `name` is that of one of several; empty for the only one.
     """
-    notes: list[str] = []
 
-    def tell() -> None:
-        schema = opener.known_schema()
-        if schema is not None and not notes:
-            ready = f"The graph {name} is ready" if name else "Ready"
-            notes.append(f"{ready} after {time.monotonic() - began:.1f} s: {schema.graph_description}")
-            print_server_note(notes[0], quiet=quiet)
+    def tell(schema: SchemaResult) -> None:
+        ready = f"The graph {name} is ready" if name else "Ready"
+        print_server_note(f"{ready} after {time.monotonic() - began:.1f} s: {schema.graph_description}", quiet=quiet)
 
     return tell
 
 
-def _once(opener: GatewayOpener, act: Callable[[], None]) -> Callable[[], None]:
-    """Return a function that acts once, when the schema is known."""
+def _once(opener: GatewayOpener, act: Callable[[SchemaResult], None]) -> Callable[[], None]:
     acts = [act]
 
     def tell() -> None:
-        if opener.known_schema() is not None and acts:
-            acts.pop()()
+        schema = opener.known_schema()
+        if schema is not None and acts:
+            acts.pop()(schema)
 
     return tell
 
@@ -257,7 +248,6 @@ class _Stop:
 def _served(
     options: CommonOptions, graphs: str | None, chosen_by: ChosenBy, *, has_stdin: bool
 ) -> tuple[GatewayOpener | GraphSet, str]:
-    """Return what is served, one graph or several, and a name for it."""
     if graphs is None:
         return opener_of(options, has_stdin=has_stdin)
     from gateway.cli.several_graphs import several_graphs  # noqa: PLC0415 - one graph is served without it

@@ -44,7 +44,7 @@ def bfs(answer: BfsResult, offset: int, show: TraversalShow = "both") -> Rendera
     ]
     return sections(
         _head(answer, offset),
-        *(_trees(answer, offset, names) if render.table_of(answer) is None else _rows(answer, names, show)),
+        *_content(answer, offset, show, names),
         _foot(answer, names, [("Distances", " · ".join(levels))]),
     )
 
@@ -78,18 +78,32 @@ def intersection(
         tells_paths: Whether it says of how many nodes no path is shown.
     """
     names = _Names(answer)
-    in_lists = render.table_of(answer) is None
     return sections(
         _head(answer, offset),
-        *(_lists(answer, names, tells_paths=tells_paths) if in_lists else _rows(answer, names, show)),
+        *_content(answer, offset, show, names, tells_paths=tells_paths),
         _foot(answer, names, []),
     )
 
 
-def _lists(answer: IntersectionResult, names: _Names, *, tells_paths: bool = False) -> list[Sequence[RenderableType]]:
-    """Return the nodes of a page, the paths to the seeds, and the edges."""
+def _lists(answer: IntersectionResult, names: _Names, *, tells_paths: bool) -> list[Sequence[RenderableType]]:
     edges = names.edges("Edges between these nodes", answer.edges)
     return [_table(answer, names), _paths(answer, names, tells_others=tells_paths), edges]
+
+
+def _content(
+    answer: BfsResult | IntersectionResult,
+    offset: int,
+    show: TraversalShow,
+    names: _Names,
+    *,
+    tells_paths: bool = False,
+) -> list[Sequence[RenderableType]]:
+    """Return the nodes and edges of a page: rows where nodes stand in them, else trees or lists."""
+    if render.table_of(answer) is not None:
+        return _rows(answer, names, show)
+    if isinstance(answer, BfsResult):
+        return _trees(answer, offset, names)
+    return _lists(answer, names, tells_paths=tells_paths)
 
 
 def _rows(answer: Subgraph, names: _Names, show: TraversalShow) -> list[Sequence[RenderableType]]:
@@ -98,15 +112,7 @@ def _rows(answer: Subgraph, names: _Names, show: TraversalShow) -> list[Sequence
 
 def part(answer: BfsResult | IntersectionResult, offset: int, show: TraversalShow = "both") -> RenderableType:
     """Return a page of a subgraph of which all pages are shown: what is said of all stands behind the last."""
-    names = _Names(answer)
-    content: list[Sequence[RenderableType]]
-    if render.table_of(answer) is not None:
-        content = _rows(answer, names, show)
-    elif isinstance(answer, BfsResult):
-        content = _trees(answer, offset, names)
-    else:
-        content = _lists(answer, names)
-    return sections(*content)
+    return sections(*_content(answer, offset, show, _Names(answer)))
 
 
 def _table(answer: IntersectionResult, names: _Names) -> list[RenderableType]:
@@ -275,7 +281,6 @@ def _tree(root: Node, forest: _Forest, names: _Names) -> Tree:
 
 
 def _step(edges: Sequence[Edge], parent: Node, child: Node, names: _Names) -> Text:
-    """Return the edges between a node and its child, and the child."""
     outward = ", ".join(names.predicates[edge.predicate] for edge in edges if edge.subject == parent.id)
     inward = ", ".join(names.predicates[edge.predicate] for edge in edges if edge.subject != parent.id)
     steps = [f"{predicates} {sign}" for predicates, sign in ((outward, "→"), (inward, "←")) if predicates]
@@ -349,12 +354,10 @@ def _head(answer: BfsResult | IntersectionResult, offset: int) -> list[Renderabl
 
 
 def _title(answer: BfsResult | IntersectionResult) -> list[RenderableType]:
-    """Return what the subgraph is, with its size, and what is missing in it."""
     return [_counted(answer).append_text(_verdict(is_complete=answer.complete)), *_gaps(answer)]
 
 
 def _counted(answer: BfsResult | IntersectionResult) -> Text:
-    """Return what the subgraph is, and its size."""
     return Text.assemble(
         f"{_about(answer)} ",
         (", ".join(map(clean, answer.seeds)), f"{STRONG} {ID}"),
@@ -369,7 +372,6 @@ def _verdict(*, is_complete: bool) -> Text:
 
 
 def _gaps(answer: Subgraph) -> list[RenderableType]:
-    """Return what is known to be missing."""
     parts: list[RenderableType] = []
     for gap in answer.incomplete or ():
         more = f" and {gap.count - len(gap.ids):,} more" if gap.count > len(gap.ids) else ""
@@ -396,7 +398,6 @@ def removed(answer: Subgraph) -> list[str]:
 
 
 def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
-    """Return where in the subgraph the page is."""
     parts: list[RenderableType] = []
     if render.table_of(answer) is not None:
         found = render.table_count(answer)
@@ -421,7 +422,6 @@ def _place(answer: Subgraph, offset: int) -> list[RenderableType]:
 
 
 def _foot(answer: Subgraph, names: _Names, totals: Sequence[tuple[str, str]]) -> list[RenderableType]:
-    """Return totals, and what is said below them."""
     types = Counter(node.entity_type for node in answer.nodes)
     predicates = Counter(edge.predicate for edge in answer.edges)
     found = answer.schema_summary
@@ -455,7 +455,6 @@ def _warnings(answer: Subgraph) -> list[RenderableType]:
 
 
 def _next_page(answer: Subgraph) -> list[RenderableType]:
-    """Return how to see the next page, if there is one."""
     parts: list[RenderableType] = []
     if answer.next_offset is not None:
         count, noun = (

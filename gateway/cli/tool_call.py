@@ -147,17 +147,11 @@ def _missing(answer: Answer | CompactAnswer) -> Iterator[str]:
 
 
 def _raise_of_missing(missing: Sequence[str], arguments: Mapping[str, Any]) -> None:
-    """Raise an error if some of several entities could not be described.
-
-    Raises:
-        GatewayError: It is so.
-    """
     if missing:
         raise GatewayError(f"{counted(len(missing), 'ID')} of {len(arguments['ids']):,} could not be described.")
 
 
 def _is_text(options: CommonOptions) -> bool:
-    """Return whether an answer is printed for reading."""
     if options.as_json:
         return False
     return is_terminal(sys.stdout) if options.as_text is None else options.as_text
@@ -190,11 +184,7 @@ async def _each_answer(
 
 
 def _raise_of_calls(failed: Mapping[int, Fault | InputError], calls: Sequence[Mapping[str, Any]]) -> None:
-    """Raise the error of several calls of which some failed: which, and why; each reason once.
-
-    Raises:
-        GatewayError: Some failed.
-    """
+    """Raise the error of several calls of which some failed: which, and why; each reason once."""
     if not failed:
         return
     name = "ids" if calls[0].get("ids") else "queries"
