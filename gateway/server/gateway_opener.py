@@ -271,7 +271,6 @@ class GatewayOpener:
             listener()
 
     def _error(self) -> GatewayError:
-        """Return a new error that says why there is no gateway."""
         if self._failure is None:
             return GatewayError("The server is stopping.")
         return GatewayError(

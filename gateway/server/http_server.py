@@ -138,7 +138,6 @@ class _Escaping:
         self._start: Message | None = None
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
         if message["type"] == "http.response.start" and "content-length" in Headers(scope=message):
             self._start = message
             return
@@ -225,7 +224,6 @@ class _Connection(H11Protocol):
         self._read = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Begin to wait for a request."""
         super().connection_made(transport)
         self._begin_timer()
         self._update()
@@ -245,13 +243,11 @@ class _Connection(H11Protocol):
         self._update()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
         super().on_response_complete()
         self.has_answered = True
         self._update()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
         self._end_timer()
         self._waiting.remove(self)
         super().connection_lost(exc)

@@ -290,7 +290,6 @@ def http_app(
 
 
 def _wired(server: Server[dict[str, Any]], path: str, security: TransportSecuritySettings) -> Starlette:
-    """Return the ASGI application of an MCP server at a path."""
     return server.streamable_http_app(
         streamable_http_path=path,
         # A client of the handshake era needs sessions to cancel, and streams to receive progress.

@@ -200,7 +200,6 @@ class _Response:
         self.has_begun = False
 
     async def send(self, message: Message) -> None:
-        """Send a part of it."""
         self.has_begun = True
         await self._send(message)
 

@@ -211,7 +211,6 @@ class _Reader:
         self._inbox.close()
 
     def _run_in_loop(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine in the event loop, and wait for its end."""
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:

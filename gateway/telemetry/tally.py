@@ -37,7 +37,6 @@ class _RunningQuery:
     fault: str = ""
 
     def frozen(self) -> Sent:
-        """Return the query as it is now."""
         return Sent(self.template, self.sparql, self.rows, self.bytes, self.ms, self.fault)
 
 

@@ -91,16 +91,13 @@ class _Stream:
         self._is_half_sent = False
 
     def check(self) -> None:
-        """Look now whether its client is still let in."""
         self._check.set()
 
     def end(self) -> None:
-        """End it."""
         self._is_ended = True
         self._check.set()
 
     async def receive(self) -> Message:
-        """Return the next message of the client, or that it has gone (ASGI)."""
         message = asyncio.ensure_future(self._receive())
         try:
             while not self._is_ended and not await self._comes(message):
@@ -112,7 +109,6 @@ class _Stream:
             message.cancel()
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer (ASGI)."""
         await self._send(message)
         self._is_half_sent = message["type"] == "http.response.start" or bool(message.get("more_body"))
 
@@ -321,7 +317,6 @@ class ClientAccess:
         await self._answer(scope, receive, send, client, usage)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, client: Hashable, usage: Usage) -> None:
-        """Pass a request on, and count what it costs."""
         session = Headers(scope=scope).get(_SESSION, "")
 
         async def counted_receive() -> Message:

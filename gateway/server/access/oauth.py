@@ -81,7 +81,6 @@ class KeySet:
 
     @property
     def _age(self) -> float:
-        """Seconds since the keys were read."""
         return self._clock() - self._read_at
 
     async def _read_if_due(self) -> None:

@@ -121,7 +121,6 @@ class AuditLog:
         return json.dumps(line).encode() + b"\n"
 
     def _write_all(self) -> None:
-        """Write lines in this thread until the end."""
         while (line := self._lines.get()) is not None:
             try:
                 self._write(line)

@@ -138,7 +138,6 @@ _WORST_FIRST: tuple[Outcome, ...] = ("failed", "cancelled", "incomplete")
 
 
 def _size(result: HandlerResult) -> int:
-    """Return the bytes of the text of a result."""
     written = _wire(result)
     parts = written.get("content", written.get("contents", ()))
     texts = [part["text"] for part in parts if "text" in part]
