@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gateway.answers.compact_rows import Names, named
 from gateway.answers.compact_subgraph import (
-    Names,
     beside,
     by_type,
     edge_by_itself,
     header,
-    named,
     node_by_itself,
     set_frames,
     subgraph,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from gateway.answers.page import PageEdge
 from gateway.answers.reference import assertion_metadata, one_or_list
@@ -108,14 +108,40 @@ def _row_of(metadata: Mapping[str, Any], columns: Sequence[str]) -> list[Any]:
     return [metadata.get(column) for column in columns[: last + 1]]
 
 
-class Once(Protocol):
-    """What remembers which IDs an answer has named."""
+class Names:
+    """The names of IDs that stand behind these where an answer has them first.
+
+    Attributes:
+        left: Those that have not been written yet, by ID.
+    """
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self.left = dict(labels)
+        self._told: set[str] = set()
+
+    def beside(self, name_id: str) -> str:
+        """Return an ID, with its name if it has not been written yet."""
+        return named(name_id, self.left.pop(name_id, None))
 
     def once(self, name_id: str, text: str) -> str:
         """Return a text that names an ID where it is the first of that ID, else the ID."""
+        if name_id in self._told:
+            return name_id
+        self._told.add(name_id)
+        return text
+
+    def leave_out(self, ids: Iterable[str]) -> None:
+        """Leave out the names of IDs that the answer does not show."""
+        for name_id in ids:
+            self.left.pop(name_id, None)
 
 
-def survey_rows(survey: EdgeSurvey, names: Once) -> Json:
+def named(name_id: str, name: str | None) -> str:
+    """Return an ID with a name; no ID has a blank, so the name is all after the first."""
+    return name_id if name is None else f"{name_id} {name}"
+
+
+def survey_rows(survey: EdgeSurvey, names: Names) -> Json:
     """Return the rows of a survey by predicate; one in the place of two that lead both ways to the same nodes."""
     rows = {(row.predicate, row.incoming): row for row in survey.rows}
     paired: set[str] = set()
@@ -132,7 +158,7 @@ def survey_rows(survey: EdgeSurvey, names: Once) -> Json:
     return written
 
 
-def _survey_row(row: SurveyRow, survey: EdgeSurvey, names: Once) -> Any:
+def _survey_row(row: SurveyRow, survey: EdgeSurvey, names: Names) -> Any:
     listed = [names.once(node, survey.shown(node)) for node in row.neighbours]
     if not _is_whole(row, survey):
         return [row.count if survey.is_exact else f"at least {row.count}", *listed]

@@ -16,9 +16,11 @@ from typing import Any
 from gateway.answers.blank_nodes import folded_nodes
 from gateway.answers.compact_rows import (
     MOST_COLUMNS,
+    Names,
     cells,
     evidence,
     evidence_columns,
+    named,
     node_columns,
     node_row,
     survey_rows,
@@ -64,39 +66,6 @@ _MOST_TYPES = 5
 
 _Edges = Mapping[str, Mapping[str, Sequence[PageEdge]]]
 """Edges by the ID of their earlier end, and by predicate and direction."""
-
-
-class Names:
-    """The names of IDs that stand behind these where an answer has them first.
-
-    Attributes:
-        left: Those that have not been written yet, by ID.
-    """
-
-    def __init__(self, labels: Mapping[str, str]) -> None:
-        self.left = dict(labels)
-        self._told: set[str] = set()
-
-    def beside(self, name_id: str) -> str:
-        """Return an ID, with its name if it has not been written yet."""
-        return named(name_id, self.left.pop(name_id, None))
-
-    def once(self, name_id: str, text: str) -> str:
-        """Return a text that names an ID where it is the first of that ID, else the ID."""
-        if name_id in self._told:
-            return name_id
-        self._told.add(name_id)
-        return text
-
-    def leave_out(self, ids: Iterable[str]) -> None:
-        """Leave out the names of IDs that the answer does not show."""
-        for name_id in ids:
-            self.left.pop(name_id, None)
-
-
-def named(name_id: str, name: str | None) -> str:
-    """Return an ID with a name; no ID has a blank, so the name is all after the first."""
-    return name_id if name is None else f"{name_id} {name}"
 
 
 def subgraph(page: SubgraphPage) -> Json:
