@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from gateway.answers.names import Labels, MentionedIds
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, PageNode, Step
+from gateway.answers.reference import node_metadata
 from gateway.answers.shape import Shape, size_of
 from gateway.answers.size import limit_lists, limit_page
 from gateway.answers.values import SHORTER, NodeMetadata, Shortener
@@ -136,7 +137,8 @@ def _drop_parts(
     count = len(parts)
     while excess > 0 and len(parts) > least:
         while excess > 0 and len(parts) > least:
-            excess -= shape.size_of_field(parts.pop())
+            # Without the braces: it stands among others.
+            excess -= size_of(node_metadata(parts.pop())) - 2
         entity.metadata = NodeMetadata.of_parts(parts)
         excess = _size_with_labels([entity], labels, shape) - limit
     left_out["properties_left_out"] += count - len(parts)

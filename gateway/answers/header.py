@@ -16,6 +16,7 @@ from gateway.answers.page import (
     PageGap,
     TermSummary,
 )
+from gateway.answers.reference import header_counts
 from gateway.answers.rows import titles
 from gateway.answers.shape import size_of
 from gateway.answers.size import limit_header
@@ -77,7 +78,7 @@ class HeaderBuilder:
             are_chosen=are_chosen,
         )
         # Types and predicates take a third of the room at most, with their labels.
-        room = (limit - size_of(shape.counts(header))) // 3
+        room = (limit - size_of(header_counts(header))) // 3
         types = await _by_frequency(await _types(topology, left.known, call.call_deadline), call)
         predicates = await _by_frequency(topology.edges.predicate_counts, call)
         for count in (max(room // _TERM_BYTES, _LISTED[0]), *_LISTED):

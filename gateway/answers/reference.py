@@ -489,9 +489,7 @@ REFERENCE = Shape(
         SearchPage: _search_page,
         SchemaPage: _schema_page,
     },
-    counts=header_counts,
     entity=_entity,
-    metadata=node_metadata,
     names_stubs=False,
     always_summarizes=True,
     # Each node and edge is an object: it takes nothing beside its own bytes.

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.answers.page import AnyPage, Header, Page, PageEdge, PageNode, Step, TermSummary
-from gateway.answers.values import NodeMetadata
+from gateway.answers.page import AnyPage, Header, Page, PageEdge, PageNode, TermSummary
 from gateway.escaping import json_text
 from gateway.settings.profile import ShapeName
 from gateway.terms.coined_prefixes import used_in
@@ -30,11 +29,6 @@ def with_prefixes(written: Json, coined: Mapping[str, str]) -> Json:
     return {**written, "prefixes": {**written.get("prefixes", {}), **used}} if used else written
 
 
-def size_of_degraded(step: Step, count: int) -> int:
-    """Return the bytes that the count of one step takes, where it is the first."""
-    return size_of({"degraded": {step: count}})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """One way to write pages as JSON.
@@ -42,9 +36,7 @@ class Shape:
     Attributes:
         name: Its name.
         writers: What writes a page or a part of one, by its class.
-        counts: Writes the header without the summary of terms, and without what depends on the tool.
         entity: Writes an entity among several.
-        metadata: Writes the metadata of a node.
         names_stubs: Whether stubs carry names even if IDs are readable, unless only the topology is asked for.
         always_summarizes: Whether the types and predicates of the traversal stand in every answer, or only where a page
             or a filter hides some.
@@ -54,9 +46,7 @@ class Shape:
 
     name: ShapeName
     writers: Mapping[type, Callable[[Any], Any]]
-    counts: Callable[[Header], Json]
     entity: Callable[[PageNode], Any]
-    metadata: Callable[[NodeMetadata], Json]
     names_stubs: bool
     always_summarizes: bool
     set_frames: Callable[[Sequence[PageNode], Sequence[PageEdge], Sequence[int]], None]
@@ -77,7 +67,3 @@ class Shape:
     def size_of_entity(self, entity: PageNode) -> int:
         """Return the bytes that an entity takes among several."""
         return size_of(self.entity(entity))
-
-    def size_of_field(self, metadata: NodeMetadata) -> int:
-        """Return the bytes that metadata of one field or property takes among others."""
-        return size_of(self.metadata(metadata)) - 2

@@ -29,7 +29,7 @@ from gateway.answers.page import (
     SubgraphPage,
     TermSummary,
 )
-from gateway.answers.shape import Part, Shape, size_of, size_of_degraded
+from gateway.answers.shape import Part, Shape, size_of
 from gateway.answers.values import SHORTER, Shortener
 from gateway.graph.call import Deadline
 from gateway.graph.values import Iri
@@ -404,7 +404,7 @@ def _size_of_lists(page: EntitiesPage) -> int:
 def _cut_ids(listed: IdList, degraded: Degraded, excess: int) -> None:
     """Drop the last IDs of a list, until the excess and the count of them are made up for."""
     count = len(listed.ids)
-    allowed = -size_of_degraded("ids_not_listed", count)
+    allowed = -size_of({"degraded": {"ids_not_listed": count}})
     while listed.ids and excess > allowed:
         excess -= size_of(listed.ids.pop())
         listed.left_out += 1
