@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
 
@@ -207,19 +207,13 @@ class _Notes:
 
     Attributes:
         warnings: In words.
-        elsewhere: Nodes about which another part of a split graph says more, or may.
-        names_in_doubt: Whether it is not known which predicates carry names.
-        unrefined: Nodes whose precisions of dates and units of quantities could not be read.
-        in_doubt_elsewhere: Whether it could not be found out of some whether other graphs of the server have them.
-        beside_blank_nodes: Nodes with edges to blank nodes that the answer does not show, or not whole.
+        is_whole: Whether they say all that there is, as far as that does not depend on each: another part of a split
+            graph, or another graph of the server, may say more; names, precisions and units may be missing; or there
+            are edges to blank nodes that the answer does not show, or not whole.
     """
 
     warnings: list[str]
-    elsewhere: set[Iri] = field(default_factory=set)
-    names_in_doubt: bool = False
-    unrefined: list[Iri] = field(default_factory=list)
-    in_doubt_elsewhere: bool = False
-    beside_blank_nodes: list[Iri] = field(default_factory=list)
+    is_whole: bool = True
 
 
 class EntityDescriber:
@@ -337,10 +331,9 @@ class EntityDescriber:
 
     def _is_complete(self, notes: _Notes, entities: Sequence[PageNode]) -> bool:
         """Return whether the graph asked said all that there is about the entities that were found."""
-        in_doubt = notes.elsewhere or notes.unrefined or notes.names_in_doubt or notes.in_doubt_elsewhere
-        left_out = notes.beside_blank_nodes or any(entity.ids_left_out for entity in entities)
+        left_out = any(entity.ids_left_out for entity in entities)
         failed = any(entity.failed or (entity.survey is not None and entity.survey.failed) for entity in entities)
-        return not (in_doubt or left_out or failed) and self._profile.endpoint.trusted
+        return notes.is_whole and not (left_out or failed) and self._profile.endpoint.trusted
 
     async def _labels(self, entities: Sequence[PageNode], call: Call) -> Labels:
         """Return the names of what entities mention; those in the surveys are put beside their IDs."""
@@ -429,7 +422,7 @@ class EntityDescriber:
             with call.tally.stage("facts"):
                 notes = await self._notes(existing, described, call)
         if names_in_doubt(known, self._profile):
-            notes.names_in_doubt = True
+            notes.is_whole = False
             notes.warnings.append(messages.NAME_KEYS_UNKNOWN)
         found: dict[Iri, PageNode | Fault | None] = {}
         for iri in iris:
@@ -444,21 +437,22 @@ class EntityDescriber:
             surveys = await self._surveys(there, described, notes, read, call)
         crossings = crossing.result()
         notes.warnings += crossings.warnings
-        notes.in_doubt_elsewhere = bool(crossings.in_doubt)
+        notes.is_whole = notes.is_whole and not crossings.in_doubt
         contents = await self._contents(surveys, call)
         if may_have_expressions(self._store, known):
             notes.warnings += await edges_that_may_not_hold(self._store, self._prefixes, there, EDGES_READ, call)
         # In a Wikibase a blank node is an unknown value, and read as one.
-        if not self._profile.values.wikibase:
-            notes.beside_blank_nodes = [
-                iri
-                for iri in there
-                if surveys[iri].blank_edges > _whole_blank_nodes(described[iri].properties, self._profile.edges)
-            ]
+        beside_blank_nodes = [
+            iri
+            for iri in there
+            if not self._profile.values.wikibase
+            and surveys[iri].blank_edges > _whole_blank_nodes(described[iri].properties, self._profile.edges)
+        ]
         if made := [iri for iri in there if iri.startswith(NEOSEMANTICS_BLANK)]:
             notes.warnings.append(messages.made_of_blank_nodes(self._prefixes.listed(made)))
-        if notes.beside_blank_nodes:
-            notes.warnings.append(messages.blank_nodes_beside(self._prefixes.listed(notes.beside_blank_nodes)))
+        if beside_blank_nodes:
+            notes.is_whole = False
+            notes.warnings.append(messages.blank_nodes_beside(self._prefixes.listed(beside_blank_nodes)))
 
         builder = self._metadata_builder.for_call(call, known.schema)
 
@@ -516,23 +510,23 @@ class EntityDescriber:
         listed = self._prefixes.listed
         if not self._profile.endpoint.trusted:
             notes.warnings.append(messages.values_may_be_missing(doubt_of(self._profile)))
-        notes.unrefined = [iri for iri, description in described.items() if not description.refined]
-        if notes.unrefined:
-            notes.warnings.append(messages.unrefined(listed(notes.unrefined)))
+        if unrefined := [iri for iri, description in described.items() if not description.refined]:
+            notes.is_whole = False
+            notes.warnings.append(messages.unrefined(listed(unrefined)))
         where = self._profile.endpoint.other_graph
         silent = [iri for iri, existence in existing.items() if existence.exists]
         if silent and where:
             subjects = await self._store.subjects(silent, call)
             unsure = [iri for iri, existence in subjects.items() if existence.mark.fault is not None]
             unstated = [iri for iri in silent if iri not in unsure and not subjects[iri].exists]
-            notes.elsewhere.update(unsure, unstated)
+            notes.is_whole = notes.is_whole and not (unsure or unstated)
             if unstated:
                 notes.warnings.append(messages.nothing_said(listed(unstated), where))
             if unsure:
                 notes.warnings.append(messages.unsure_whether_said(listed(unsure)))
         absent = [iri for iri, existence in existing.items() if existence.mark.whole and not existence.exists]
         if absent and where:
-            notes.elsewhere.update(absent)
+            notes.is_whole = False
             notes.warnings.append(messages.not_here(listed(absent), where))
         return notes
 
