@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol, get_args
+from dataclasses import dataclass, replace
+from typing import Final, get_args
 from typing import Literal as Literal_
 
 from gateway import messages
@@ -27,7 +27,17 @@ from gateway.graph.walks import (
     OtherWalk,
     Walk,
 )
-from gateway.members.sides import LONGEST_TEXT, NamedWalk, ValueText, kind_of, literal_value, read_members, read_value
+from gateway.members.sides import (
+    LONGEST_TEXT,
+    NamedWalk,
+    ValueText,
+    WalkReader,
+    closing_quote,
+    kind_of,
+    literal_value,
+    read_members,
+    read_value,
+)
 from gateway.terms.comparable import Number, Period, Text, folded
 from gateway.terms.names import cut
 
@@ -57,18 +67,6 @@ _WORD = re.compile(r"\S+")
 EndKind = Literal_["nodes", "literals", "both", "literals and IDs"]
 """Where a walk ends. With the last, as far as is known at literals: lists with nodes may not have been looked at, and
 only IDs mean nodes."""
-
-
-class Walks(Protocol):
-    """What the walks of one argument mean: `sides.WalkReader` is one."""
-
-    def walk(self, text: str) -> NamedWalk | None:
-        """Return the walk that a text names, or None."""
-        ...
-
-    def unknown(self, text: str) -> GatewayError:
-        """Return the error of a text that names no walk."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ class ConditionText:
         return tuple(value.text for value in self.values) if self.operator in _EQUALITY else ()
 
 
-def read_conditions(texts: Sequence[str], walks: Walks) -> list[ConditionText]:
+def read_conditions(texts: Sequence[str], walks: WalkReader) -> list[ConditionText]:
     """Return the conditions of an argument.
 
     Raises:
@@ -121,7 +119,7 @@ def read_conditions(texts: Sequence[str], walks: Walks) -> list[ConditionText]:
     return found
 
 
-def read_condition(text: str, walks: Walks) -> ConditionText:
+def read_condition(text: str, walks: WalkReader) -> ConditionText:
     """Return a condition whose sides are told apart.
 
     Raises:
@@ -178,22 +176,17 @@ def _candidates(text: str) -> Iterator[_Candidate]:
 def _end_of_quotes(text: str, start: int) -> int:
     """Return where what begins with a quote ends; the start, if it does not, or is not closed."""
     opening = start
-    while text[opening : opening + 1] in {"^", "/"} and opening < len(text):
+    while text[opening : opening + 1] in {"^", "/"}:
         opening += 1
-    quote = text[opening : opening + 1]
-    if quote not in {'"', "'"}:
-        return start
-    place = opening + 1
-    while place < len(text) and text[place] != quote:
-        place += 2 if text[place] == "\\" else 1
-    return place + 1 if place < len(text) else start
+    closing = closing_quote(text, opening)
+    return start if closing is None else closing + 1
 
 
-def _walk_of(text: str, walks: Walks) -> NamedWalk | None:
+def _walk_of(text: str, walks: WalkReader) -> NamedWalk | None:
     return NamedWalk(RESERVED[text]) if text in RESERVED else walks.walk(text)
 
 
-def _unresolved(text: str, candidates: Sequence[_Candidate], walks: Walks) -> GatewayError:
+def _unresolved(text: str, candidates: Sequence[_Candidate], walks: WalkReader) -> GatewayError:
     error = walks.unknown(candidates[0].left)
     if len(candidates) == 1:
         return error
@@ -206,7 +199,7 @@ def _unresolved(text: str, candidates: Sequence[_Candidate], walks: Walks) -> Ga
     )
 
 
-def _with_right_side(candidate: _Candidate, named: NamedWalk, walks: Walks) -> ConditionText:
+def _with_right_side(candidate: _Candidate, named: NamedWalk, walks: WalkReader) -> ConditionText:
     left, operator, right = candidate.left, candidate.operator, candidate.right
     _check_type(named.walk, operator)
     hides = left in RESERVED and walks.walk(left) is not None
@@ -222,7 +215,7 @@ def _with_right_side(candidate: _Candidate, named: NamedWalk, walks: Walks) -> C
         raise InputError(
             f"where: {operator} has an empty text.", valid=f"Whether there is a value: {quoted(f'{left} exists')}."
         )
-    return ConditionText(left, named.walk, operator, values, ambiguous=named.ambiguous, hides_predicate=hides)
+    return replace(alone, values=values)
 
 
 def _check_type(walk: Walk, operator: Operator) -> None:
@@ -238,7 +231,7 @@ def _no_text(operator: Operator, why: str) -> InputError:
     )
 
 
-def _with_other_walk(alone: ConditionText, text: str, walks: Walks) -> ConditionText:
+def _with_other_walk(alone: ConditionText, text: str, walks: WalkReader) -> ConditionText:
     operator = alone.operator
     if operator in _OF_TEXTS or operator == "in":
         raise InputError(
@@ -249,15 +242,7 @@ def _with_other_walk(alone: ConditionText, text: str, walks: Walks) -> Condition
     named = _walk_of(text, walks)
     if named is None:
         raise walks.unknown(text)
-    return ConditionText(
-        alone.left,
-        alone.walk,
-        operator,
-        other=text,
-        other_walk=named.walk,
-        ambiguous=alone.ambiguous + named.ambiguous,
-        hides_predicate=alone.hides_predicate,
-    )
+    return replace(alone, other=text, other_walk=named.walk, ambiguous=alone.ambiguous + named.ambiguous)
 
 
 def resolved(read: ConditionText, ends: EndKind, entities: Mapping[str, frozenset[Iri]]) -> Condition:

@@ -244,7 +244,7 @@ def read_value(text: str) -> ValueText:
     Raises:
         InputError: A quote is not closed, or something stands behind it.
     """
-    end = _closing_quote(text, 0)
+    end = closing_quote(text, 0)
     if end is None:
         if text.startswith('"'):
             raise InputError(
@@ -289,7 +289,7 @@ def _parts(text: str) -> list[str]:
     parts, start, place = [], 0, 0
     while place < len(text):
         if text[place] in _QUOTES and not text[start:place].strip():
-            place = _closing_quote(text, place) or place
+            place = closing_quote(text, place) or place
         elif text[place] == ",":
             parts.append(text[start:place].strip())
             start = place + 1
@@ -297,7 +297,7 @@ def _parts(text: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def _closing_quote(text: str, opening: int) -> int | None:
+def closing_quote(text: str, opening: int) -> int | None:
     """Return where the quote is closed that is opened at a place; None if there is none, or it is not closed."""
     quote = text[opening : opening + 1]
     if not quote or quote not in _QUOTES:
