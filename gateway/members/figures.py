@@ -256,11 +256,8 @@ class _Value:
     is_inexact: bool
 
 
-@dataclass(slots=True)
-class _OfNode:
-    """The values of a node by one walk, each with the number of ways that lead to it."""
-
-    values: list[tuple[_Value, int]]
+_OfNode = Sequence[tuple[_Value, int]]
+"""The values of a node by one walk, each with the number of ways that lead to it."""
 
 
 class _Values:
@@ -280,7 +277,7 @@ class _Values:
     def of_nodes(self, nodes: Iterable[Iri], ends: Mapping[Iri, Ends]) -> dict[Iri, _OfNode]:
         """Return the values of each node."""
         return {
-            node: _OfNode([(self.of(end), one.ways.get(end, 1)) for end in one.ends])
+            node: [(self.of(end), one.ways.get(end, 1)) for end in one.ends]
             for node in nodes
             for one in (ends.get(node, _NO_ENDS),)
         }
@@ -341,7 +338,7 @@ class _Computed:
 def _figure(figure: Figure, nodes: Sequence[Iri], read: Mapping[Walk, Mapping[Iri, _OfNode]]) -> _Computed:
     if figure.walk is None:
         return _number(Fraction(len(nodes)))
-    values = [one for node in nodes for one in read[figure.walk][node].values]
+    values = [one for node in nodes for one in read[figure.walk][node]]
     match figure.kind:
         case "distinct":
             return _number(Fraction(len({value.same for value, _ in values})))
@@ -442,7 +439,7 @@ def _about(figure: Figure, read: Mapping[Walk, Mapping[Iri, _OfNode]]) -> Iterat
         return
     said = Counter[str]()
     for one in read[figure.walk].values():
-        for value, _ in one.values:
+        for value, _ in one:
             if value.was_text:
                 said["text"] += 1
             elif (value.number if figure.is_of_ways else value.key) is None:
