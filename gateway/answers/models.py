@@ -491,13 +491,11 @@ _AFTER_METADATA = (
 )
 
 
-class Entity(Result):
+class Entity(Result, Described):
     """The answer of `describe_entity`: flat, with the node's own keys beside these."""
 
     model_config = ConfigDict(extra="allow")
 
-    id: str
-    entity_type: str
     iri: OwnIri = None
     also_in: AlsoIn = None
     instances: Instances = None
@@ -511,11 +509,6 @@ class Entity(Result):
     degraded: dict[str, int] | None = Field(default=None, description="What was shortened so that the answer fits.")
     warnings: list[str] | None = None
     explain: Cost = None
-
-    @property
-    def type(self) -> str:
-        """The ID of its type."""
-        return self.entity_type
 
     @property
     def metadata(self) -> dict[str, Any]:
