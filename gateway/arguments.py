@@ -472,22 +472,16 @@ def parse(model: type[AnyArguments], given: Mapping[str, Any], *, explain: bool 
         raise _wrong_value(model, error.errors(include_url=False)[0]) from error
 
 
-def expanded(argument: str, ids: Sequence[str], prefixes: PrefixMap) -> list[Iri]:
-    """Return the IRIs that the IDs of an argument mean, duplicates folded.
+def expanded(place: str, text: str, prefixes: PrefixMap) -> Iri:
+    """Return the IRI that an ID means, which stands at a place of the arguments.
 
     Raises:
-        InputError: One is no ID; the text says which.
+        InputError: It is no ID; the text says which.
     """
-    iris: dict[Iri, None] = {}
-    for position, text in enumerate(ids):
-        try:
-            iris[prefixes.expand(prefixes.without_name(text))] = None
-        except InputError as error:
-            place = f"[{position}]" if argument.endswith("s") else ""
-            raise InputError(
-                f"{argument}{place}: {error.wrong}", valid=error.valid, next_step=error.next_step
-            ) from error
-    return list(iris)
+    try:
+        return prefixes.expand(prefixes.without_name(text))
+    except InputError as error:
+        raise InputError(f"{place}: {error.wrong}", valid=error.valid, next_step=error.next_step) from error
 
 
 def _without_empty(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:

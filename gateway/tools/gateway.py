@@ -35,7 +35,6 @@ from gateway.arguments import (
     WholeIntersectSubgraphs,
     no_such_tool,
 )
-from gateway.errors import InputError
 from gateway.export.subgraph import Subgraph
 from gateway.files.graph_files import NO_FILES, FileChanges
 from gateway.graph.call import Call, Deadline, GivenTerms, KnownIds, OtherGraphs, Progress, no_progress
@@ -472,14 +471,7 @@ class Gateway:
         if max_tokens is not None:
             return await self._answerer.answer(self._describe_entities, {"ids": texts, **others})
         with self._prefixes.one_answer():
-            return await whole_entities(self._described, texts, others, as_progress(progress), self._is_id)
-
-    def _is_id(self, text: str) -> bool:
-        try:
-            self._prefixes.expand(self._prefixes.without_name(text))
-        except InputError:
-            return False
-        return True
+            return await whole_entities(self._described, texts, others, as_progress(progress), self._id_reader.is_id)
 
     async def _described(self, given: Mapping[str, Any]) -> EntitiesResult:
         return await self._answerer.answer(self._whole_entities, given)

@@ -189,7 +189,7 @@ class IdReader:
 
     async def _meant(self, place: str, text: str, there: Mapping[Iri, Iri], found: ReadIds, call: Call) -> Iri:
         try:
-            (iri,) = expanded(place, [text], self._prefixes)
+            iri = expanded(place, text, self._prefixes)
         except InputError as error:
             if not self._may_be_name(text):
                 raise
@@ -246,11 +246,12 @@ class IdReader:
 
     def has_names(self, texts: Sequence[str]) -> bool:
         """Return whether one of the texts of an argument is no ID and may be a name."""
-        return any(self._may_be_name(text) and not self._is_id(text) for text in texts)
+        return any(self._may_be_name(text) and not self.is_id(text) for text in texts)
 
-    def _is_id(self, text: str) -> bool:
+    def is_id(self, text: str) -> bool:
+        """Return whether a text is an ID."""
         try:
-            expanded("", [text], self._prefixes)
+            self._prefixes.expand(self._prefixes.without_name(text))
         except InputError:
             return False
         return True
