@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from gateway.errors import Fault
@@ -68,20 +68,11 @@ async def edges_that_may_not_hold(
         return []
     try:
         around = await store.edges(nodes, call, per_id=most)
-        edges = list(dict.fromkeys(edge for one in around.values() for edge in one.edges if not _says_so(edge)))
-        with call.tally.stage("metadata"):
-            evidence = await store.edge_metadata(edges, call) if edges else {}
     except Fault:
         return [UNREAD]
-    if any(not one.mark.whole for one in evidence.values()):
-        return [UNREAD]
-    doubtful = [(edge, said) for edge in edges if (said := _doubt(evidence[edge]))]
-    of_others = [not_all_looked_at(most)] if any(not one.mark.whole for one in around.values()) and evidence else []
-    if not doubtful:
-        return of_others if any(_is_restricted(one) for one in evidence.values()) else []
-    named = [_written(edge, said, prefixes) for edge, said in doubtful[:_NAMED]]
-    more = len(doubtful) - len(named)
-    return [may_not_hold("; ".join(named), more), *of_others]
+    edges = list(dict.fromkeys(edge for one in around.values() for edge in one.edges if not _says_so(edge)))
+    of_others = [not_all_looked_at(most)] if any(not one.mark.whole for one in around.values()) else []
+    return await _warnings_of(store, prefixes, edges, call, may_not_hold, of_others)
 
 
 async def steps_that_may_not_hold(
@@ -132,6 +123,18 @@ async def followed_edges(
         call: The call that asks.
         are_all: Whether these are all that were followed.
     """
+    return await _warnings_of(store, prefixes, edges, call, followed, [] if are_all else [NOT_ALL_FOLLOWED])
+
+
+async def _warnings_of(
+    store: GraphStore,
+    prefixes: PrefixMap,
+    edges: Sequence[Edge],
+    call: Call,
+    written: Callable[[str, int], str],
+    of_others: list[str],
+) -> list[str]:
+    """Return a warning of edges of which nothing says that they hold, and that of the edges not looked at."""
     try:
         with call.tally.stage("metadata"):
             evidence = await store.edge_metadata(edges, call) if edges else {}
@@ -141,9 +144,9 @@ async def followed_edges(
         return [UNREAD]
     doubtful = [(edge, said) for edge in edges if (said := _doubt(evidence[edge]))]
     if not doubtful:
-        return [] if are_all or not any(map(_is_restricted, evidence.values())) else [NOT_ALL_FOLLOWED]
+        return of_others if any(map(_is_restricted, evidence.values())) else []
     named = [_written(edge, said, prefixes) for edge, said in doubtful[:_NAMED]]
-    return [followed("; ".join(named), len(doubtful) - len(named)), *([] if are_all else [NOT_ALL_FOLLOWED])]
+    return [written("; ".join(named), len(doubtful) - len(named)), *of_others]
 
 
 def _selection(step: Step) -> EdgeSelection:
