@@ -16,7 +16,7 @@ from gateway.graph.call import Call, Deadline
 from gateway.graph.computing import FEW_FOR_A_THREAD, computed_once, in_thread
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Iri, NodeFacts
-from gateway.members.figures import NOT_SHOWN, Grouped
+from gateway.members.figures import NOT_SHOWN, Grouped, Grouping
 from gateway.members.ordering import Ordered
 from gateway.members.reading import (
     NOTHING_ASKED,
@@ -319,10 +319,10 @@ class TopologyFilter:
         undecided = {name: len(doubtful - removed.keys() - {*topology.seeds}) for name, doubtful in unsure.items()}
         undecided = {name: count for name, count in undecided.items() if count}
         warnings += [messages.undecided(name, count) for name, count in undecided.items()]
-        if members is not None and question.members.grouping is not None:
+        if members is not None and (grouping := question.members.grouping) is not None:
             is_doubtful = question.members.reads_names and names_in_doubt(known, self._profile)
             is_whole = not (topology.gaps or gaps.entries or undecided or is_doubtful)
-            members = await self._grouped(members, question.members, question.call, gaps, warnings, is_whole)
+            members = await self._grouped(members, grouping, question, gaps, warnings, is_whole)
         counts = Counter(removed.values())
         counts["partial_paths"] = topology.partial
         return FilteredTopology(
@@ -421,8 +421,8 @@ class TopologyFilter:
     async def _grouped(
         self,
         members: Members,
-        question: MemberQuestion,
-        call: Call,
+        grouping: Grouping,
+        question: Question,
         gaps: GapCollector,
         warnings: list[str],
         is_whole: bool,
@@ -430,7 +430,8 @@ class TopologyFilter:
         """Return members with their groups, which there are only where no member is missing and no value."""
         grouped = Grouped()
         if is_whole:
-            grouped = await self._members.grouped(members.nodes, question, call)
+            languages = question.members.languages
+            grouped = await self._members.grouped(members.nodes, grouping, languages, question.call)
             if not grouped.mark.whole:
                 gaps.add_marks([(members.nodes[0], grouped.mark)])
             warnings.extend(grouped.warnings)

@@ -281,15 +281,11 @@ class MemberReader:
             unless=len(nodes) <= FEW_FOR_A_THREAD,
         )
 
-    async def grouped(self, nodes: Sequence[Iri], question: MemberQuestion, call: Call) -> Grouped:
+    async def grouped(self, nodes: Sequence[Iri], grouping: Grouping, languages: Sequence[str], call: Call) -> Grouped:
         """Return nodes in groups with what is computed over these; of translations in the language of the call, if any.
 
-        Raises:
-            ValueError: No groups are asked for.
+        `languages` are those in which texts are shown, the best first.
         """
-        grouping = question.grouping
-        if grouping is None:
-            raise ValueError("no groups were asked for")
         of_ways = {one.walk for one in grouping.figures if one.is_of_ways and one.walk is not None}
         with call.tally.stage("metadata"):
             walks = [walk for walk in grouping.walks if walk != NAMES]
@@ -297,7 +293,7 @@ class MemberReader:
             other_languages = Counter[str]()
             if call.language:
                 for walk, by_node in ends.items():
-                    ends[walk], hidden = await self._in_one_language(walk, by_node, question.languages, call)
+                    ends[walk], hidden = await self._in_one_language(walk, by_node, languages, call)
                     other_languages += hidden
             if NAMES in grouping.walks:
                 shown = await self.names(nodes, call)

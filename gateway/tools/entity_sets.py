@@ -158,7 +158,7 @@ class EntitySets:
         if asked.grouping is not None:
             found = Grouped(mark=doubt)
             if doubt.whole:
-                found = await self._reader.grouped(chosen.nodes, asked, call)
+                found = await self._reader.grouped(chosen.nodes, asked.grouping, asked.languages, call)
             warnings += found.warnings
             return EntitySet(chosen.nodes, found.mark, warnings=warnings, grouped=found)
         if asked.order is None or not chosen.nodes:
