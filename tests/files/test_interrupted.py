@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,14 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def _is_interruptible() -> Iterator[None]:
+    """Let what is started take Ctrl-C: a shell starts what it runs in the background with that ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def command(graph: Path, store: Path) -> list[str]:
     search = ["search", f"name {NODES - 1}", "--graph", str(graph), "--store", str(store), "--json"]
     return [sys.executable, "-m", "gateway", *search]
@@ -45,6 +53,7 @@ MOMENTS: dict[str, Callable[[Path], bool]] = {
 
 
 @pytest.mark.process
+@pytest.mark.usefixtures("_is_interruptible")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to all processes of a console")
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_c_leaves_no_half_written_store_and_the_next_command_answers(
