@@ -59,13 +59,15 @@ def renderings(name: str) -> Iterator[str]:
 
 
 def with_every_pair(ways: Sequence[tuple[bool, ...]]) -> Iterator[tuple[bool, ...]]:
-    """Yield some ways, so that two parts of which some way has the one and not the other are so in one of them."""
-    seen: set[tuple[tuple[int, bool], ...]] = set()
-    for way in sorted(ways, key=lambda way: abs(2 * sum(way) - len(way))):
-        pairs = set(combinations(enumerate(way), min(2, len(way))))
-        if not pairs <= seen or not pairs:
-            seen |= pairs
-            yield way
+    """Yield few ways, so that two parts of which some way has the one and not the other are so in one of them."""
+    pairs = {way: frozenset(combinations(enumerate(way), min(2, len(way)))) for way in ways}
+    unseen = frozenset[tuple[tuple[int, bool], ...]]().union(*pairs.values())
+    while True:
+        best = max(ways, key=lambda way: len(pairs[way] & unseen))
+        yield best
+        unseen -= pairs[best]
+        if not unseen:
+            return
 
 
 def guarded(triples: Sequence[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
