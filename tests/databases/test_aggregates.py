@@ -15,6 +15,8 @@ from tests.postgres.conftest import database  # noqa: F401 - a fixture
 from tests.postgres.database import Database
 from tests.servers.neo4j import PASSWORD, USER
 
+pytestmark = pytest.mark.server
+
 LARGEST: Final = 2**63 - 1
 SHORT_S: Final = 0.3
 
