@@ -240,6 +240,7 @@ def test_a_picture_shows_a_name_as_text_and_never_as_a_formula(name: str) -> Non
     assert picture(small(name), "png").startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_same_subgraph_gives_the_same_picture() -> None:
     assert picture(small(), "svg") == picture(small(), "svg")
 

@@ -81,6 +81,7 @@ def _triple(edge: Any) -> tuple[str, str, str]:
     return (edge.subject, edge.predicate, edge.object)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(200),
     deadline=None,

@@ -65,6 +65,7 @@ async def every_id(gateway: Gateway) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 async def test_two_thousand_drawn_ids_are_read_back_as_their_iris(many: Path) -> None:
     nodes = {line.split(">")[0][1:] for line in statements(47, 2_000)}
     async with open_gateway(many) as gateway:

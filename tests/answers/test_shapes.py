@@ -341,6 +341,7 @@ def test_the_schemas_by_which_answers_are_judged_are_valid() -> None:
             validator.check_schema(validator.schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "profile"), FIXTURES)
 async def test_both_shapes_of_drawn_answers_hold_the_same_facts(name: str, profile: str, tmp_path: Path) -> None:
     path = resources.folder("fixtures") / name

@@ -22,6 +22,7 @@ _QUESTIONS = 3
 Change = Callable[[Subgraph], Subgraph]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", range(KIND_COUNT), ids=lambda number: drawn(number).kind)
 def test_answers_about_drawn_graphs_are_those_of_the_oracle(kind: int, tmp_path: Path) -> None:
     report = Report()

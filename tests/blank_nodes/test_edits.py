@@ -59,6 +59,7 @@ def edited(store: pyoxigraph.Store, dice: random.Random) -> None:
         store.remove(chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_id_of_before_an_edit_is_that_of_a_node_of_the_same_content_or_of_none(kind: str) -> None:
     graph = next(graph for graph in map(drawn, range(KIND_COUNT)) if graph.kind == kind)

@@ -244,6 +244,7 @@ async def test_a_long_list_of_classes_that_are_all_disjoint_is_content() -> None
     assert described["owl:disjointWith"] == [[one for one in classes if one != classes[30]]]
 
 
+@pytest.mark.slow
 async def test_more_disjoint_classes_than_are_content_are_counted() -> None:
     classes = " ".join(f"x:C{number}" for number in range(201))
     async with served(_OWL + f"{_ALL_DISJOINT} owl:members ( {classes} ) .") as (gateway, _):

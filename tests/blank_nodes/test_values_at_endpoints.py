@@ -126,6 +126,7 @@ def assert_are(found: list[dict[str, Any]], expected: list[dict[str, Any]], *, a
         assert without_ids(one) == without_ids(other), question
 
 
+@pytest.mark.slow
 async def test_values_are_those_of_a_file_or_the_answer_is_not_complete(tmp_path: Path) -> None:
     expected = await in_file(tmp_path, VALUES, QUESTIONS)
     engines: Sequence[EngineName] = ("oxigraph", "blazegraph")
@@ -136,6 +137,7 @@ async def test_values_are_those_of_a_file_or_the_answer_is_not_complete(tmp_path
         assert_are(found, expected, all_complete=engine == "oxigraph")
 
 
+@pytest.mark.slow
 async def test_values_of_a_graph_without_lists_are_those_of_a_file(tmp_path: Path) -> None:
     expected = await in_file(tmp_path, WITHOUT_LISTS, QUESTIONS)
     async with served(WITHOUT_LISTS) as (gateway, _):

@@ -105,6 +105,7 @@ async def test_a_list_that_is_new_is_followed_once_answers_are_forgotten(cache_m
     assert (before.edge_count, after.edge_count) == (1, 1)
 
 
+@pytest.mark.slow
 async def test_a_walk_by_steps_with_very_many_ends_is_not_complete() -> None:
     nodes = "".join(f"x:n{number} a x:Thing ; x:to x:hub ; x:v {number} . " for number in range(800))
     turtle = f"{nodes} x:q x:to ( x:n1 ) ."

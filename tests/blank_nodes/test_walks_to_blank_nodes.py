@@ -234,6 +234,7 @@ async def judge(gateway: Gateway, graph: DrawnGraph, report: Report, questions: 
     await asking.ask(random.Random(graph.kind), questions)  # noqa: S311 - not for security
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("kind", KINDS)
 async def test_no_complete_answer_differs_from_that_of_the_oracle(kind: str) -> None:

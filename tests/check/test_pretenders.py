@@ -491,6 +491,7 @@ async def test_digest_authentication_is_answered_without_the_password(tmp_path: 
     assert "s3cret" not in sent[1]
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_hangs_is_given_up() -> None:
     with pytest.raises(NotAnsweredError, match="got no answer within 1 s"):
         await rows(Hanging(), 1)

@@ -53,6 +53,7 @@ def documents(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out[:-1].split("\n")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", BY_TOOL)
 def test_each_document_is_valid_by_the_published_schema_of_its_tool(run: Run, tool: str) -> None:
     for argv in QUESTIONS[tool]:
@@ -133,6 +134,7 @@ def test_more_ids_than_a_call_takes_are_a_document_for_each_call(
     assert {line.split("\t")[0] for line in lines[1:]} == set(ids)
 
 
+@pytest.mark.slow
 def test_a_call_that_fails_does_not_end_the_others_and_is_told_after_all(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -251,6 +251,7 @@ def test_a_broken_file_is_reported_with_line_and_column(run: Run, tmp_path: Path
     assert "broken.ttl:2:" in only_error(ran.err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argv", [*ASKING, ["schema", "--json"]])
 def test_an_endpoint_that_is_down_is_an_error_and_no_empty_answer(run: Run, argv: list[str]) -> None:
     # Kept, and not listened on: a server of another test would answer when it is asked again.

@@ -282,6 +282,7 @@ def test_a_check_of_a_graph_counts_what_is_left(run: Run, hiding: Path) -> None:
     assert whole.out != left.out
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_does_not_answer_is_reported_without_what_is_hidden(run: Run, hiding: Path) -> None:
     for command in (["schema"], ["index"], ["refresh"]):
         ran = run(*command, "--endpoint", "http://127.0.0.1:9/sparql", "--profile", hiding)
@@ -299,6 +300,7 @@ def test_an_endpoint_is_not_checked_by_a_profile_that_hides_something(run: Run, 
 REPEATED = (("bfs", f"{DATA}hub"), ("search", "node"), ("describe", f"{DATA}hub"), ("schema",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--json", "--text"])
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_a_command_writes_the_same_bytes_each_time_with_others_between(

@@ -205,6 +205,7 @@ def test_types_predicates_and_formats_are_offered(
     assert completions(words, monkeypatch, capsys) == offered
 
 
+@pytest.mark.slow
 def test_each_word_that_is_offered_is_taken(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,6 +97,7 @@ def test_an_endpoint_is_named_without_its_path_and_one_with_a_password_in_it_is_
     assert len(served) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "host"),
     [

@@ -22,6 +22,7 @@ GRAPHS = ("films", "names", "random")
 SEED = 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_no_answer_to_a_drawn_question_is_wrong(engine: Column, graph: str) -> None:
     truth = truth_of(graph, engine.files[graph])

@@ -128,6 +128,7 @@ def _remark(said: Mapping[str, object], called: str = "remark") -> str:
     return next(key for key in said if key.endswith(called))
 
 
+@pytest.mark.slow
 async def test_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "graph.ttl"
     file.write_text(GRAPH, encoding="utf-8")

@@ -110,6 +110,7 @@ async def described(column: Column, graph: str) -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", GRAPHS)
 async def test_every_node_is_described_in_this_process(embedded: Column, graph: str) -> None:
     nodes = existing_nodes(*embedded.files[graph])

@@ -187,6 +187,7 @@ async def indexed(names: Sequence[str], query: str) -> tuple[set[int], bool]:
     return {int(hit.iri.removeprefix(X)) for hit in hits.hits}, hits.exhaustive and not hits.truncated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [compared, indexed])
 @settings(max_examples=examples(100))
 @given(names=st.lists(TEXTS, min_size=1, max_size=4), form=FORM, part=st.tuples(st.integers(0, 9), st.integers(1, 10)))

@@ -284,6 +284,7 @@ SPELT: Mapping[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @STORES
 @settings(max_examples=examples(150))
 @given(

@@ -287,6 +287,7 @@ def test_an_answer_is_the_same_however_many_edges_make_a_seed_large(
 # --- against the oracle ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", ["films", "random"])
 def test_no_answer_to_a_steered_question_is_wrong(engine: Column, graph: str) -> None:
     truth = truth_of(graph, engine.files[graph])

@@ -45,6 +45,7 @@ def test_an_engine_counts_on_past_its_limit_of_time_or_sends_no_number(engine: C
         assert counted(engine.url("priced"), *LIMITS[engine.name]) in {None, whole}
 
 
+@pytest.mark.slow
 def test_oxigraph_counts_all_within_its_limit_of_time_or_sends_no_number(tmp_path: Path, whole: int) -> None:
     path = tmp_path / "priced.nt"
     path.write_text("".join(f"{triple} .\n" for triple in priced_items()))

@@ -127,6 +127,7 @@ async def test_several_queries_each_have_what_is_near_in_meaning(graph: Path, mo
         assert (meant(car)[0], tower.by_meaning) == ("x:car", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 async def test_in_little_room_guesses_leave_the_nearest_by_meaning_and_what_is_not_shown_is_not_named(
     several: bool, tmp_path: Path, model: Path
@@ -190,6 +191,7 @@ def embedded_names(service: Service) -> int:
     return sum(len(texts) for texts in service.asked if len(texts) > 1)
 
 
+@pytest.mark.slow
 async def test_vectors_are_stored_and_made_again_for_another_model_alone(
     graph: Path, model: Path, tmp_path: Path
 ) -> None:
@@ -210,6 +212,7 @@ async def test_vectors_are_stored_and_made_again_for_another_model_alone(
         assert len([*store.rglob("*.vectors")]) == 2
 
 
+@pytest.mark.slow
 async def test_broken_files_of_vectors_are_made_again(graph: Path, model: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
 

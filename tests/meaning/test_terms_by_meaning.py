@@ -62,6 +62,7 @@ async def error_of(profile: Profile, tool: str, arguments: Mapping[str, Any]) ->
     return str(caught.value)
 
 
+@pytest.mark.slow
 async def test_an_error_of_a_name_that_is_none_lists_what_is_near_in_meaning(tmp_path: Path) -> None:
     profile = by_meaning(model_in(tmp_path / "model"))
 

@@ -174,6 +174,7 @@ async def test_a_broken_partial_index_is_logged_and_read_again(
     assert "all names are read again" in caplog.text
 
 
+@pytest.mark.slow
 async def test_two_processes_do_not_read_into_one_partial_index(stored: StoredIndex) -> None:
     stored.folder.mkdir()
     other = SqliteWorker()

@@ -508,6 +508,7 @@ async def test_an_endpoint_that_is_no_use_is_an_error_that_says_so(
         assert leaked not in text
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_hangs_is_an_error_at_the_deadline() -> None:
     async with fake_endpoint(hanging) as endpoint:
         text = await text_for(endpoint.url, HASTY)

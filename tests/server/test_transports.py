@@ -417,6 +417,7 @@ def certificate(signer: trustme.CA, tmp_path: Path) -> dict[str, str]:
     return {"ssl_certfile": str(chain), "ssl_keyfile": str(key)}
 
 
+@pytest.mark.slow
 async def test_a_handshake_that_never_ends_is_cut(certificate: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "HANDSHAKE_SECONDS", 0.3)
     listening = open_port()

@@ -220,6 +220,7 @@ async def test_an_endpoint_that_failed_when_looked_at_is_looked_at_again_later()
         assert (len(looks(endpoint)), "timeout" in sent(endpoint)[-1]) == (3, True)
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_hangs_when_looked_at_is_looked_at_twice_at_most_and_answers() -> None:
     pretender = Pretender()
 

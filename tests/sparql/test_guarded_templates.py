@@ -113,6 +113,7 @@ def asked_patterns(query: str) -> tuple[int, list[tuple[str, str, str]]]:
     return len(patterns), [triple for triples, triple in patterns if triple not in guarded(triples)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if template.load(name).may_be_guarded])
 def test_every_triple_pattern_that_is_asked_under_a_policy_has_its_conditions_in_its_group(name: str) -> None:
     reads = template.load(name).reads

@@ -442,6 +442,7 @@ def test_there_are_as_many_prefixes_as_namespaces() -> None:
     assert [prefixes.expand(text) for text in written] == iris
 
 
+@pytest.mark.slow
 def test_an_iri_of_more_namespaces_than_are_remembered_stays_whole() -> None:
     prefixes = coining()
     learn(prefixes, (f"http://data.example.org/vocabulary/n{number}/" for number in range(MOST_KNOWN)), are_all=False)

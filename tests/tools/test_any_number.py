@@ -87,6 +87,7 @@ async def test_a_batch_that_fails_is_listed_with_the_reason_and_the_others_are_t
     assert answer.not_found == ["x:n0", "x:n400"]
 
 
+@pytest.mark.slow
 async def test_many_names_that_nobody_has_hide_no_entity_after_them(ring: str) -> None:
     names = [f"no such name {number}" for number in range(45)]
     async with open_gateway(ring) as graph:

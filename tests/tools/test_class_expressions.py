@@ -444,6 +444,7 @@ async def test_what_shared_parts_make_endless_is_not_read_and_said_to_be(over_fi
     assert (other.edge_count, other.complete) == (1, True)
 
 
+@pytest.mark.slow
 async def test_many_cardinalities_without_a_class_are_said_of_edges_or_content(over_file: Open) -> None:
     some = " , ".join(restriction(f"owl:someValuesFrom x:D{at}") for at in range(300))
     bounds = " , ".join(restriction(f"owl:maxCardinality {number(at + 1)}") for at in range(300))

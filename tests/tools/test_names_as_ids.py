@@ -515,6 +515,7 @@ async def test_a_call_with_an_id_waits_for_no_names() -> None:
         assert (await gateway.describe_entity("x:ann")).id == "x:ann"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "found"), [("Ann Ley", "Found: x:ann"), ("nobody", "no entity of this name was found")]
 )

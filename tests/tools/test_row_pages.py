@@ -111,6 +111,7 @@ async def test_pages_of_a_graph_that_stays_have_each_row_once(asked: dict[str, A
     assert len(pages[0].rows or pages[0].result) == (limit or 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [None, 1, 38])
 async def test_pages_of_a_name_and_of_a_type_have_each_entity_once_whether_deprecated_or_not(
     over_file: Open, limit: int | None

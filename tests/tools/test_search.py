@@ -595,6 +595,7 @@ def _near(query: str, *names: str) -> list[str]:
     return [one.hit.text for one in near_guesses(ranked(hits, query), query)]
 
 
+@pytest.mark.slow
 def test_of_very_many_names_the_first_are_compared_by_their_spelling_and_all_by_their_words() -> None:
     names = [f"insluin {number:05}" for number in range(10_500)]
     near = _near("insulin", *names)
@@ -621,6 +622,7 @@ def test_a_word_of_very_many_letters_is_compared_as_it_is() -> None:
     assert _near(" ".join(chains), " ".join(f"{chain[:30]}x{chain[30:]}" for chain in chains)) == []
 
 
+@pytest.mark.slow
 async def test_a_few_long_names_are_compared_in_a_thread_and_within_the_time_of_the_call() -> None:
     names = " ".join(f"x:n{number} rdfs:label 'shared {'insluin ' * 100}'." for number in range(20))
     names += " x:brief rdfs:label 'Brief insluin' ."

@@ -543,6 +543,7 @@ FAILING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("auth", ["basic", "digest"])
 @pytest.mark.parametrize("handler", FAILING.values(), ids=FAILING)
 async def test_no_secret_is_shown_while_everything_fails(

@@ -116,6 +116,7 @@ async def test_an_api_that_is_not_there_is_reported() -> None:
             await gateway.search_entities("Douglas Ada")
 
 
+@pytest.mark.slow
 async def test_an_api_that_hangs_leaves_time_for_the_graph() -> None:
     hasty = profile_for("http://127.0.0.1/").model_copy(update={"limits": LimitSettings(deadline_seconds=2)})
     async with wired(SLICE, profile=hasty) as both:

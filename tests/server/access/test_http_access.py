@@ -294,6 +294,7 @@ async def test_addresses_have_limits_where_everybody_is_let_in() -> None:
         assert [await status(session) for _ in range(3)] == [200, 200, 429]
 
 
+@pytest.mark.slow
 async def test_slow_connections_are_cut_and_keep_nobody_out(tokens: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "HEADER_SECONDS", 1.0)
     monkeypatch.setattr(http_server, "MOST_WAITING", 20)

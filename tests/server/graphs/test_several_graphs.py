@@ -90,6 +90,7 @@ def test_the_list_of_tools_takes_few_characters_however_many_graphs_there_are() 
     check_each([(1, 5), (3, 8), (5, 20), (12, 12), (20, 20), (MOST_GRAPHS, LONGEST_NAME), (0, 2)], check)
 
 
+@pytest.mark.slow
 async def test_a_call_is_answered_by_the_graph_that_it_names_as_its_own_server_would(era: ConnectMode) -> None:
     async with (
         served_over_http(graphs()) as url,
@@ -130,6 +131,7 @@ async def test_a_graph_under_its_own_path_has_the_tools_of_a_server_of_one_graph
     assert schema.contents
 
 
+@pytest.mark.slow
 async def test_the_operator_may_serve_one_way_alone() -> None:
     ways: list[tuple[ChosenBy, str, int]] = [
         ("argument", "/mcp/pills", 404),
