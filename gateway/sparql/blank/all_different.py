@@ -10,10 +10,11 @@ from gateway.graph.values import Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.contents import BlankEnd, BlankEnds
 from gateway.sparql.blank.expression_probe import ExpressionProbe
-from gateway.sparql.blank.keys import by_key
+from gateway.sparql.blank.keys import keys_in
+from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.table import BlankTerm, Table, UnexpectedRows, iri
+from gateway.sparql.table import Table, iri
 from gateway.terms.iri import RDF_FIRST, TO_ALL_DIFFERENT
 
 _BATCH: Final = 200
@@ -48,11 +49,7 @@ class AllDifferentReader:
             beside = await self.walks.beside(nodes, call)
             return {
                 node: BlankEnds(
-                    tuple(
-                        BlankEnd(RDF_FIRST, end.value, is_incoming=True)
-                        for predicate, end in one.said
-                        if predicate == RDF_FIRST and isinstance(end, BlankTerm)
-                    ),
+                    tuple(BlankEnd(RDF_FIRST, key, is_incoming=True) for key in blank_ends(one.said, {RDF_FIRST})),
                     one.mark,
                 )
                 for node, one in beside.items()
@@ -70,8 +67,6 @@ class AllDifferentReader:
 
 def _read_around(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, BlankEnds]:
     found: dict[Iri, dict[BlankEnd, None]] = {node: {} for node in batch}
-    for node, end in zip(iri("n")(rows), by_key(rows, "v"), strict=True):
-        if not isinstance(end, BlankTerm):
-            raise UnexpectedRows
-        found[node][BlankEnd("", end.value, is_incoming=True)] = None
+    for node, key in zip(iri("n")(rows), keys_in(rows, "v"), strict=True):
+        found[node][BlankEnd("", key, is_incoming=True)] = None
     return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}

@@ -9,9 +9,9 @@ from typing import Final
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.keys import Way, bindings_of, by_key, can_state, parameters_of
+from gateway.sparql.blank.keys import Way, bindings_of, can_state, keys_in, parameters_of
 from gateway.sparql.client import SparqlClient
-from gateway.sparql.table import BlankTerm, Table, UnexpectedRows
+from gateway.sparql.table import Table
 
 _BATCH: Final = 100
 """Cells in one query."""
@@ -46,8 +46,6 @@ async def cells_beside(keys: Sequence[Iri], client: SparqlClient, way: Way, call
 
 def _read_cells(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Cells]:
     found: dict[Iri, dict[Iri, None]] = {key: {key: None} for key in batch}
-    for cell, other in zip(by_key(rows, "n"), by_key(rows, "v"), strict=True):
-        if not isinstance(cell, BlankTerm) or not isinstance(other, BlankTerm):
-            raise UnexpectedRows
-        found[cell.value][other.value] = None
+    for cell, other in zip(keys_in(rows, "n"), keys_in(rows, "v"), strict=True):
+        found[cell][other] = None
     return {key: Cells(tuple(cells), mark) for key, cells in found.items()}

@@ -7,13 +7,12 @@ may have given to another node since.
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b32encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
@@ -31,15 +30,18 @@ from gateway.sparql.blank.keys import (
     by_key,
     can_state,
     end_as_text,
+    ends_in,
+    hash_of,
+    keys_in,
     may_be_rounded,
     parameters_of,
     template_of,
+    written,
 )
-from gateway.sparql.blank.rule import BlankRule, Triple
+from gateway.sparql.blank.rule import BlankRule, Triple, blank_ends
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, IriTerm, Table, UnexpectedRows, iri, literal
-from gateway.sparql.table import term as any_term
+from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, literal
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import (
     ALL_DIFFERENT,
@@ -111,12 +113,12 @@ class Content:
     @property
     def blank_ends(self) -> Iterable[Iri]:
         """The keys of the blank nodes at the other ends of its edges."""
-        return (end.value for _, end in (*self.outgoing, *self.incoming) if isinstance(end, BlankTerm))
+        return blank_ends((*self.outgoing, *self.incoming))
 
     @property
     def blank_neighbours(self) -> Iterable[Iri]:
         """The keys of the blank nodes at the other ends."""
-        return (end.value for _, end in (*self.says, *self.said) if isinstance(end, BlankTerm))
+        return blank_ends((*self.says, *self.said))
 
     @property
     def own_kind(self) -> Kind:
@@ -166,7 +168,6 @@ class ContentReader:
         self._levels = levels
         self._expressions = expressions
         self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
-        self._latest: tuple[Callable[[], Requester | None], _Read] = (lambda: None, _Read())
 
     async def read(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Content]:
         """Return what some nodes say, with that of others which the call has read."""
@@ -231,7 +232,7 @@ class ContentReader:
         for key in wanted:
             if key not in known.ids and self._kind(key, known) is Kind.NODE:
                 digest = self._digest(key, self._levels, known.contents)
-                if digest and (node := NodeId(key, _written(digest)).iri):
+                if digest and (node := NodeId(key, written(digest)).iri):
                     known.ids[key] = node
         return known.ids
 
@@ -239,8 +240,7 @@ class ContentReader:
         """Return the IDs with that of a list that is a node, by what else it says and by its members."""
         known = self._of(call)
         digest = self._digest(key, self._levels, known.contents)
-        whole = hashlib.blake2b(digest + members.encode(), digest_size=_DIGEST_BYTES).digest() if digest else b""
-        if digest and (made := NodeId(key, _written(whole)).iri):
+        if digest and (made := NodeId(key, written(hash_of(digest + members.encode()))).iri):
             known.ids[key] = made
         return known.ids
 
@@ -290,12 +290,8 @@ class ContentReader:
         return self._of(call).contents
 
     def _of(self, call: Call) -> _Read:
-        requester, known = self._latest
-        # A call asks for each of thousands of nodes in turn.
-        if requester() is not call.requester:
-            known = self._of_calls.setdefault(call.requester, _Read())
-            self._latest = ref(call.requester), known
-        return known
+        known = self._of_calls.get(call.requester)
+        return self._of_calls.setdefault(call.requester, _Read()) if known is None else known
 
     async def _read_around(self, keys: Sequence[Iri], call: Call) -> None:
         """Read nodes, those of which they are parts, and those of which their digests are made."""
@@ -375,16 +371,7 @@ class ContentReader:
                         return b""
                     said += below
                 lines.append(said)
-        return hashlib.blake2b(b"\n".join(sorted(lines)), digest_size=_DIGEST_BYTES).digest()
-
-
-_DIGEST_BYTES = 15
-_DIGEST_CHARACTERS = 10
-"""Of the digest in an ID: 50 bits."""
-
-
-def _written(digest: bytes) -> str:
-    return b32encode(digest).decode().lower()[:_DIGEST_CHARACTERS]
+        return hash_of(b"\n".join(sorted(lines)))
 
 
 def _owners(content: Content) -> list[Iri]:
@@ -406,21 +393,23 @@ def is_evidence(content: Content) -> bool:
 
 def _read_contents(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Content]:
     """Read the rows of a template of contents."""
-    kinds = ("says", "said", "out", "in")
-    found: dict[Iri, dict[str, dict[Triple, None]]] = {key: {kind: {} for kind in kinds} for key in batch}
-    nodes, ends = by_key(rows, "n"), by_key(rows, "v")
-    table = Table(len(rows), {"n": nodes, "v": ends, "text": rows.terms("text")})
-    columns = zip(
-        any_term("n")(table), literal("kind")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True
-    )
-    for node, kind, predicate, end in columns:
-        if not isinstance(node, BlankTerm) or kind.value not in kinds:
+    found = triples_by_kind(keys_in(rows, "n"), rows, ends_in(rows))
+    if not found.keys() <= set(batch):
+        raise UnexpectedRows
+    contents = {key: Content(mark=mark) for key in batch}
+    return contents | {node: Content(says, said, out, into, mark) for node, (says, said, out, into) in found.items()}
+
+
+def triples_by_kind(
+    nodes: Iterable[Iri], rows: Table, ends: Iterable[Term], kinds: Sequence[str] = ("says", "said", "out", "in")
+) -> dict[Iri, list[tuple[Triple, ...]]]:
+    """Return the triples of each node, those of each kind apart, from rows with ?kind and ?p beside these columns."""
+    found: defaultdict[Iri, dict[str, dict[Triple, None]]] = defaultdict(lambda: {kind: {} for kind in kinds})
+    for node, kind, predicate, end in zip(nodes, literal("kind")(rows), iri("p")(rows), ends, strict=True):
+        if kind.value not in kinds:
             raise UnexpectedRows
-        found[node.value][kind.value][predicate, end] = None
-    return {
-        key: Content(tuple(said["says"]), tuple(said["said"]), tuple(said["out"]), tuple(said["in"]), mark)
-        for key, said in found.items()
-    }
+        found[node][kind.value][predicate, end] = None
+    return {node: [*map(tuple, said.values())] for node, said in found.items()}
 
 
 def _read_triples(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Content]:
@@ -462,15 +451,21 @@ class BlankEnds:
     mark: Mark = WHOLE
 
 
+def stating_in(said: Iterable[Triple]) -> tuple[BlankEnd, ...]:
+    """Return the blank nodes that state something about a node, by what is said of it."""
+    return tuple(
+        BlankEnd(predicate, end.value, is_incoming=True)
+        for predicate, end in said
+        if predicate in TO_SUBJECT and isinstance(end, BlankTerm)
+    )
+
+
 def read_beside(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, BlankEnds]:
     """Read the rows of `blank_nodes/beside`."""
     found: dict[Iri, dict[BlankEnd, None]] = {node: {} for node in batch}
-    for node, kind, predicate, end in zip(
-        iri("n")(rows), literal("kind")(rows), iri("p")(rows), by_key(rows, "v"), strict=True
-    ):
-        if not isinstance(end, BlankTerm):
-            raise UnexpectedRows
-        found[node][BlankEnd(predicate, end.value, kind.value == "in")] = None
+    columns = iri("n")(rows), literal("kind")(rows), iri("p")(rows), keys_in(rows, "v")
+    for node, kind, predicate, key in zip(*columns, strict=True):
+        found[node][BlankEnd(predicate, key, kind.value == "in")] = None
     return {node: BlankEnds(tuple(ends), mark) for node, ends in found.items()}
 
 

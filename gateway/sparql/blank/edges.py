@@ -11,6 +11,7 @@ from gateway.graph.values import Degree, Edge, EdgeSelection, Iri, Mark, Neighbo
 from gateway.sparql.blank.contents import BlankEnd, Content, is_evidence
 from gateway.sparql.blank.keys import is_key
 from gateway.sparql.blank.lists import ListEdge, Lists
+from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.table import BlankTerm, IriTerm
 from gateway.terms.iri import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, RDFS_MEMBER
 
@@ -133,8 +134,7 @@ def of_blank_node(node: Iri, key: Iri, content: Content, known: Known, selection
         for predicate, end in triples:
             if isinstance(end, IriTerm | BlankTerm):
                 found.add(predicate, end.value, is_incoming=is_incoming)
-    types = [end.value for p, end in content.says if p == RDF_TYPE and isinstance(end, BlankTerm)]
-    unread_types = [found.add_type(one) for one in types].count(False)
+    unread_types = [*map(found.add_type, blank_ends(content.says, {RDF_TYPE}))].count(False)
     others = _as_of(node, key, (edge for edge in found.unread if edge not in found.of_parts))
     unread = len(found.of_parts) + sum(_may_be_selected(node, edge, selection) for edge in others)
     unread += unread_types if selection.outgoing != () else 0

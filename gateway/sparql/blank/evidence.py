@@ -17,16 +17,15 @@ from gateway.graph.values import Triple as EdgeTriple
 from gateway.graph.walks import expressions_in, list_members
 from gateway.settings.vocabulary import EvidenceWay
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.contents import TO_OBJECT, Content, Kind
+from gateway.sparql.blank.contents import TO_OBJECT, Kind
 from gateway.sparql.blank.edges import Known
-from gateway.sparql.blank.keys import NodeId, by_key
+from gateway.sparql.blank.keys import NodeId, by_key, ends_in
 from gateway.sparql.blank.lookup import BlankLookup
-from gateway.sparql.blank.rule import Triple
+from gateway.sparql.blank.rule import Triple, blank_ends
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.evidence import SAYING_NOTHING, WAYS, EdgeStatements, Statement, WaysInUse, merged
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
 from gateway.sparql.table import edge as edge_of
-from gateway.sparql.table import term as any_term
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import ANNOTATED, ARRAY, ORDER, RDF_NIL, RDF_PREDICATE, RDF_SUBJECT, RDF_TYPE, is_blank_node
 from gateway.terms.literals import Literal
@@ -179,10 +178,7 @@ class BlankEvidence:
         stating = await self._lookup.stating(list(dict.fromkeys(edge.subject for edge in edges)), call)
         every = list(dict.fromkeys(end.key for one in stating.values() for end in one.ends))
         contents = await self._lookup.contents(every, call)
-        objects = {
-            key: [end.value for p, end in one.says if p in TO_OBJECT and isinstance(end, BlankTerm)]
-            for key, one in contents.items()
-        }
+        objects = {key: blank_ends(one.says, TO_OBJECT) for key, one in contents.items()}
         lists = await self._lookup.contents(list(dict.fromkeys(chain.from_iterable(objects.values()))), call)
 
         def may_be_about(key: Iri, edge: Edge) -> bool:
@@ -213,7 +209,7 @@ class BlankEvidence:
     async def _of_nodes(self, stated: Mapping[Edge, _Stated], call: Call) -> Mapping[Edge, Evidence]:
         """Return what nodes state about each edge."""
         said = await self._said((end for one in stated.values() for _, end in one.nodes), call)
-        values = (end.value for one in said.values() for _, end in one.says if isinstance(end, BlankTerm))
+        values = chain.from_iterable(blank_ends(one.says) for one in said.values())
         known = await self._lookup.known(values, call)
         return await checked_evidence({edge: _evidence(edge, one, said, known) for edge, one in stated.items()}, call)
 
@@ -223,7 +219,7 @@ class BlankEvidence:
         keys = [one.value for one in wanted if isinstance(one, BlankTerm)]
         found: dict[Term, _Said] = {}
         for key, content in (await self._lookup.contents(keys, call)).items():
-            found[BlankTerm(key)] = _of_content(content)
+            found[BlankTerm(key)] = _Said(content.says, content.mark)
         query = BatchedQuery[Iri, _Said](
             self._client, "blank_nodes/said", self._batch, lambda batch: {"nodes": batch}, _read_said
         )
@@ -231,10 +227,6 @@ class BlankEvidence:
         for node, one in (await query.run(named, call)).items() if named else ():
             found[IriTerm(node)] = one
         return found
-
-
-def _of_content(content: Content) -> _Said:
-    return _Said(content.says, content.mark)
 
 
 def _term_of(end: Iri) -> Term:
@@ -291,8 +283,7 @@ def _evidence(edge: Edge, stated: _Stated, said: Mapping[Term, _Said], known: Kn
 
 def _read_said(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said]:
     found: defaultdict[Iri, dict[Triple, None]] = defaultdict(dict)
-    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
-    for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True):
+    for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), ends_in(rows), strict=True):
         found[node][predicate, end] = None
     return {node: _Said(tuple(found.get(node, ())), mark) for node in batch}
 

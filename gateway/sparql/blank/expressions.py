@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -29,6 +28,7 @@ from gateway.sparql.blank.contents import TO_OBJECT, TO_SUBJECT, Content, Conten
 from gateway.sparql.blank.edges import with_cells
 from gateway.sparql.blank.keys import is_key
 from gateway.sparql.blank.lists import ListEdge, ListReader, Lists, Value, label_of, name_of, term_of
+from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, integer, iri, read
@@ -180,11 +180,11 @@ class ExpressionReader:
         stated.unread |= {owner for owner, one in ends.items() if not one.mark.whole}
         blank = [one for one in owners if is_key(one)]
         beside = await self._contents.read(blank, call) if blank else {}
-        keys |= {owner: _stating(beside[owner]) for owner in blank}
+        keys |= {owner: blank_ends(beside[owner].said, TO_SUBJECT) for owner in blank}
         stated.unread |= {owner for owner in blank if not beside[owner].mark.whole}
         every = list(dict.fromkeys(key for some in keys.values() for key in some))
         contents = await self._contents.read(every, call) if every else {}
-        copies = {key: _copies(contents[key]) for key in every}
+        copies = {key: blank_ends(contents[key].says, TO_OBJECT) for key in every}
         wanted = [copy for some in copies.values() for copy in some if copy not in known.groups]
         if wanted:
             known.groups |= await self._read(wanted, call)
@@ -201,11 +201,9 @@ class ExpressionReader:
         triples = dict.fromkeys(triple for group in read for triple in group)
         # Engines answer in any order.
         every = sorted({**triples, **dict.fromkeys(known.stated.triples)})
-        fold = partial(self._fold, every, known.stated)
-        return await in_thread(call, fold, unless=len(every) <= FEW_FOR_A_THREAD)
-
-    def _fold(self, triples: list[Terms], stated: _Stated, _: Deadline) -> Lists:
-        return self._folded(fold_expressions(triples), stated)
+        return await in_thread(
+            call, lambda _: self._folded(fold_expressions(every), known.stated), unless=len(every) <= FEW_FOR_A_THREAD
+        )
 
     async def _read(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Terms, ...] | None]:
         """Return the triples of expressions by each of their blank nodes."""
@@ -389,7 +387,7 @@ def _parts_beside(content: Content) -> list[Iri]:
 
 def _individuals(content: Content) -> list[Iri]:
     """Return the keys of the blank nodes to which a restriction leads as to individuals."""
-    return [end.value for predicate, end in content.says if isinstance(end, BlankTerm) and predicate == HAS_VALUE]
+    return blank_ends(content.says, {HAS_VALUE})
 
 
 def _groups(
@@ -406,7 +404,7 @@ def _groups(
         # A list would be one of what the expression is about.
         is_whole = is_whole and lists.isdisjoint(end for key in group for end in _individuals(found[key]))
         triples = _triples_of(group, found, evidence) if is_whole else []
-        copies = [key for key in group if not evidence.isdisjoint(_owners(found[key]))]
+        copies = [key for key in group if not evidence.isdisjoint(blank_ends(found[key].said))]
         fits = is_whole and _fits(group, triples, copies)
         read |= dict.fromkeys(group, tuple(triples) if fits else None)
     return read
@@ -428,10 +426,6 @@ _ANY_CLASS = node(f"{OWN}any-class")
 _SUBCLASS, _TYPE = node(SUBCLASS_OF), node(RDF_TYPE)
 
 
-def _owners(content: Content) -> list[Iri]:
-    return [end.value for _, end in content.said if isinstance(end, BlankTerm)]
-
-
 def _fits(group: Iterable[Iri], triples: Sequence[Terms], copies: Iterable[Iri]) -> bool:
     """Return whether all of an expression is read; `copies` stand in what states something about an axiom."""
     labels = frozenset(map(label_of, group))
@@ -439,11 +433,6 @@ def _fits(group: Iterable[Iri], triples: Sequence[Terms], copies: Iterable[Iri])
     # A type is no edge: nothing else would say that a node has it.
     says_types = any(triple[1] == _TYPE for triple in set(read.triples).difference(triples))
     return not read.unread and not says_types and all(labels.isdisjoint(triple) for triple in read.triples)
-
-
-def _copies(content: Content) -> list[Iri]:
-    """Return the blank nodes that are objects of the triples about which a node states something."""
-    return [end.value for predicate, end in content.says if predicate in TO_OBJECT and isinstance(end, BlankTerm)]
 
 
 def _read_again(known: _Read, contents: Mapping[Iri, Content]) -> set[int]:
@@ -454,8 +443,7 @@ def _read_again(known: _Read, contents: Mapping[Iri, Content]) -> set[int]:
     in_use = {name_of(value) for _, predicate, value in stated.triples if predicate == _OBJECT}
     read = stated.owners - stated.unread
     for key, group in known.groups.items():
-        said = contents[key].said
-        stating = [end.value for predicate, end in said if predicate in TO_OBJECT and isinstance(end, BlankTerm)]
+        stating = blank_ends(contents[key].said, TO_OBJECT)
         about = [end for one in stating if one in contents for end in _subjects(contents[one])]
         is_read = key not in in_use and about and read.issuperset(about)
         if group and is_read and all(subject in labels for subject, _, _ in group):
@@ -468,11 +456,6 @@ def _subjects(content: Content) -> list[Iri]:
     return [
         end.value for predicate, end in content.says if predicate in TO_SUBJECT and isinstance(end, BlankTerm | IriTerm)
     ]
-
-
-def _stating(content: Content) -> list[Iri]:
-    """Return the blank nodes that state something about triples whose subject a node is."""
-    return [end.value for predicate, end in content.said if predicate in TO_SUBJECT and isinstance(end, BlankTerm)]
 
 
 def _assertion(said: Iterable[tuple[str, str]], terms: Mapping[str, Term]) -> Assertion:

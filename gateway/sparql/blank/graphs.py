@@ -6,8 +6,6 @@ What that lacks is collected, so that another answer can have it.
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b32encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,17 +14,15 @@ from typing import Final
 from gateway.files.lists import is_list_part
 from gateway.graph.values import Iri
 from gateway.sparql.blank.anchors import AnchoredWalk, Step, directions_of
-from gateway.sparql.blank.contents import is_all_different
-from gateway.sparql.blank.keys import end_as_text
+from gateway.sparql.blank.contents import TO_OBJECT, Content, is_all_different
+from gateway.sparql.blank.keys import TRIPLE, end_as_text, hash_of, written
+from gateway.sparql.blank.rule import Triple, blank_ends
 from gateway.sparql.table import BlankTerm, IriTerm, Term
 from gateway.terms.iri import (
-    ANNOTATED,
     EXPRESSION_PREDICATES,
     HAS_VALUE,
     INTO_EXPRESSIONS,
-    OWN,
     RDF_NIL,
-    RDF_OBJECT,
     RDF_REST,
     RDF_TYPE,
     TO_ALL_DIFFERENT,
@@ -50,28 +46,6 @@ _LEVELS: Final = 2
 
 _MOST: Final = 5_000
 """Blank nodes around one answer that are told apart."""
-
-_DIGEST_BYTES: Final = 15
-_DIGEST_CHARACTERS: Final = 10
-"""Of the digest in an ID: 50 bits."""
-
-_TO_OBJECT: Final = (RDF_OBJECT, ANNOTATED[2])
-"""From what states something about a triple to its object, which may be an expression."""
-
-ANY_TRIPLE: Final = IriTerm(f"{OWN}triple")
-"""Stands for any triple term."""
-
-Triple = tuple[Iri, Term]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What is said of one blank node, by labels: see `gateway.sparql.blank.contents.Content`."""
-
-    says: tuple[Triple, ...]
-    said: tuple[Triple, ...]
-    outgoing: tuple[Triple, ...]
-    incoming: tuple[Triple, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +90,7 @@ class BlankGraph:
     """Blank nodes around some nodes with an IRI.
 
     Args:
-        nodes: What is said of each blank node, by label.
+        nodes: What each blank node says, by label; with labels in the place of keys.
         starts: The nodes with an IRI from which all walks of some directions were read.
         directions: The directions.
         types: Predicates whose objects are types, which lead to no blank node.
@@ -125,7 +99,7 @@ class BlankGraph:
 
     def __init__(
         self,
-        nodes: Mapping[str, Said],
+        nodes: Mapping[str, Content],
         starts: Iterable[Iri],
         directions: Iterable[str],
         types: Iterable[Iri],
@@ -233,11 +207,7 @@ class BlankGraph:
             # Cells are parts of what has the list.
             if not any(is_list_part(predicate) for predicate, _ in said.says):
                 return False
-            owners = [
-                end.value
-                for predicate, end in said.said
-                if (predicate == RDF_REST or predicate in TO_ALL_DIFFERENT) and isinstance(end, BlankTerm)
-            ]
+            owners = blank_ends(said.said, _TO_LISTS)
             waiting += (owner for owner in owners if owner not in seen)
             seen.update(owners)
         return False
@@ -249,7 +219,8 @@ class BlankGraph:
         is_cell = any(is_list_part(predicate) for predicate, _ in said.says)
         is_expression = self._has_expressions and _is_expression(said)
         for predicate, end in said.says:
-            is_copy = self._has_expressions and predicate in _TO_OBJECT
+            # The object of a triple about which something is stated may be an expression.
+            is_copy = self._has_expressions and predicate in TO_OBJECT
             if isinstance(end, BlankTerm) and (is_list_part(predicate) or is_expression or is_copy):
                 yield end.value
         for predicate, end in said.said:
@@ -349,7 +320,7 @@ class BlankGraph:
         is_of_all = node == RDF_NIL or (is_inverse and predicate in self._types)
         return not is_of_all and is_sendable(node) and is_sendable(predicate)
 
-    def _read(self, label: str) -> Said | None:
+    def _read(self, label: str) -> Content | None:
         said = self.nodes.get(label)
         if said is None:
             self.lacking.add_label(label)
@@ -374,7 +345,7 @@ class BlankGraph:
                 break
             label = rest
             parts.append(self._content(label, _LEVELS))
-        return b32encode(_hash(b"".join(parts))).decode().lower()[:_DIGEST_CHARACTERS]
+        return written(hash_of(b"".join(parts)))
 
     def _content(self, label: str, levels: int) -> bytes:
         """Return the digest of what a blank node says, with some levels of those below it."""
@@ -392,13 +363,17 @@ class BlankGraph:
                 text += self._content(end.value, levels - 1)
             lines.append(text)
         lines += (f"<{predicate} {end_as_text(end)}".encode() for predicate, end in said.said)
-        digest = _hash(b"\n".join(sorted(lines)))
+        digest = hash_of(b"\n".join(sorted(lines)))
         if self.lacking.count == before:
             self._contents[label, levels] = digest
         return digest
 
 
-def _is_expression(said: Said) -> bool:
+_TO_LISTS: Final = TO_ALL_DIFFERENT | {RDF_REST}
+"""Predicates from what has a cell, and is no part of an expression by that."""
+
+
+def _is_expression(said: Content) -> bool:
     return (
         any(predicate in EXPRESSION_PREDICATES for predicate, _ in said.says)
         or any(predicate in INTO_EXPRESSIONS for predicate, _ in said.said)
@@ -406,18 +381,18 @@ def _is_expression(said: Said) -> bool:
     )
 
 
-def _as_sets(said: Said) -> tuple[frozenset[Triple], ...]:
+def _as_sets(said: Content) -> tuple[frozenset[Triple], ...]:
     return frozenset(said.says), frozenset(said.said), frozenset(said.outgoing), frozenset(said.incoming)
 
 
-def _has_triple_term(said: Said) -> bool:
+def _has_triple_term(said: Content) -> bool:
     """Return whether a blank node says something of triples, of which one stands for any here."""
-    return any(end == ANY_TRIPLE for _, end in (*said.says, *said.said))
+    return any(end == TRIPLE for _, end in (*said.says, *said.said))
 
 
-def _rest_of(said: Said) -> str | None:
+def _rest_of(said: Content) -> str | None:
     """Return the cell behind one; None where there is none, or several."""
-    rest = [end.value for predicate, end in said.says if predicate == RDF_REST and isinstance(end, BlankTerm)]
+    rest = blank_ends(said.says, {RDF_REST})
     return rest[0] if len(rest) == 1 else None
 
 
@@ -429,7 +404,3 @@ def is_within_reach(walk: AnchoredWalk) -> bool:
 def _weight(steps: Iterable[Step]) -> int:
     """Return how long a walk is: the cells of a list are no steps of it."""
     return sum(step != (RDF_REST, False) for step in steps)
-
-
-def _hash(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()

@@ -38,6 +38,7 @@ from gateway.sparql.blank.edges import (
 from gateway.sparql.blank.expressions import expressions_as_types, is_of_axiom, may_say
 from gateway.sparql.blank.keys import NodeId, is_key
 from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
+from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.blank.values import has_blank_nodes_as_values, is_to_member
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.engines import TRAITS
@@ -172,7 +173,7 @@ class BlankJoiner:
         for one in await self._lookup.asked(blank, call):
             part = NodeId.of(one.node)
             if one.content is not None and part is not None:
-                cells += [part.key, *(end.value for _, end in one.content.says if isinstance(end, BlankTerm))]
+                cells += [part.key, *blank_ends(one.content.says)]
         members = dict.fromkeys(edge.subject for edge in edges if edge.predicate == RDFS_MEMBER)
         known = await self._lookup.known(cells, call, [node for node in members if not is_blank_node(node)])
         wanted = frozenset(edges)
@@ -306,11 +307,7 @@ class BlankJoiner:
         self, found: Mapping[Iri, NodeFacts], asked: Sequence[Asked], call: Call
     ) -> Mapping[Iri, NodeFacts]:
         """Return what is known of blank nodes, marked likewise."""
-        types = {
-            one.node: [end.value for p, end in one.content.says if p == RDF_TYPE and isinstance(end, BlankTerm)]
-            for one in asked
-            if one.content is not None
-        }
+        types = {one.node: blank_ends(one.content.says, {RDF_TYPE}) for one in asked if one.content is not None}
         keys = list(chain.from_iterable(types.values()))
         if not keys or not await self.say_types(call):
             return found

@@ -8,8 +8,9 @@ text about an engine's labels is here, and no key leaves the gateway but in the 
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, islice, product
@@ -18,7 +19,17 @@ from typing import Final, Literal
 from urllib.parse import quote, unquote
 
 from gateway.graph.values import Iri
-from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, TripleTerm, TypedLiteralTerm
+from gateway.sparql.table import (
+    BlankTerm,
+    IriTerm,
+    LiteralTerm,
+    Table,
+    Term,
+    TripleTerm,
+    TypedLiteralTerm,
+    UnexpectedRows,
+    term,
+)
 from gateway.sparql.template import NO_IRI, Parameter
 from gateway.terms.iri import BLANK_NODE, MAX_IRI, OWN, XSD
 
@@ -222,6 +233,19 @@ def by_key(rows: Table, variable: str) -> Sequence[Term | None]:
     return [one if type(one) in _AS_THEY_ARE else _end_by_key(one, key) for one, key in zip(found, keys, strict=True)]
 
 
+def keys_in(rows: Table, variable: str) -> Sequence[Iri]:
+    """Return the keys of a variable that is bound to nothing but blank nodes."""
+    found = [one.value for one in by_key(rows, variable) if isinstance(one, BlankTerm)]
+    if len(found) < len(rows):
+        raise UnexpectedRows
+    return found
+
+
+def ends_in(rows: Table) -> Iterable[Term]:
+    """Return the terms of ?v with keys of blank nodes, and of literals what ?text says."""
+    return term("v", "text")(Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")}))
+
+
 def _end_by_key(end: Term | None, said: Term | None) -> Term | None:
     """Return the end of a triple with the IRI of its key in the place of the label of a blank node."""
     match end:
@@ -236,6 +260,21 @@ def _end_by_key(end: Term | None, said: Term | None) -> Term | None:
 def _key_beside(label: str, said: Term | None) -> Iri:
     is_key = isinstance(said, LiteralTerm) and said.value.startswith((_JENA, _VIRTUOSO))
     return key_of(said.value if is_key and isinstance(said, LiteralTerm) else label)
+
+
+_DIGEST_BYTES = 15
+_DIGEST_CHARACTERS = 10
+"""Of the digest in an ID: 50 bits."""
+
+
+def hash_of(content: bytes) -> bytes:
+    """Return the digest of what a blank node says."""
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def written(digest: bytes) -> str:
+    """Return a digest as IDs have it."""
+    return base64.b32encode(digest).decode().lower()[:_DIGEST_CHARACTERS]
 
 
 def end_as_text(end: Term) -> str:

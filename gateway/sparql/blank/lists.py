@@ -21,16 +21,14 @@ from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.cells import Cells, cells_beside
-from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of
-from gateway.sparql.blank.keys import by_key, is_key
+from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of, triples_by_kind
+from gateway.sparql.blank.keys import ends_in, is_key
 from gateway.sparql.blank.list_probe import ListProbe
-from gateway.sparql.blank.rule import Triple
+from gateway.sparql.blank.rule import Triple, blank_ends
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, UnexpectedRows, iri
-from gateway.sparql.table import literal as literal_of
-from gateway.sparql.table import term as any_term
 from gateway.terms.iri import POSITION, RDF_NIL, RDF_REST, RDFS_MEMBER, XSD
 from gateway.terms.literals import Literal
 
@@ -120,13 +118,6 @@ class Value:
         return Literal(self.array.text(renamed), self.array.datatype, "")
 
 
-@dataclass(slots=True)
-class _Read:
-    """What one call has read: the lists of each cell; None where they are unread."""
-
-    lists: dict[Iri, Lists | None] = field(default_factory=dict)
-
-
 class ListReader:
     """Reads lists by the keys of their cells.
 
@@ -147,7 +138,8 @@ class ListReader:
         # A rule that names predicates may allow one to a list and not those to its members.
         self._may_fold = not (rule.allowed or rule.namespaces or rule.objects)
         self._probe = ListProbe(client)
-        self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
+        # The lists of each cell; None where they are unread.
+        self._of_calls: WeakKeyDictionary[Requester, dict[Iri, Lists | None]] = WeakKeyDictionary()
 
     def note(self, predicates: Iterable[Iri]) -> None:
         """Note predicates of the graph, some of which may show that it has containers."""
@@ -167,7 +159,7 @@ class ListReader:
 
     async def of(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Lists | None]:
         """Return the lists of some cells, with those of others that the call has read."""
-        known = self._of(call).lists
+        known = self._of_calls.setdefault(call.requester, {})
         wanted = [key for key in dict.fromkeys(keys) if key not in known]
         if wanted and self._may_fold:
             contents = self._contents.contents(call)
@@ -175,12 +167,6 @@ class ListReader:
             for lists, cells in await self._read(wanted, call):
                 known |= dict.fromkeys(cells, lists)
         known |= {key: None for key in wanted if key not in known}
-        return known
-
-    def _of(self, call: Call) -> _Read:
-        known = self._of_calls.get(call.requester)
-        if known is None:
-            known = self._of_calls[call.requester] = _Read()
         return known
 
     async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
@@ -208,7 +194,7 @@ class ListReader:
     def content(self, key: Iri, call: Call) -> Content:
         """Return what a blank node says whose ID was asked for, without the cells where it is a list."""
         content = self._contents.contents(call)[key]
-        lists = self._of(call).lists.get(key)
+        lists = self._of_calls.get(call.requester, {}).get(key)
         if lists is None or key not in lists.folded:
             return content
         says = tuple(triple for triple in content.says if not is_list_part(triple[0]))
@@ -316,7 +302,7 @@ class ListReader:
             values[name_of(array.owner), name_of(array.predicate)].append(Value(array))
         ends = dict.fromkeys(filter(is_key, edges))
         # Members of which there is no edge are a part of the value.
-        ends |= {end.value: None for cell in cells for _, end in contents[cell].says if isinstance(end, BlankTerm)}
+        ends |= dict.fromkeys(chain.from_iterable(blank_ends(contents[cell].says) for cell in cells))
         return Lists(
             {end: list(some) for end, some in edges.items()},
             dict(values),
@@ -417,20 +403,16 @@ _UNPROVEN = Mark(EndpointFault("A list could not be read."))
 
 def _read_with_iri(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Cell]:
     """Read the rows of `blank_nodes/cells_with_iri`."""
-    kinds = ("says", "said", "out", "inner")
-    found: dict[Iri, dict[str, dict[Triple, None]]] = {key: {kind: {} for kind in kinds} for key in batch}
-    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
-    columns = zip(iri("n")(rows), literal_of("kind")(rows), iri("p")(rows), any_term("v", "text")(table), strict=True)
-    for cell, kind, predicate, value in columns:
-        if kind.value not in kinds:
-            raise UnexpectedRows
-        if is_list_part(predicate):
-            found[cell][kind.value][predicate, value] = None
+    found = triples_by_kind(iri("n")(rows), rows, ends_in(rows), ("says", "said", "out", "inner"))
+    if not found.keys() <= set(batch):
+        raise UnexpectedRows
     cells = {}
-    for key, said in found.items():
-        content = Content(tuple(said["says"]), tuple(said["said"]), tuple(said["out"]), mark=mark)
-        inner = [end.value for _, end in said["inner"] if isinstance(end, IriTerm)]
-        cells[key] = _Cell(content, list(dict.fromkeys([*_beside(content), *inner])), mark)
+    for key in batch:
+        triples = (tuple(each for each in some if is_list_part(each[0])) for some in found.get(key, ((), (), (), ())))
+        says, said, outgoing, inner = triples
+        content = Content(says, said, outgoing, mark=mark)
+        named = (end.value for _, end in inner if isinstance(end, IriTerm))
+        cells[key] = _Cell(content, list(dict.fromkeys([*_beside(content), *named])), mark)
     return cells
 
 

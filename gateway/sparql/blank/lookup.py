@@ -24,12 +24,11 @@ from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.blank.all_different import AllDifferentReader
 from gateway.sparql.blank.beside import BesideReader
 from gateway.sparql.blank.contents import (
-    TO_SUBJECT,
-    BlankEnd,
     BlankEnds,
     Content,
     ContentReader,
     Kind,
+    stating_in,
 )
 from gateway.sparql.blank.edges import (
     Known,
@@ -41,6 +40,7 @@ from gateway.sparql.blank.expressions import ExpressionReader, FoldedReader
 from gateway.sparql.blank.keys import NodeId, is_key
 from gateway.sparql.blank.lists import ListReader, Lists
 from gateway.sparql.blank.proof import KeyProof
+from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.blank.values import BlankValues
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
@@ -210,12 +210,7 @@ class BlankLookup:
         own = [part.key for node, part in keys.items() if part is not None and node in contents]
         ends = [end for one in contents.values() for end in one.blank_ends]
         if await self.have_expressions(call):
-            ends += [
-                end.value
-                for one in contents.values()
-                for predicate, end in one.says
-                if predicate == RDF_TYPE and isinstance(end, BlankTerm)
-            ]
+            ends += chain.from_iterable(blank_ends(one.says, {RDF_TYPE}) for one in contents.values())
         cells = [
             end.value
             for one in contents.values()
@@ -286,12 +281,7 @@ class BlankLookup:
         found = dict(await self.reader.stating(named, call) if self.reader is not None and named else {})
         for one in await self.asked(blank, call):
             said = () if one.content is None else one.content.said
-            ends = [
-                BlankEnd(predicate, end.value, is_incoming=True)
-                for predicate, end in said
-                if predicate in TO_SUBJECT and isinstance(end, BlankTerm)
-            ]
-            found[one.node] = BlankEnds(tuple(ends), one.mark)
+            found[one.node] = BlankEnds(stating_in(said), one.mark)
         return found
 
     async def stated(self, edges: Sequence[Edge], call: Call) -> tuple[frozenset[Edge], Mapping[Iri, Mark]]:

@@ -15,10 +15,9 @@ from gateway.errors import EndpointFault, Fault, NetworkFault, QueryRefused
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.blank.contents import ContentReader
-from gateway.sparql.blank.keys import by_key, made_up
+from gateway.sparql.blank.keys import ends_in, keys_in, made_up
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, Table, Term, UnexpectedRows, iri
-from gateway.sparql.table import term as any_term
 
 _log = logging.getLogger(__name__)
 
@@ -127,12 +126,8 @@ class KeyProof:
 
 def _by_key(rows: Table) -> Mapping[Iri, Said]:
     found: dict[Iri, set[tuple[Iri, Term]]] = {}
-    nodes = by_key(rows, "n")
-    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
-    for node, predicate, end in zip(nodes, iri("p")(rows), any_term("v", "text")(table), strict=True):
-        if not isinstance(node, BlankTerm):
-            raise UnexpectedRows
-        said = found.setdefault(node.value, set())
+    for key, predicate, end in zip(keys_in(rows, "n"), iri("p")(rows), ends_in(rows), strict=True):
+        said = found.setdefault(key, set())
         if not isinstance(end, BlankTerm):
             said.add((predicate, end))
     return {key: frozenset(said) for key, said in found.items()}

@@ -7,7 +7,7 @@ where it has some, the engine applies the rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,6 +21,16 @@ from gateway.terms.iri import ANNOTATED, EVIDENCE_MARKERS, SINGLETON_PROPERTY_OF
 
 Triple: TypeAlias = tuple[Iri, Term]
 """A predicate, and what is at the other end; of a blank node its key."""
+
+
+def blank_ends(triples: Iterable[Triple], predicates: Container[Iri] | None = None) -> list[Iri]:
+    """Return the keys of the blank nodes at the ends of triples: of all, or of those with some predicates."""
+    return [
+        end.value
+        for predicate, end in triples
+        if isinstance(end, BlankTerm) and (predicates is None or predicate in predicates)
+    ]
+
 
 Sides: TypeAlias = tuple[tuple[Triple, ...], tuple[Triple, ...]]
 """Triples to a node's objects, and those from its subjects."""

@@ -18,7 +18,7 @@ from gateway.graph.walks import UNPROVEN, Aggregate, Aggregated, Alternatives, N
 from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank.anchor_search import AnchorSearch
-from gateway.sparql.blank.keys import by_key
+from gateway.sparql.blank.keys import keys_in
 from gateway.sparql.blank.list_probe import LIST_TYPES
 from gateway.sparql.blank.nodes import BlankNodes
 from gateway.sparql.client import SparqlClient
@@ -27,7 +27,7 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema_counts import Counts, counts_in
 from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
 from gateway.sparql.selection import SelectionReader
-from gateway.sparql.table import BlankTerm, LiteralTerm, Table, UnexpectedRows, iri, literal
+from gateway.sparql.table import LiteralTerm, iri, literal
 from gateway.sparql.template import Parameter
 from gateway.terms.iri import (
     ANNOTATED,
@@ -315,7 +315,7 @@ class BlankSearch:
         reader = await self._blank.walks(call)
         if reader is None:
             rows, is_cut = (await self._client.rows("blank_nodes/names", call, given, at_most=_MOST)).part()
-            stated = zip(_keys(rows), iri("p")(rows), (one.value for one in literal("text")(rows)), strict=True)
+            stated = zip(keys_in(rows, "n"), iri("p")(rows), (one.value for one in literal("text")(rows)), strict=True)
             return list(stated), is_cut
         named = plain(predicates)
         near = await AnchorSearch(self._client, reader, self._types).named(named, call)
@@ -342,7 +342,7 @@ class BlankSearch:
             if reader is None:
                 given |= {"in_lists": [reached] if has_lists else [], "list_types": LIST_TYPES}
                 rows, is_cut = (await self._client.rows("blank_nodes/of_types", call, given, at_most=at_most)).part()
-                keys = list(_keys(rows))
+                keys = list(keys_in(rows, "n"))
             else:
                 near = await AnchorSearch(self._client, reader, self._types).of_types(types, given, call)
                 keys, is_cut, is_found = [*near.contents], False, near.is_whole
@@ -377,15 +377,6 @@ def _names_blank_node(operand: Operand | None) -> bool:
             return any(map(_names_blank_node, members))
         case _:
             return False
-
-
-def _keys(rows: Table) -> Sequence[Iri]:
-    keys = []
-    for one in by_key(rows, "n"):
-        if not isinstance(one, BlankTerm):
-            raise UnexpectedRows
-        keys.append(one.value)
-    return keys
 
 
 def _none(text: str) -> Hits:

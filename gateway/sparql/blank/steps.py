@@ -23,7 +23,7 @@ from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.contents import is_evidence
 from gateway.sparql.blank.edges import Known, as_edge
 from gateway.sparql.blank.joining import BlankJoiner
-from gateway.sparql.blank.keys import NodeId, by_key
+from gateway.sparql.blank.keys import NodeId, ends_in
 from gateway.sparql.blank.lists import Lists
 from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank.values import said_by
@@ -426,8 +426,6 @@ def _at_least(mark: Mark, count: int) -> Mark:
 
 def _read_step(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said]:
     found: defaultdict[Iri, dict[Term, None]] = defaultdict(dict)
-    table = Table(len(rows), {"v": by_key(rows, "v"), "text": rows.terms("text")})
-    nodes = iri("n")(rows)
-    for node, end in zip(nodes, any_term("v", "text")(table), strict=True):
+    for node, end in zip(iri("n")(rows), ends_in(rows), strict=True):
         found[node][end] = None
     return {node: _Said(node, tuple(found.get(node, ())), mark) for node in batch}

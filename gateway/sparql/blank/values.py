@@ -19,7 +19,7 @@ from gateway.sparql.blank.expressions import FoldedReader
 from gateway.sparql.blank.keys import NodeId, by_key, is_key
 from gateway.sparql.blank.lists import Lists
 from gateway.sparql.blank.lists import Value as ValueOfLists
-from gateway.sparql.blank.rule import Triple
+from gateway.sparql.blank.rule import Triple, blank_ends
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, UnexpectedRows, iri, value
@@ -140,7 +140,7 @@ class BlankValues:
             return {}
         read = await self._read(beside, call)
         found = {node: one.said for node, one in read.items() if one.mark.whole}
-        if not is_proven and any(isinstance(end, BlankTerm) for said in found.values() for _, end in said):
+        if not is_proven and any(map(blank_ends, found.values())):
             return {node: replace(described[node], mark=_UNREAD) for node in beside}
         others = {node: _without_blank(described[node]) for node in found}
         # Lists among their values may be missing.
@@ -173,16 +173,13 @@ class BlankValues:
     async def blank_values(self, nodes: Sequence[Iri], call: Call) -> tuple[Sequence[Iri], Mapping[Iri, Mark]]:
         """Return the keys of the blank nodes to which some nodes lead, and the marks of those that were not read."""
         found = await self._read(nodes, call)
-        keys = [end.value for one in found.values() for _, end in one.said if isinstance(end, BlankTerm)]
+        keys = [key for one in found.values() for key in blank_ends(one.said)]
         return keys, {node: one.mark for node, one in found.items() if not one.mark.whole}
 
     async def blank_types(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, tuple[Sequence[Iri], Mark]]:
         """Return the keys of the blank nodes that are types of some nodes, as far as the mark of each says."""
         found = await self._read(nodes, call)
-        return {
-            node: ([end.value for p, end in one.said if p == RDF_TYPE and isinstance(end, BlankTerm)], one.mark)
-            for node, one in found.items()
-        }
+        return {node: (blank_ends(one.said, {RDF_TYPE}), one.mark) for node, one in found.items()}
 
     async def _read(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Values]:
         query = BatchedQuery[Iri, _Values](
@@ -192,7 +189,7 @@ class BlankValues:
         if self.walks is None:
             return found
         # The labels of that answer mean nothing in the one that has what the blank nodes say.
-        led_to = [node for node, one in found.items() if any(isinstance(end, BlankTerm) for _, end in one.said)]
+        led_to = [node for node, one in found.items() if blank_ends(one.said)]
         for node, beside in (await self.walks.beside(led_to, call)).items():
             others = (triple for triple in found[node].said if not isinstance(triple[1], BlankTerm))
             mark = found[node].mark if beside.mark.whole else beside.mark
@@ -229,7 +226,7 @@ class BlankValues:
         own: Collection[Iri] = (),
         of_sets: Mapping[Iri, Sequence[Iri]] = _NO_SETS,
     ) -> Mapping[Iri, Description]:
-        keys = [end.value for triples in said.values() for _, end in triples if isinstance(end, BlankTerm)]
+        keys = [*chain.from_iterable(map(blank_ends, said.values()))]
         sets = list(dict.fromkeys(chain.from_iterable(of_sets.values())))
         ids = await lists.ids([*keys, *sets], call)
         values = [key for key in dict.fromkeys(keys) if key not in ids]
@@ -243,7 +240,7 @@ class BlankValues:
         members = dict.fromkeys(end for key in wanted if (one := folded.get(key)) is not None for end in one.ends)
         ids = await lists.ids(members, call) if members else ids
         known = await reader.read(values, call) if values else {}
-        inner = [end.value for key in values for _, end in known[key].says if isinstance(end, BlankTerm)]
+        inner = [end for key in values for end in blank_ends(known[key].says)]
         known = await reader.read(inner, call) if inner else known
         found: dict[Iri, Description] = dict(described)
         of_expressions = _of_expressions(folded.values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -22,14 +22,14 @@ from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
-from gateway.sparql.blank.contents import TO_SUBJECT, BlankEnd, BlankEnds, Content, ContentReader, Kind
+from gateway.sparql.blank.contents import BlankEnd, BlankEnds, Content, ContentReader, Kind, stating_in, triples_by_kind
 from gateway.sparql.blank.expression_probe import ExpressionProbe
-from gateway.sparql.blank.graphs import ANY_TRIPLE, BlankGraph, Said, is_within_reach
-from gateway.sparql.blank.keys import KEY
+from gateway.sparql.blank.graphs import BlankGraph, is_within_reach
+from gateway.sparql.blank.keys import KEY, TRIPLE
 from gateway.sparql.blank.rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
-from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, TripleTerm, UnexpectedRows, iri, literal
+from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, TripleTerm, UnexpectedRows
 from gateway.sparql.table import term as any_term
 from gateway.sparql.template import Parameter
 from gateway.terms.prefixes import PrefixMap
@@ -66,7 +66,7 @@ _Start = tuple[Iri, ...]
 class _Around:
     """The blank nodes around a node with an IRI: of all nodes of one query the same object."""
 
-    nodes: Mapping[str, Said] = field(default_factory=dict)
+    nodes: Mapping[str, Content] = field(default_factory=dict)
     mark: Mark = WHOLE
 
 
@@ -183,13 +183,8 @@ class AnchoredReader(ContentReader):
         loaded = self._of_call(call)
         found: dict[Iri, BlankEnds] = {}
         for node in nodes:
-            ends = [
-                BlankEnd(predicate, end.value, is_incoming=True)
-                for predicate, end in loaded.beside[node].said
-                if predicate in TO_SUBJECT and isinstance(end, BlankTerm)
-            ]
             mark = loaded.beside[node].mark
-            found[node] = BlankEnds(tuple(ends), stated[node].mark if mark.whole else mark)
+            found[node] = BlankEnds(stating_in(loaded.beside[node].said), stated[node].mark if mark.whole else mark)
         return found
 
     async def around(self, anchors: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Content], bool]:
@@ -331,24 +326,22 @@ class AnchoredReader(ContentReader):
             if start not in wanted:
                 loaded.keep(start, graph, keys, mark)
 
-    def _read_nodes(self, rows: Table, *, is_judged: bool) -> Mapping[str, Said]:
-        kinds = ("says", "said", "out", "in")
-        found: defaultdict[str, dict[str, dict[Triple, None]]] = defaultdict(lambda: {kind: {} for kind in kinds})
-        columns = zip(
-            any_term("n")(rows), literal("kind")(rows), iri("p")(rows), any_term("v", "text")(rows), strict=True
-        )
-        for node, kind, predicate, end in columns:
-            if not isinstance(node, BlankTerm) or kind.value not in kinds:
-                raise UnexpectedRows
-            found[node.value][kind.value][predicate, ANY_TRIPLE if isinstance(end, TripleTerm) else end] = None
+    def _read_nodes(self, rows: Table, *, is_judged: bool) -> Mapping[str, Content]:
+        labels = [node.value for node in rows.terms("n") if isinstance(node, BlankTerm)]
+        if len(labels) < len(rows):
+            raise UnexpectedRows
+        ends = (TRIPLE if isinstance(end, TripleTerm) else end for end in any_term("v", "text")(rows))
+        read = triples_by_kind(labels, rows, ends)
+        found = {label: Content(says, said, out, into) for label, (says, said, out, into) in read.items()}
+        if is_judged:
+            return found
         return {
-            label: Said(
-                tuple(said["says"]),
-                tuple(said["said"]),
-                tuple(said["out"]) if is_judged else tuple(filter(self._leads, said["says"])),
-                tuple(said["in"]) if is_judged else tuple(filter(self._is_led_by, said["said"])),
+            label: replace(
+                one,
+                outgoing=tuple(filter(self._leads, one.says)),
+                incoming=tuple(filter(self._is_led_by, one.said)),
             )
-            for label, said in found.items()
+            for label, one in found.items()
         }
 
     def _is_led_by(self, triple: Triple) -> bool:
