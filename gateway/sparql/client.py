@@ -199,12 +199,7 @@ class SparqlClient:
 
     @property
     def hides_evidence(self) -> bool:
-        """Whether a policy hides whatever states evidence."""
-        return self._policy is not None
-
-    @property
-    def has_policy(self) -> bool:
-        """Whether something is hidden of what the engine has."""
+        """Whether a policy hides something of what the engine has: whatever states evidence, too."""
         return self._policy is not None
 
     @property

@@ -13,6 +13,7 @@ from gateway.graph.values import Schema
 from gateway.graph.walks import Walk
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.aggregates import AggregateReader
+from gateway.sparql.blank.lookup import BlankLookup
 from gateway.sparql.blank.nodes import BlankNodes, Readers, WayBack
 from gateway.sparql.blank.search import BlankSearch, Finders
 from gateway.sparql.client import SparqlClient
@@ -74,7 +75,7 @@ class SparqlStore:
         kept = KeptFacts(facts, profile.cache, wall_clock)
         self._recent = recent
         self._client = SparqlClient(transport, profile, flow, EngineDetector(transport, profile, flow, kept), kept)
-        ways = WaysInUse(self._client, profile)
+        ways = self._ways = WaysInUse(self._client, profile)
         rule = EdgeRule.of(profile.edges, ways)
         lateral = LateralProbe(self._client, profile.endpoint)
         degrees = DegreeReader(self._client, rule, lateral, facts_batch)
@@ -91,9 +92,10 @@ class SparqlStore:
         )
         self._names = SparqlNameReader(self._client, rule, nodes, self.name_predicates, finder)
         walks = WalkReader(self._client, rule, nodes, self.name_predicates, profile)
-        reach = ReachReader(self._client, rule, batch)
         evidence = EvidenceReader(self._client, ways, value_nodes, facts_batch)
-        blank = BlankNodes(self._client, rule, profile, Readers(edges, degrees, reach, nodes, evidence, walks, ways))
+        lookup = BlankLookup(self._client, rule, profile)
+        readers = Readers(edges, degrees, ReachReader(self._client, rule, batch), nodes, evidence, walks, ways)
+        blank = self._blank = BlankNodes(self._client, rule, profile, lookup, readers)
         # The port, by who answers what.
         self.edges, self.stated_edges = blank.edges, edges.around
         self.degrees, self.edge_counts = blank.degrees, blank.edge_counts
@@ -114,6 +116,7 @@ class SparqlStore:
             profile,
             self.name_predicates,
             blank,
+            lookup,
             Finders(
                 search,
                 lister,
@@ -125,7 +128,6 @@ class SparqlStore:
         schema.with_blank = found.with_blank
         self.select = found.select
         self.aggregates = found.aggregates
-        self._blank, self._ways = blank, ways
         self.value_predicates = ValuePredicateReader(
             self._client, rule, nodes, profile, blank_are_nodes=blank.are_followed
         ).predicates

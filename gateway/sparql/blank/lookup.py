@@ -97,7 +97,7 @@ class BlankLookup:
         self._rule = rule
         self._profile = profile
         self.anchored: AnchoredReader | None = None
-        self._may_be_nodes = client.is_remote and not client.has_policy and has_blank_nodes(profile)
+        self._may_be_nodes = client.is_remote and not client.hides_evidence and has_blank_nodes(profile)
         self._has_way = False
         self.reader: ContentReader | None = None
         self._lists: ListReader | None = None
@@ -321,7 +321,7 @@ class BlankLookup:
 
     async def have_lists(self, call: Call) -> bool:
         """Return whether the graph may have lists that are folded, so that its triples are not its edges."""
-        return self._lists is not None and await self._lists.are_there(call)
+        return await self.read_lists(call) and self._lists is not None and await self._lists.are_there(call)
 
     async def lists_are_behind(self, predicates: Iterable[Iri], call: Call) -> bool:
         """Return whether some predicates may lead to lists that are folded and are blank nodes, or empty."""

@@ -8,7 +8,7 @@ edges are only counted and it is not known that the graph has none.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -53,7 +53,6 @@ from gateway.sparql.blank.joining import BlankJoiner
 from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank.steps import StepReader
 from gateway.sparql.blank.values import said_by
-from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader, ReachReader
 from gateway.sparql.edges import EdgeReader
@@ -102,18 +101,17 @@ class Readers:
 class BlankNodes:
     """The methods of the port that are about given nodes, for an endpoint; see `gateway.graph.store.GraphStore`."""
 
-    def __init__(self, client: SparqlClient, rule: EdgeRule, profile: Profile, readers: Readers) -> None:
+    def __init__(
+        self, client: SparqlClient, rule: EdgeRule, profile: Profile, lookup: BlankLookup, readers: Readers
+    ) -> None:
         self._named = readers
-        self._lookup = BlankLookup(client, rule, profile)
+        self._lookup = lookup
         self._evidence = BlankEvidence(client, self._lookup, readers.in_use, profile.limits.facts_batch)
         self._joiner = BlankJoiner(client, self._lookup, profile.limits.batch)
         self._steps = StepReader(client, rule, self._lookup, self._joiner, readers.walks, profile)
+        self.lists_behind = self._steps.lists_behind
         self.existing = partial(self._existing, readers.nodes.existing)
         self.subjects = partial(self._existing, partial(readers.nodes.existing, as_subjects=True))
-
-    async def lead_back(self, call: Call) -> bool | None:
-        """Return whether blank nodes can be asked for again; None where that could not be found out."""
-        return await self._lookup.lead_back(call)
 
     async def way_back(self, call: Call) -> WayBack | None:
         """Return how blank nodes are asked for again; None where that could not be found out."""
@@ -132,37 +130,9 @@ class BlankNodes:
         """Return whether the graph is known to have blank nodes, and they can be asked for again."""
         return self._lookup.are_there is True and await self.way_back(call) in {"keys", "walks"}
 
-    async def walks(self, call: Call) -> AnchoredReader | None:
-        """Return what reads blank nodes by walks, where that is how they are read."""
-        return await self._lookup.walks(call)
-
-    async def are_walked_to(self, call: Call) -> bool:
-        """Return whether the graph may have blank nodes, to which walks alone lead."""
-        return await self._lookup.are_walked_to(call)
-
-    async def fold_lists(self, call: Call) -> bool:
-        """Return whether lists are edges to their members, and not the triples that they are made of."""
-        return await self._lookup.read_lists(call)
-
-    def note_predicates(self, predicates: Iterable[Iri]) -> None:
-        """Note predicates of the graph, some of which may show that it has containers."""
-        self._lookup.note_predicates(predicates)
-
-    async def has_lists(self, call: Call) -> bool:
-        """Return whether the graph may have such lists."""
-        return await self._lookup.read_lists(call) and await self._lookup.have_lists(call)
-
     async def say_types(self, call: Call) -> bool:
         """Return whether class expressions may say types of nodes, which are not read."""
         return await self._joiner.say_types(call)
-
-    async def ids(self, keys: Sequence[Iri], call: Call) -> tuple[Mapping[Iri, Iri], bool]:
-        """Return the IDs of those of some blank nodes that are nodes, and whether that is known of all."""
-        return await self._lookup.ids(keys, call)
-
-    async def members(self, keys: Sequence[Iri], predicates: Collection[Iri], call: Call) -> tuple[Sequence[Iri], bool]:
-        """Return the keys of the members of those of some blank nodes that are lists, and whether these are all."""
-        return await self._lookup.members(keys, predicates, call)
 
     async def edges(
         self,
@@ -422,7 +392,7 @@ class BlankNodes:
             described = await self.node_metadata(ids, call, blank_nodes=False, precise=False)
             return {node: literals_of(one) for node, one in described.items()}
         found = dict(await self._steps.ends(ids, walk, call, ways=ways))
-        if any(map(_is_about_lists, walk)) and await self.has_lists(call):
+        if any(map(_is_about_lists, walk)) and await self._lookup.have_lists(call):
             unread = Mark(EndpointFault("Walks to the members of lists are not read at an endpoint."))
             found = {node: replace(one, mark=unread if one.mark.whole else one.mark) for node, one in found.items()}
         if await self.say_types_on(walk, call):
@@ -443,10 +413,6 @@ class BlankNodes:
     async def may_say_edges(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether class expressions may say edges of some predicates."""
         return await self._lookup.read_lists(call) and await self._joiner.may_say(predicates, call)
-
-    async def lists_behind(self, walk: Walk, call: Call) -> bool:
-        """Return whether a predicate of a walk may lead to lists that are blank nodes, or empty."""
-        return await self._steps.lists_behind(walk, call)
 
     async def is_read_by_steps(self, walk: Walk, call: Call) -> bool:
         """Return whether a query of a whole walk may miss ends: lists, expressions, or types of blank nodes."""

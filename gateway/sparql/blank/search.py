@@ -20,6 +20,7 @@ from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank.anchor_search import AnchorSearch
 from gateway.sparql.blank.keys import keys_in
 from gateway.sparql.blank.list_probe import LIST_TYPES
+from gateway.sparql.blank.lookup import BlankLookup
 from gateway.sparql.blank.nodes import BlankNodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, name_parameters
@@ -91,6 +92,7 @@ class BlankSearch:
         profile: The profile.
         names: The predicates of names.
         blank: Reads blank nodes.
+        lookup: Looks them up.
         others: Find nodes with an IRI.
     """
 
@@ -101,6 +103,7 @@ class BlankSearch:
         profile: Profile,
         names: NamePredicates,
         blank: BlankNodes,
+        lookup: BlankLookup,
         others: Finders,
     ) -> None:
         self._client = client
@@ -108,7 +111,7 @@ class BlankSearch:
         self._types = profile.edges.types
         self._most = profile.limits.scan_rows
         self._names = names
-        self._blank = blank
+        self._blank, self._lookup = blank, lookup
         self._others = others
         self._have_found: WeakSet[Requester] = WeakSet()
 
@@ -169,7 +172,7 @@ class BlankSearch:
 
     async def _without_blank(self, found: Hits, types: Sequence[Iri], call: Call, *, named: bool) -> Hits:
         """Return hits of which it is not said that they are all, if blank nodes are nodes that no search finds."""
-        if not found.exhaustive or not await self._blank.are_walked_to(call):
+        if not found.exhaustive or not await self._lookup.are_walked_to(call):
             return found
         return replace(found, exhaustive=not await self.has(types, call, named=named))
 
@@ -232,8 +235,8 @@ class BlankSearch:
         """Add to counts of a graph those of its blank nodes; return how much these are, and why that is not exact."""
         predicates = counts.blank_predicates
         of_lists = [one for one in (*counts.predicates, *predicates) if is_list_part(one)]
-        if of_lists and await self._blank.fold_lists(call):
-            self._blank.note_predicates(of_lists)
+        if of_lists and await self._lookup.read_lists(call):
+            self._lookup.note_predicates(of_lists)
             for one in of_lists:
                 counts.predicates.pop(one, None)
         else:
@@ -248,7 +251,7 @@ class BlankSearch:
         except Fault as fault:
             _log.info("blank nodes without a type could not be counted: %s", fault)
             return None, _LISTS if of_lists else ""
-        are_parts = bool(unread or of_lists) or RESTRICTION in types or await self._blank.has_lists(call)
+        are_parts = bool(unread or of_lists) or RESTRICTION in types or await self._lookup.have_lists(call)
         types |= {f"{REACHED_BY}{predicate}": count for predicate, count in untyped.items()}
         types.pop(RESTRICTION, None)
         edges = {one: predicates[one] for one in leading}
@@ -312,7 +315,7 @@ class BlankSearch:
     ) -> tuple[Sequence[tuple[Iri, Iri, str]], bool]:
         """Return names of blank nodes with the predicate of each, and whether some are missing."""
         given = name_parameters(predicates)
-        reader = await self._blank.walks(call)
+        reader = await self._lookup.walks(call)
         if reader is None:
             rows, is_cut = (await self._client.rows("blank_nodes/names", call, given, at_most=_MOST)).part()
             stated = zip(keys_in(rows, "n"), iri("p")(rows), (one.value for one in literal("text")(rows)), strict=True)
@@ -330,7 +333,7 @@ class BlankSearch:
     async def _of_types(self, types: Sequence[Iri], call: Call, at_most: int) -> Hits:
         how = "all entities of these types"
         reached = [one.removeprefix(REACHED_BY) for one in types if is_reached_by(one)]
-        has_lists = bool(reached) and await self._blank.has_lists(call)
+        has_lists = bool(reached) and await self._lookup.have_lists(call)
         given: dict[str, Parameter] = {
             "types": self._types,
             "wanted": self._with_iri(types) or [RDF_NIL],
@@ -338,7 +341,7 @@ class BlankSearch:
         }
         is_found = True
         try:
-            reader = await self._blank.walks(call)
+            reader = await self._lookup.walks(call)
             if reader is None:
                 given |= {"in_lists": [reached] if has_lists else [], "list_types": LIST_TYPES}
                 rows, is_cut = (await self._client.rows("blank_nodes/of_types", call, given, at_most=at_most)).part()
@@ -350,7 +353,7 @@ class BlankSearch:
             return Hits((), truncated=False, how=how, exhaustive=False, fault=fault)
         are_members_known = True
         if has_lists and reader is None:
-            members, are_members_known = await self._blank.members(keys, reached, call)
+            members, are_members_known = await self._lookup.members(keys, reached, call)
             keys += members
         known = await self._nodes(keys, types, call)
         hits = tuple(Hit(node, "", is_synonym=False) for node in dict.fromkeys(known.ids.values()))
@@ -361,7 +364,7 @@ class BlankSearch:
 
     async def _nodes(self, keys: Sequence[Iri], types: Collection[Iri], call: Call) -> _Found:
         """Return the IDs of those blank nodes that are nodes, of some types if there are any."""
-        ids, is_whole = await self._blank.ids(list(dict.fromkeys(keys)), call)
+        ids, is_whole = await self._lookup.ids(list(dict.fromkeys(keys)), call)
         if types and ids:
             facts = await self._blank.nodes(list(ids.values()), call, names=False)
             is_whole = is_whole and all(one.mark.whole for one in facts.values())
