@@ -101,6 +101,23 @@ class BatchedQuery(Generic[Key, Answer]):
         return _Run(self, call, size).all(list(dict.fromkeys(keys)), on_answers)
 
 
+def about_nodes(
+    client: SparqlClient,
+    template: str,
+    first_size: int,
+    given: Mapping[str, Parameter],
+    read: BatchReader[str, Answer],
+    *,
+    split: Splitter[str] = in_halves,
+    beside: Sequence[str] = (),
+    beside_each_key: bool = False,
+) -> BatchedQuery[str, Answer]:
+    """Return a question about nodes, which the template has as `nodes` beside what is given."""
+    return BatchedQuery(
+        client, template, first_size, lambda batch: {"nodes": batch, **given}, read, split, beside, beside_each_key
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Run(Generic[Key, Answer]):
     """A batched query while it is asked for one call; `size` learns from what happens."""

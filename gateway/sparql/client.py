@@ -308,6 +308,10 @@ class SparqlClient:
                 next_step="Try again later; if it stays, the operator of this gateway should check the endpoint.",
             ) from error
 
+    async def has_rows(self, name: str, call: Call, parameters: Mapping[str, Parameter]) -> bool:
+        """Return whether the answer to a question has rows, of which one is asked for; see `rows` for faults."""
+        return len((await self.rows(name, call, parameters, at_most=1)).part()[0]) > 0
+
     async def texts(
         self, name: str, call: Call, parameters: Mapping[str, Parameter], keeps: Callable[[str], bool]
     ) -> TextRows:

@@ -13,7 +13,7 @@ from gateway.graph.call import Call
 from gateway.graph.counts import EdgeCount, EdgeCounts, ends, in_order
 from gateway.graph.reading import Neighbours, are_beside_blank_nodes, beside_blank_nodes, checked_counts, reach_of
 from gateway.graph.values import ALL_EDGES, Degree, EdgeSelection, Iri, Mark, Reach
-from gateway.sparql.batches import BatchedQuery, in_halves
+from gateway.sparql.batches import BatchedQuery, about_nodes, in_halves
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.learned import LateralProbe
 from gateway.sparql.rule import EdgeRule, is_stand_in, selected_predicates, selection_parameters
@@ -104,11 +104,11 @@ class DegreeReader:
             return {node: Degree(count, count <= at_most, mark) for node, count in counts.items()}
 
         given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
-        query = BatchedQuery[Iri, Degree](
+        query = about_nodes(
             self._client,
             "lateral/degrees" if lateral else "degrees_each",
             self._batch if lateral else _BRANCHES,
-            lambda batch: {"nodes": batch, "most": at_most + 1, **given},
+            {"most": at_most + 1, **given},
             read_counts,
             beside=selected_predicates(selection),
             beside_each_key=not lateral,
@@ -134,9 +134,7 @@ class DegreeReader:
     async def counts(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, EdgeCounts]:
         """Count the edges of each node by predicate and direction; see `GraphStore.edge_counts`."""
         rule = await self._rule.refreshed(call)
-        query = BatchedQuery[Iri, EdgeCounts](
-            self._client, "predicate_counts", _HUBS, lambda batch: {"nodes": batch, **rule}, _read_counts
-        )
+        query = about_nodes(self._client, "predicate_counts", _HUBS, rule, _read_counts)
         return await checked_counts(await query.run(ids, call), call)
 
 
@@ -185,9 +183,7 @@ class ReachReader:
     async def reach(self, ids: Sequence[Iri], hops: int, call: Call) -> Mapping[Iri, Reach]:
         """Return the nodes within some hops of each node; see `GraphStore.reach`."""
         rule = await self._rule.refreshed(call)
-        query = BatchedQuery[Iri, Neighbours](
-            self._client, "neighbours", self._batch, lambda batch: {"nodes": batch, **rule}, _read_neighbours
-        )
+        query = about_nodes(self._client, "neighbours", self._batch, rule, _read_neighbours)
         near = {node: Reach(mark=beside_blank_nodes()) for node in ids if (node, hops) in self._near_blanks.known}
         others = [node for node in ids if node not in near]
         found = await reach_of(others, hops, lambda frontier: query.run(frontier, call), call)

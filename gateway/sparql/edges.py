@@ -12,7 +12,7 @@ from gateway.graph.computing import FEW_FOR_A_THREAD, Slices, in_thread
 from gateway.graph.reading import checked_edges, sendable_edges
 from gateway.graph.store import OnAnswers
 from gateway.graph.values import ALL_EDGES, Edge, EdgeSelection, Iri, Mark, Neighbourhood, Triple, edges_of
-from gateway.sparql.batches import BatchedQuery, BatchReader, Splitter, in_halves
+from gateway.sparql.batches import BatchReader, about_nodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader
 from gateway.sparql.learned import LateralProbe
@@ -76,7 +76,8 @@ class EdgeReader:
             capped |= await self._capped(ids, per_id, selection, given, call, blank_nodes=False)
             # Those that have no more edges are asked for again: their blank nodes were not counted.
             ids = [node for node in ids if capped[node].mark.whole]
-        query = self._query(
+        query = about_nodes(
+            self._client,
             "edges",
             self._batch,
             given,
@@ -110,7 +111,8 @@ class EdgeReader:
         Triples with blank nodes are counted only if they are asked for; then they may take the place of edges.
         """
         lateral = await self._lateral.is_supported(call)
-        query = self._query(
+        query = about_nodes(
+            self._client,
             "lateral/edges_capped" if lateral else "edges_capped",
             self._batch if lateral else _BRANCHES,
             {"most": most + 1, "blank_nodes": blank_nodes, **given},
@@ -185,7 +187,9 @@ class EdgeReader:
 
         given = {**await self._rule.refreshed(call), **predicate_parameters(predicates)}
         beside = predicates or ()
-        answers = await self._query("edges_out", self._batch, given, read_inside, beside=beside).run(ids, call)
+        answers = await about_nodes(self._client, "edges_out", self._batch, given, read_inside, beside=beside).run(
+            ids, call
+        )
         for node, answer in answers.items():
             if _has_more(answer):
                 answers[node] = await self._from(node, inside, beside, given, call)
@@ -203,33 +207,13 @@ class EdgeReader:
             answers = {target: Neighbourhood(tuple(edges), 0, mark) for target, edges in found.items()}
             return sendable_edges(answers)
 
-        query = self._query("edges_between", _OBJECTS, {"node": [node], **given}, read_from, beside=beside)
+        query = about_nodes(
+            self._client, "edges_between", _OBJECTS, {"node": [node], **given}, read_from, beside=beside
+        )
         answers = await query.run(sorted(inside), call)
         broken = next((answer.mark for answer in answers.values() if not answer.mark.whole), Mark())
         edges = tuple(edge for answer in answers.values() for edge in answer.edges)
         return Neighbourhood(edges, 0, broken, frozenset().union(*(answer.left_out for answer in answers.values())))
-
-    def _query(
-        self,
-        template: str,
-        first_size: int,
-        given: Mapping[str, Parameter],
-        read_rows: BatchReader[Iri, Neighbourhood],
-        *,
-        beside: Sequence[Iri],
-        beside_each_key: bool = False,
-        split: Splitter[Iri] = in_halves,
-    ) -> BatchedQuery[Iri, Neighbourhood]:
-        return BatchedQuery(
-            self._client,
-            template,
-            first_size,
-            lambda batch: {"nodes": batch, **given},
-            read_rows,
-            split,
-            beside,
-            beside_each_key,
-        )
 
 
 def _has_more(answer: Neighbourhood) -> bool:

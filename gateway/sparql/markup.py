@@ -70,10 +70,6 @@ class Block:
     joint: str
     parts: Sequence[Part]
 
-    def slots(self) -> Iterator[str]:
-        """Yield the name of every slot in it, blocks inside it included."""
-        yield from slots_of(self.parts)
-
 
 Part = str | Visible | Block
 
@@ -121,7 +117,7 @@ def slots_of(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
         match part:
             case Block():
-                yield from part.slots()
+                yield from slots_of(part.parts)
             case Visible():
                 yield from _SLOT.findall(part.terms)
             case _:

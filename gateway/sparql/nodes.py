@@ -23,7 +23,7 @@ from gateway.graph.values import (
 )
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import VALUE_MARK, IdentitySettings, RoleSettings
-from gateway.sparql.batches import Answer, BatchedQuery, BatchReader
+from gateway.sparql.batches import Answer, BatchedQuery, BatchReader, about_nodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import (
@@ -409,7 +409,7 @@ class NodeReader:
     def _query(
         self, template: str, read: BatchReader[Iri, Answer], **parameters: Parameter
     ) -> BatchedQuery[Iri, Answer]:
-        return BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **parameters}, read)
+        return about_nodes(self._client, template, self._batch, parameters, read)
 
     def _read_blank(self, batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Description]:
         skipped = {*REIFICATION}

@@ -488,14 +488,13 @@ class SchemaReader:
         if not self._client.is_remote or self._profile.endpoint.graphs != "default":
             return ""
         try:
-            # One row is enough.
-            rows, _ = (await self._client.rows("check/named_graphs", call, {}, at_most=1)).part()
+            has_triples = await self._client.has_rows("check/named_graphs", call, {})
         except QueryRefused:
             # An engine without named graphs refuses to be asked for them.
             return ""
         except Fault as fault:
             return f"the graph that is asked is empty, and named graphs could not be looked for: {fault.wrong}"
-        return _IN_NAMED_GRAPHS if rows else ""
+        return _IN_NAMED_GRAPHS if has_triples else ""
 
 
 def _named(schema: Schema, found: FoundNames | None) -> Schema:

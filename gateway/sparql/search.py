@@ -341,8 +341,7 @@ class BlankNodeFinder:
             return await has_blank_names(self._client, self._name_predicates.all, self._type_predicates, types, call)
         await self._rule.refresh(call)
         given = {"types": self._type_predicates, "wanted": types, **self._rule.evidence_of_nodes}
-        rows, _ = (await self._client.rows("search/blank_of_types", call, given, at_most=1)).part()
-        return bool(len(rows))
+        return await self._client.has_rows("search/blank_of_types", call, given)
 
 
 async def has_blank_names(
@@ -365,5 +364,4 @@ async def has_blank_names(
         "type_predicates": type_predicates,
         "types": [types] if types else [],
     }
-    rows, _ = (await client.rows("search/blank_names", call, given, at_most=1)).part()
-    return bool(len(rows))
+    return await client.has_rows("search/blank_names", call, given)

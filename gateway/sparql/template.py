@@ -348,7 +348,7 @@ def _check(name: str, fields: Mapping[str, str], declared: Mapping[str, _Declare
         raise TemplateError(f"{name}.rq: not both declared and used: {', '.join(sorted(used ^ declared.keys()))}")
     blocks = list(markup.blocks_of(parts))
     for block in blocks:
-        if block.condition == "each" and block.name not in block.slots():
+        if block.condition == "each" and block.name not in markup.slots_of(block.parts):
             raise TemplateError(f"{name}.rq: the block of {block.name} does not use its own slot")
     if {block.name for block in blocks} != {key for key, declaration in declared.items() if declaration.each}:
         raise TemplateError(f"{name}.rq: the blocks and the parameters declared as `each` differ")

@@ -12,7 +12,7 @@ from gateway.graph.call import Call, together
 from gateway.graph.values import WHOLE, Description, Iri, Mark
 from gateway.graph.walks import End, Ends, Role, Walk, expressions_in, in_lists, several
 from gateway.settings.profile import Profile
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, NodeReader
 from gateway.sparql.rule import EdgeRule
@@ -104,8 +104,7 @@ class WalkReader:
         given = {"steps": patterns_of(steps), "turns": turns_of(steps), **self.unmarked(steps)}
         # One edge is the only way to its end.
         template, reader = ("walks/ways", read_ways) if ways and len(steps) > 1 else ("walks/ends", read_ends)
-        query = BatchedQuery(self._client, template, self._batch, lambda batch: {"nodes": batch, **given}, reader)
-        return await query.run(ids, call)
+        return await about_nodes(self._client, template, self._batch, given, reader).run(ids, call)
 
     async def _literals(self, ids: Sequence[Iri], call: Call) -> Mapping[Iri, Ends]:
         described = await self._nodes.metadata(ids, call, blank_nodes=False, precise=False)

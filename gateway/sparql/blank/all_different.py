@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.graph.call import Call
 from gateway.graph.values import Iri, Mark
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import BlankEnd, BlankEnds
 from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.keys import keys_in
@@ -54,14 +54,8 @@ class AllDifferentReader:
                 )
                 for node, one in beside.items()
             }
-        predicates = sorted(TO_ALL_DIFFERENT)
-        query = BatchedQuery[Iri, BlankEnds](
-            self._client,
-            "blank_nodes/all_different",
-            _BATCH,
-            lambda batch: {"nodes": batch, "predicates": predicates},
-            _read_around,
-        )
+        given = {"predicates": sorted(TO_ALL_DIFFERENT)}
+        query = about_nodes(self._client, "blank_nodes/all_different", _BATCH, given, _read_around)
         return await query.run(nodes, call)
 
 

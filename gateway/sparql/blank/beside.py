@@ -8,7 +8,7 @@ from typing import Final
 
 from gateway.graph.call import Call
 from gateway.graph.values import Degree, EdgeSelection, Iri, Mark, Neighbourhood
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import BlankEnds, blank_ends_in, read_beside
 from gateway.sparql.blank.list_probe import NUMBERED
 from gateway.sparql.blank.walks import AnchoredReader
@@ -67,14 +67,8 @@ class BesideReader:
         if not self._rule.may_have_evidence:
             # What a blank node says is read anyway, and shows whether it states evidence.
             given |= dict.fromkeys(self._rule.evidence, ())
-        query = BatchedQuery[Iri, BlankEnds](
-            self._client,
-            "blank_nodes/beside",
-            self._batch,
-            lambda batch: {"nodes": batch, **given},
-            read_beside,
-            beside=selected_predicates(selection),
-        )
+        beside = selected_predicates(selection)
+        query = about_nodes(self._client, "blank_nodes/beside", self._batch, given, read_beside, beside=beside)
         return await query.run(nodes, call)
 
     async def around(
@@ -96,15 +90,10 @@ class BesideReader:
             return {node: Around(one, ends[node]) for node, one in found.items()}
 
         given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
-        query = BatchedQuery[Iri, Around](
-            self._client,
-            "edges" if are_labels else "blank_nodes/edges",
-            self._batch,
-            lambda batch: {"nodes": batch, **given},
-            read_around,
-            beside=selected_predicates(selection),
+        template, beside = "edges" if are_labels else "blank_nodes/edges", selected_predicates(selection)
+        return await about_nodes(self._client, template, self._batch, given, read_around, beside=beside).run(
+            nodes, call
         )
-        return await query.run(nodes, call)
 
     async def counts(self, ids: Sequence[Iri], selection: EdgeSelection, call: Call) -> Mapping[Iri, Degree]:
         """Return how many edges with blank nodes some nodes have."""
@@ -116,15 +105,9 @@ class BesideReader:
             whole = sum(counts.values()) < _SCAN
             return {node: Degree(count, whole, mark) for node, count in counts.items()}
 
-        given = {**await self._rule.refreshed(call), **selection_parameters(selection)}
-        query = BatchedQuery[Iri, Degree](
-            self._client,
-            "blank_nodes/count",
-            self._batch,
-            lambda batch: {"nodes": batch, "scan": _SCAN, **given},
-            read_counts,
-            beside=selected_predicates(selection),
-        )
+        given = {"scan": _SCAN, **await self._rule.refreshed(call), **selection_parameters(selection)}
+        beside = selected_predicates(selection)
+        query = about_nodes(self._client, "blank_nodes/count", self._batch, given, read_counts, beside=beside)
         return await query.run(ids, call)
 
 

@@ -18,7 +18,7 @@ from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import BatchedQuery, about_nodes
 from gateway.sparql.blank.cells import cells_beside
 from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.keys import (
@@ -280,10 +280,9 @@ class ContentReader:
                 for node, ends in found.items()
             }
 
-        query = BatchedQuery[Iri, BlankEnds](
-            self._client, "blank_nodes/about_axioms", _OWNERS, lambda batch: {"nodes": batch, **given}, read_stating
+        return await about_nodes(self._client, "blank_nodes/about_axioms", _OWNERS, given, read_stating).run(
+            nodes, call
         )
-        return await query.run(nodes, call)
 
     def contents(self, call: Call) -> Mapping[Iri, Content]:
         """Return all that the call has read."""

@@ -16,7 +16,7 @@ from gateway.graph.values import WHOLE, Edge, Evidence, Iri, Mark, Resource, Val
 from gateway.graph.values import Triple as EdgeTriple
 from gateway.graph.walks import expressions_in, list_members
 from gateway.settings.vocabulary import EvidenceWay
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import BatchedQuery, about_nodes
 from gateway.sparql.blank.contents import TO_OBJECT, Kind
 from gateway.sparql.blank.edges import Known
 from gateway.sparql.blank.keys import NodeId, by_key, ends_in
@@ -220,9 +220,7 @@ class BlankEvidence:
         found: dict[Term, _Said] = {}
         for key, content in (await self._lookup.contents(keys, call)).items():
             found[BlankTerm(key)] = _Said(content.says, content.mark)
-        query = BatchedQuery[Iri, _Said](
-            self._client, "blank_nodes/said", self._batch, lambda batch: {"nodes": batch}, _read_said
-        )
+        query = about_nodes(self._client, "blank_nodes/said", self._batch, {}, _read_said)
         named = [one.value for one in wanted if isinstance(one, IriTerm)]
         for node, one in (await query.run(named, call)).items() if named else ():
             found[IriTerm(node)] = one

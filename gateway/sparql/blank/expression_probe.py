@@ -39,7 +39,6 @@ class ExpressionProbe:
 
     async def _has(self, template: str, given: dict[str, Parameter], question: str, call: Call) -> bool:
         async def is_there() -> bool:
-            rows, _ = (await self._client.rows(template, call, given, at_most=1)).part()
-            return bool(len(rows))
+            return await self._client.has_rows(template, call, given)
 
         return await self._client.remembered.ask(question, call, is_there)

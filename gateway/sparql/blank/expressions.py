@@ -23,7 +23,7 @@ from gateway.graph.call import Call, Deadline, Requester
 from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import Assertion, Degree, EdgeSelection, Iri, Mark
 from gateway.graph.values import Value as ValueOfNode
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import TO_OBJECT, TO_SUBJECT, Content, ContentReader, Kind, groups_of, is_evidence
 from gateway.sparql.blank.edges import with_cells
 from gateway.sparql.blank.keys import is_key
@@ -332,10 +332,9 @@ async def may_say(predicates: Sequence[Iri], client: SparqlClient, call: Call) -
         return True
     try:
         given = {"properties": predicates}
-        rows, _ = (await client.rows("blank_nodes/restrictions", call, given, at_most=1)).part()
+        return await client.has_rows("blank_nodes/restrictions", call, given)
     except Fault:
         return True
-    return bool(len(rows))
 
 
 async def expressions_as_types(
@@ -351,15 +350,8 @@ async def expressions_as_types(
         counts = {**dict.fromkeys(batch, 0), **dict(read(rows, iri("n"), integer("count")))}
         return {node: Degree(count, mark=mark) for node, count in counts.items()}
 
-    predicates = sorted(of)
-    query = BatchedQuery[Iri, Degree](
-        client,
-        "blank_nodes/expressions_as_types",
-        batch,
-        lambda batch: {"nodes": batch, "predicates": predicates},
-        read_counts,
-    )
-    return await query.run(nodes, call)
+    given = {"predicates": sorted(of)}
+    return await about_nodes(client, "blank_nodes/expressions_as_types", batch, given, read_counts).run(nodes, call)
 
 
 def _with_axioms(selection: EdgeSelection) -> EdgeSelection:

@@ -171,9 +171,8 @@ class BlankJoiner:
         keys, unread = await self._lookup.values.blank_values(named, call) if named else ([], {})
         cells = list(keys)
         for one in await self._lookup.asked(blank, call):
-            part = NodeId.of(one.node)
-            if one.content is not None and part is not None:
-                cells += [part.key, *blank_ends(one.content.says)]
+            if one.content is not None:
+                cells += [one.key, *blank_ends(one.content.says)]
         members = dict.fromkeys(edge.subject for edge in edges if edge.predicate == RDFS_MEMBER)
         known = await self._lookup.known(cells, call, [node for node in members if not is_blank_node(node)])
         wanted = frozenset(edges)

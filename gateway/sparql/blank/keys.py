@@ -248,18 +248,15 @@ def ends_in(rows: Table) -> Iterable[Term]:
 
 def _end_by_key(end: Term | None, said: Term | None) -> Term | None:
     """Return the end of a triple with the IRI of its key in the place of the label of a blank node."""
-    match end:
-        case BlankTerm():
-            return BlankTerm(_key_beside(end.value, said))
-        case TripleTerm():
+    match end, said:
+        case BlankTerm(), LiteralTerm(value=text) if text.startswith((_JENA, _VIRTUOSO)):
+            return BlankTerm(key_of(text))
+        case BlankTerm(value=label), _:
+            return BlankTerm(key_of(label))
+        case TripleTerm(), _:
             return TRIPLE
         case _:
             return end
-
-
-def _key_beside(label: str, said: Term | None) -> Iri:
-    is_key = isinstance(said, LiteralTerm) and said.value.startswith((_JENA, _VIRTUOSO))
-    return key_of(said.value if is_key and isinstance(said, LiteralTerm) else label)
 
 
 _DIGEST_BYTES = 15

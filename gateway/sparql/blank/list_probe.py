@@ -69,19 +69,18 @@ class ListProbe:
         parts = (RDF_FIRST, RDF_REST, *NUMBERED, *sorted(self._met))
         given = {"predicates": unknown, "parts": parts, "list_types": LIST_TYPES}
         try:
-            rows, _ = (await self._client.rows("blank_nodes/lists_behind", call, given, at_most=1)).part()
+            are_there = await self._client.has_rows("blank_nodes/lists_behind", call, given)
         except Fault:
             return True
-        for question in [("behind", one, met) for one in unknown] if not len(rows) else [of_all]:
-            remembered.add(question, call, answer=bool(len(rows)))
-        return bool(len(rows))
+        for question in [of_all] if are_there else [("behind", one, met) for one in unknown]:
+            remembered.add(question, call, answer=are_there)
+        return are_there
 
     async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool:
         """Return whether the graph may have a triple with some predicate or object."""
         given = {"predicates": predicates, "ends": [ends] if ends else []}
 
         async def is_there() -> bool:
-            rows, _ = (await self._client.rows("blank_nodes/lists", call, given, at_most=1)).part()
-            return bool(len(rows))
+            return await self._client.has_rows("blank_nodes/lists", call, given)
 
         return await self._client.remembered.ask(" ".join((*predicates, *ends)), call, is_there)

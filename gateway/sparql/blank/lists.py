@@ -19,7 +19,7 @@ from gateway.files.lists import ArrayValue, fold_lists, is_list_part
 from gateway.files.ntriples import Terms, is_blank, is_node, literal, node
 from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Assertion, Iri, Mark
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.cells import Cells, cells_beside
 from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of, triples_by_kind
 from gateway.sparql.blank.keys import ends_in, is_key
@@ -261,9 +261,7 @@ class ListReader:
 
     async def _with_iri(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Cell]:
         rule = await self._rule.refreshed(call)
-        query = BatchedQuery[Iri, _Cell](
-            self._client, "blank_nodes/cells_with_iri", _BATCH, lambda batch: {"nodes": batch, **rule}, _read_with_iri
-        )
+        query = about_nodes(self._client, "blank_nodes/cells_with_iri", _BATCH, rule, _read_with_iri)
         found = await query.run(nodes, call)
         if not isinstance(self._contents, AnchoredReader):
             return found

@@ -64,11 +64,13 @@ class Asked:
         node: The ID.
         content: What it says; None where there is no such node, or none of that content, or it could not be read.
         mark: Whether that is known.
+        key: Its key, where there is a content.
     """
 
     node: Iri
     content: Content | None = None
     mark: Mark = WHOLE
+    key: Iri = ""
 
 
 class BlankLookup:
@@ -187,7 +189,7 @@ class BlankLookup:
             elif now.get(part.key) == node:
                 # It may have been known before, and not be read when it was asked for again.
                 content = lists.content(part.key, call)
-                found.append(Asked(node, content if content.mark.whole else None, content.mark))
+                found.append(Asked(node, content if content.mark.whole else None, content.mark, part.key))
             elif not contents[part.key].mark.whole or await lists.is_unread(part.key, call):
                 fault = contents[part.key].mark.fault or EndpointFault("A blank node could not be read as a whole.")
                 found.append(Asked(node, mark=Mark(fault)))
@@ -206,8 +208,7 @@ class BlankLookup:
         if reader is None or not asked:
             return {}
         contents = {one.node: one.content for one in asked if one.content is not None}
-        keys = {one.node: NodeId.of(one.node) for one in asked}
-        own = [part.key for node, part in keys.items() if part is not None and node in contents]
+        own = [one.key for one in asked if one.content is not None]
         ends = [end for one in contents.values() for end in one.blank_ends]
         if await self.have_expressions(call):
             ends += chain.from_iterable(blank_ends(one.says, {RDF_TYPE}) for one in contents.values())
@@ -218,12 +219,10 @@ class BlankLookup:
             if is_list_part(predicate) and isinstance(end, IriTerm)
         ]
         known = await self.known([*own, *ends], call, list(dict.fromkeys(cells)))
-        found = {}
+        found = {one.node: Neighbourhood(mark=one.mark) for one in asked}
         for one in asked:
-            part = keys[one.node]
-            found[one.node] = Neighbourhood(mark=one.mark)
-            if one.content is not None and part is not None:
-                found[one.node] = of_blank_node(one.node, part.key, one.content, known, selection)
+            if one.content is not None:
+                found[one.node] = of_blank_node(one.node, one.key, one.content, known, selection)
         return sendable_edges(found)
 
     async def known(self, keys: Iterable[Iri], call: Call, cells_with_iri: Sequence[Iri] = ()) -> Known:

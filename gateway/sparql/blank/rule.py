@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, Table, Term, iri
@@ -124,9 +124,7 @@ class BlankRule:
         """Find out which nodes state evidence; return the marks of those of which that is not known."""
         if not nodes:
             return {}
-        query = BatchedQuery[Iri, _Evidence](
-            self._client, "blank_nodes/evidence", _BATCH, lambda batch: {"nodes": batch, "stating": markers}, _read
-        )
+        query = about_nodes(self._client, "blank_nodes/evidence", _BATCH, {"stating": markers}, _read)
         read = await query.run(nodes, call)
         known |= {node: one.states for node, one in read.items() if one.mark.whole}
         return {node: one.mark for node, one in read.items() if not one.mark.whole}

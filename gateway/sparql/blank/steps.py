@@ -19,11 +19,11 @@ from gateway.graph.computing import FEW_FOR_A_THREAD, in_thread
 from gateway.graph.values import WHOLE, Description, EdgeSelection, Iri, Mark
 from gateway.graph.walks import End, Ends, Role, Walk, in_lists, several
 from gateway.settings.profile import Profile
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import is_evidence
 from gateway.sparql.blank.edges import Known, as_edge
 from gateway.sparql.blank.joining import BlankJoiner
-from gateway.sparql.blank.keys import NodeId, ends_in
+from gateway.sparql.blank.keys import ends_in
 from gateway.sparql.blank.lists import Lists
 from gateway.sparql.blank.lookup import Asked, BlankLookup, apart
 from gateway.sparql.blank.values import said_by
@@ -31,6 +31,7 @@ from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
 from gateway.sparql.table import BlankTerm, IriTerm, LiteralTerm, Table, Term, iri, literal_of, read
 from gateway.sparql.table import term as any_term
+from gateway.sparql.template import Parameter
 from gateway.sparql.walks import SinglePredicates, WalkReader, joined
 from gateway.terms.iri import ARRAY, RDF_NIL, RDF_REST, is_blank_node, is_reached_by, is_sendable
 from gateway.terms.literals import Literal
@@ -296,8 +297,7 @@ class StepReader:
         found: dict[Iri, _Said] = {}
         for one in asked:
             found[one.node] = _Said(one.node, mark=one.mark)
-            part, content = NodeId.of(one.node), one.content
-            if content is None or part is None:
+            if (content := one.content) is None:
                 continue
             triples, edges = content.says, content.outgoing
             if step.is_inverse:
@@ -311,7 +311,7 @@ class StepReader:
             ]
             cells = [end.value for p, end in content.said if is_list_part(p) and isinstance(end, BlankTerm)]
             found[one.node] = _Said(
-                part.key, (*terms, *types.get(one.node, ())), one.mark, tuple(cells) if step.is_inverse else ()
+                one.key, (*terms, *types.get(one.node, ())), one.mark, tuple(cells) if step.is_inverse else ()
             )
         return found
 
@@ -333,14 +333,8 @@ class StepReader:
     async def _said_of_named(self, nodes: Sequence[Iri], step: _Step, call: Call) -> Mapping[Iri, _Said]:
         pattern = ("v", step.predicate, "n") if step.is_inverse else ("n", step.predicate, "v")
         checked = self._rule.evidence_at([*([] if step.is_first else ["n"]), *(["v"] if step.is_edge else [])])
-        query = BatchedQuery[Iri, _Said](
-            self._client,
-            "blank_nodes/step",
-            self._batch,
-            lambda batch: {"nodes": batch, "steps": [pattern], **checked},
-            _read_step,
-        )
-        return await query.run(nodes, call)
+        given: dict[str, Parameter] = {"steps": [pattern], **checked}
+        return await about_nodes(self._client, "blank_nodes/step", self._batch, given, _read_step).run(nodes, call)
 
     async def _add_said(self, nodes: Sequence[Iri], led: Mapping[Iri, _Led], step: _Step, call: Call) -> None:
         """Add what lists and expressions say of some nodes by the predicate of a step: edges, and content."""

@@ -12,7 +12,7 @@ from gateway.errors import EndpointFault
 from gateway.files.lists import is_list_part
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, BlankNode, Description, Iri, Mark, Properties, Value
-from gateway.sparql.batches import BatchedQuery
+from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.all_different import AllDifferentReader
 from gateway.sparql.blank.contents import BlankEnds, Content, ContentReader, Kind
 from gateway.sparql.blank.expressions import FoldedReader
@@ -182,10 +182,7 @@ class BlankValues:
         return {node: (blank_ends(one.said, {RDF_TYPE}), one.mark) for node, one in found.items()}
 
     async def _read(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, _Values]:
-        query = BatchedQuery[Iri, _Values](
-            self._client, "blank_nodes/values", self._batch, lambda batch: {"nodes": batch}, _read_values
-        )
-        found = await query.run(nodes, call)
+        found = await about_nodes(self._client, "blank_nodes/values", self._batch, {}, _read_values).run(nodes, call)
         if self.walks is None:
             return found
         # The labels of that answer mean nothing in the one that has what the blank nodes say.

@@ -15,6 +15,8 @@ from itertools import count
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from typing_extensions import override
+
 from gateway.errors import EndpointFault
 from gateway.graph.call import Call, Requester
 from gateway.graph.computing import in_thread
@@ -126,14 +128,15 @@ class AnchoredReader(ContentReader):
         self._usual: tuple[str, ...] = _FIRST
         self._loaded: WeakKeyDictionary[Requester, _Loaded] = WeakKeyDictionary()
 
+    @override
     async def read(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Content]:
-        """Return what some blank nodes say that the call has met; others are unread."""
+        # What the call has not met is unread.
         known = self._of(call).contents
         known |= {key: Content(mark=_UNREAD) for key in keys if key not in known}
         return known
 
+    @override
     async def ids(self, keys: Iterable[Iri], call: Call) -> Mapping[Iri, Iri]:
-        """Return the IDs of those blank nodes that are nodes, with others of the call."""
         wanted = list(keys)
         await self.read(wanted, call)
         known, told = self._of(call), self._of_call(call).told
@@ -142,8 +145,8 @@ class AnchoredReader(ContentReader):
                 known.ids[key] = id_of(key)
         return known.ids
 
+    @override
     async def open(self, keys: Sequence[Iri], call: Call) -> None:
-        """Read some blank nodes by what their IDs say, and what is beside them."""
         loaded = self._of_call(call)
         wanted: defaultdict[Iri, dict[Iri, AnchoredWalk]] = defaultdict(dict)
         contents = self._of(call).contents
@@ -156,8 +159,9 @@ class AnchoredReader(ContentReader):
         if wanted:
             await self._load([*wanted], wanted, call)
 
-    def with_list(self, key: Iri, members: str, call: Call) -> Mapping[Iri, Iri]:  # noqa: ARG002 - as it is asked
-        """Return the IDs with that of a list that is a node: its digest has all its cells."""
+    @override
+    def with_list(self, key: Iri, members: str, call: Call) -> Mapping[Iri, Iri]:
+        # The digest of a list has all its cells.
         known = self._of(call)
         if key in self._of_call(call).told:
             known.ids[key] = id_of(key)
@@ -175,8 +179,8 @@ class AnchoredReader(ContentReader):
         loaded = self._of_call(call)
         return {node: loaded.beside[node] for node in nodes}
 
+    @override
     async def stating(self, nodes: Sequence[Iri], call: Call) -> Mapping[Iri, BlankEnds]:
-        """Return the blank nodes that state something about triples of some nodes."""
         await self._load_beside(nodes, call)
         # What has an IRI is beside no blank node here.
         stated = await super().stating(nodes, call)
@@ -239,13 +243,7 @@ class AnchoredReader(ContentReader):
             around = _Around(self._read_nodes(rows, is_judged=is_judged), mark) if mark.whole else _Around({}, mark)
             return dict.fromkeys(batch, around)
 
-        query = BatchedQuery[_Start, _Around](
-            self._client,
-            self._template,
-            _BATCH,
-            parameters,
-            read,
-        )
+        query = BatchedQuery[_Start, _Around](self._client, self._template, _BATCH, parameters, read)
         found = await query.run(starts, call)
         groups: dict[int, list[_Start]] = {}
         for start in starts:
