@@ -9,8 +9,8 @@ from gateway.graph.call import Call
 from gateway.graph.values import Iri, Mark
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import BlankEnd, BlankEnds
-from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.keys import keys_in
+from gateway.sparql.blank.probes import ExpressionProbe
 from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient

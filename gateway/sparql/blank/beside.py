@@ -10,7 +10,7 @@ from gateway.graph.call import Call
 from gateway.graph.values import Degree, EdgeSelection, Iri, Mark, Neighbourhood
 from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.contents import BlankEnds, blank_ends_in, read_beside
-from gateway.sparql.blank.list_probe import NUMBERED
+from gateway.sparql.blank.probes import NUMBERED
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.degrees import DegreeReader

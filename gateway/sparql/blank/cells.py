@@ -9,18 +9,12 @@ from typing import Final
 from gateway.graph.call import Call
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.keys import Way, bindings_of, can_state, keys_in, parameters_of
+from gateway.sparql.blank.keys import Way, bindings_of, can_state, keys_in, parameters_of, template_of
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.table import Table
 
 _BATCH: Final = 100
 """Cells in one query."""
-
-_TEMPLATES: Final = {
-    "iris": "blank_nodes/cells",
-    "labels": "blank_nodes/cells_by_label",
-    "fields": "blank_nodes/cells_by_field",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +29,7 @@ async def cells_beside(keys: Sequence[Iri], client: SparqlClient, way: Way, call
     """Return the cells of the lists of some cells, for those that queries can state."""
     query = BatchedQuery[Iri, Cells](
         client,
-        _TEMPLATES[way],
+        template_of("cells", way),
         _BATCH,
         lambda batch: parameters_of(way, batch),
         _read_cells,

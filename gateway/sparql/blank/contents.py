@@ -20,7 +20,6 @@ from gateway.graph.call import Call, Requester
 from gateway.graph.values import WHOLE, Iri, Mark
 from gateway.sparql.batches import BatchedQuery, about_nodes
 from gateway.sparql.blank.cells import cells_beside
-from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.keys import (
     WALK_STEP,
     NodeId,
@@ -38,6 +37,7 @@ from gateway.sparql.blank.keys import (
     template_of,
     written,
 )
+from gateway.sparql.blank.probes import ExpressionProbe
 from gateway.sparql.blank.rule import BlankRule, Triple, blank_ends
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule
@@ -156,6 +156,9 @@ class ContentReader:
         rule: Says what is an edge.
         levels: How many levels of blank neighbours the digest of a node has: none where an engine gives no key twice.
         expressions: Finds out whether there are expressions.
+
+    Attributes:
+        way: How queries state keys.
     """
 
     def __init__(
@@ -164,7 +167,7 @@ class ContentReader:
         self._client = client
         self._rule = rule
         self._edges = BlankRule(client, rule)
-        self._way: Way = way
+        self.way: Way = way
         self._levels = levels
         self._expressions = expressions
         self._of_calls: WeakKeyDictionary[Requester, _Read] = WeakKeyDictionary()
@@ -180,11 +183,11 @@ class ContentReader:
     async def read_anew(self, keys: Sequence[Iri], call: Call) -> Mapping[Iri, Content]:
         """Return what some nodes say now."""
         rule = await self._rule.refreshed(call)
-        statable = [key for key in keys if can_state(self._way, key)]
+        statable = [key for key in keys if can_state(self.way, key)]
         if self._edges.is_of_engine:
             found = await self._asked("contents", statable, rule, call)
         else:
-            found = await self._asked("triples", statable, beside_keys(self._way, statable), call)
+            found = await self._asked("triples", statable, beside_keys(self.way, statable), call)
             rounded = [key for key, one in found.items() if any(may_be_rounded(key, end) for _, end in one.says)]
             found |= await self._asked("contents", rounded, rule, call) if rounded else {}
             found = await self._with_edges(found, call)
@@ -198,11 +201,11 @@ class ContentReader:
     ) -> dict[Iri, Content]:
         query = BatchedQuery[Iri, Content](
             self._client,
-            template_of(template, self._way),
-            _BATCHES[self._way],
-            lambda batch: {**parameters_of(self._way, batch), **given},
+            template_of(template, self.way),
+            _BATCHES[self.way],
+            lambda batch: {**parameters_of(self.way, batch), **given},
             _read_triples if template == "triples" else _read_contents,
-            bindings=lambda batch: bindings_of(self._way, batch),
+            bindings=lambda batch: bindings_of(self.way, batch),
         )
         return await query.run(keys, call)
 
@@ -243,11 +246,6 @@ class ContentReader:
         if digest and (made := NodeId(key, written(hash_of(digest + members.encode()))).iri):
             known.ids[key] = made
         return known.ids
-
-    @property
-    def way(self) -> Way:
-        """How queries state keys."""
-        return self._way
 
     def kind(self, key: Iri, call: Call) -> Kind:
         """Return what a blank node is whose ID was asked for."""
@@ -313,7 +311,7 @@ class ContentReader:
                     following |= {end: following.get(end, 0) for end in _owners(content)}
             cells = [key for key in level if key not in chained and known[key].own_kind is Kind.LIST]
             if cells and has_sets:
-                for one in (await cells_beside(cells, self._client, self._way, call)).values():
+                for one in (await cells_beside(cells, self._client, self.way, call)).values():
                     following |= {cell: following.get(cell, 0) for cell in one.cells}
                     chained.update(one.cells)
             level = [key for key, left in following.items() if levels.get(key, -1) < left]

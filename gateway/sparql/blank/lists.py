@@ -23,7 +23,7 @@ from gateway.sparql.batches import about_nodes
 from gateway.sparql.blank.cells import Cells, cells_beside
 from gateway.sparql.blank.contents import Content, ContentReader, Kind, groups_of, triples_by_kind
 from gateway.sparql.blank.keys import ends_in, is_key
-from gateway.sparql.blank.list_probe import ListProbe
+from gateway.sparql.blank.probes import ListProbe
 from gateway.sparql.blank.rule import Triple, blank_ends
 from gateway.sparql.blank.walks import AnchoredReader
 from gateway.sparql.client import SparqlClient

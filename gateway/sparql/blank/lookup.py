@@ -35,10 +35,10 @@ from gateway.sparql.blank.edges import (
     is_to_empty_list,
     of_blank_node,
 )
-from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.expressions import ExpressionReader, FoldedReader
 from gateway.sparql.blank.keys import NodeId, is_key
 from gateway.sparql.blank.lists import ListReader, Lists
+from gateway.sparql.blank.probes import ExpressionProbe
 from gateway.sparql.blank.proof import KeyProof
 from gateway.sparql.blank.rule import blank_ends
 from gateway.sparql.blank.values import BlankValues

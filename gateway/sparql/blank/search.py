@@ -19,9 +19,9 @@ from gateway.settings.profile import Profile
 from gateway.sparql.aggregates import AggregateReader
 from gateway.sparql.blank.anchor_search import AnchorSearch
 from gateway.sparql.blank.keys import keys_in
-from gateway.sparql.blank.list_probe import LIST_TYPES
 from gateway.sparql.blank.lookup import BlankLookup
 from gateway.sparql.blank.nodes import BlankNodes
+from gateway.sparql.blank.probes import LIST_TYPES
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.nodes import NamePredicates, name_parameters
 from gateway.sparql.rule import EdgeRule

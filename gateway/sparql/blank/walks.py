@@ -25,9 +25,9 @@ from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
 from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
 from gateway.sparql.blank.contents import BlankEnd, BlankEnds, Content, ContentReader, Kind, stating_in, triples_by_kind
-from gateway.sparql.blank.expression_probe import ExpressionProbe
 from gateway.sparql.blank.graphs import BlankGraph, is_within_reach
 from gateway.sparql.blank.keys import KEY, TRIPLE
+from gateway.sparql.blank.probes import ExpressionProbe
 from gateway.sparql.blank.rule import Triple
 from gateway.sparql.client import SparqlClient
 from gateway.sparql.rule import EdgeRule

@@ -1,15 +1,26 @@
-"""Whether a graph of an endpoint has lists or containers."""
+"""Whether a graph of an endpoint has lists, containers, or expressions of OWL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gateway.errors import Fault
 from gateway.graph.call import Call
 from gateway.graph.values import Iri
 from gateway.sparql.client import SparqlClient
-from gateway.terms.iri import RDF, RDF_FIRST, RDF_NIL, RDF_REST
+from gateway.sparql.template import Parameter
+from gateway.terms.iri import (
+    EXPRESSION_PREDICATES,
+    INTERSECTION,
+    INTO_EXPRESSIONS,
+    RDF,
+    RDF_FIRST,
+    RDF_NIL,
+    RDF_REST,
+    RESTRICTION,
+    TO_ALL_DIFFERENT,
+)
 
 NUMBERED: Final = tuple(f"{RDF}_{number}" for number in range(1, 11))
 """By one of these a graph shows that it has containers."""
@@ -79,8 +90,42 @@ class ListProbe:
     async def _has(self, predicates: Sequence[Iri], ends: Sequence[Iri], call: Call) -> bool:
         """Return whether the graph may have a triple with some predicate or object."""
         given = {"predicates": predicates, "ends": [ends] if ends else []}
+        return await _has(self._client, "blank_nodes/lists", given, " ".join((*predicates, *ends)), call)
 
-        async def is_there() -> bool:
-            return await self._client.has_rows("blank_nodes/lists", call, given)
 
-        return await self._client.remembered.ask(" ".join((*predicates, *ends)), call, is_there)
+_PREDICATES: Final = EXPRESSION_PREDICATES | INTO_EXPRESSIONS | TO_ALL_DIFFERENT
+
+
+class ExpressionProbe:
+    """Finds out whether a graph has expressions of OWL that are blank nodes.
+
+    Args:
+        client: Sends the queries.
+    """
+
+    def __init__(self, client: SparqlClient) -> None:
+        self._client = client
+
+    async def are_there(self, call: Call) -> bool:
+        """Return whether there are some, or may be."""
+        given: dict[str, Parameter] = {"predicates": sorted(_PREDICATES), "restriction": [RESTRICTION]}
+        return await _has(self._client, "blank_nodes/expressions", given, "expressions", call)
+
+    async def are_all_different_there(self, call: Call) -> bool:
+        """Return whether some may say of all members of a list that they are different or disjoint."""
+        given: dict[str, Parameter] = {"predicates": sorted(TO_ALL_DIFFERENT), "ends": []}
+        return await _has(self._client, "blank_nodes/lists", given, "all different", call)
+
+    async def are_types_there(self, call: Call) -> bool:
+        """Return whether some may be types that say further types."""
+        given: dict[str, Parameter] = {"predicates": [INTERSECTION]}
+        return await _has(self._client, "blank_nodes/intersections_as_types", given, "types of expressions", call)
+
+
+async def _has(client: SparqlClient, template: str, given: Mapping[str, Parameter], question: str, call: Call) -> bool:
+    """Return whether an answer has rows; it is remembered by the name of the question."""
+
+    async def is_there() -> bool:
+        return await client.has_rows(template, call, given)
+
+    return await client.remembered.ask(question, call, is_there)
