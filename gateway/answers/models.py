@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from gateway.expand_compact import expand
-from gateway.export.shown import html_of, line_of
+from gateway.export.notebook import html_of, line_of
 from gateway.graph.values import SchemaMethod
 from gateway.traversal.gaps import Cause
 

@@ -12,7 +12,7 @@ from gateway.errors import counted
 from gateway.escaping import visible
 from gateway.graph.values import Iri
 from gateway.settings.endpoint import EngineName, Graphs
-from gateway.settings.found_settings import FoundSettings
+from gateway.settings.found_by_check import FoundSettings
 from gateway.settings.limits import LimitSettings
 from gateway.sparql.engines import TRAITS
 from gateway.terms.prefixes import PrefixMap

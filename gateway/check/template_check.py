@@ -25,7 +25,7 @@ from gateway.errors import (
 )
 from gateway.graph.call import Call, Deadline
 from gateway.graph.values import Edge
-from gateway.settings.found_settings import without_evidence
+from gateway.settings.found_by_check import without_evidence
 from gateway.settings.profile import Profile
 from gateway.sparql import template
 from gateway.sparql.client import SparqlClient

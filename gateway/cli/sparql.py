@@ -31,7 +31,7 @@ from gateway.own_query.frames import Request
 from gateway.own_query.process import Head, QueryProcess, ReadQuery, Row
 from gateway.own_query.results import Labels, as_text, check_format, value_of, written
 from gateway.own_query.text import MOST_BYTES
-from gateway.settings.found_settings import FoundSettings
+from gateway.settings.found_by_check import FoundSettings
 from gateway.settings.paths import is_file, local_path
 from gateway.settings.profile import policy_of
 from gateway.settings.urls import is_database_url

@@ -45,7 +45,7 @@ from gateway.search_index.index import IndexedStore, IndexInfo
 from gateway.search_index.name_vectors import NameVectorsSource
 from gateway.search_index.partial_index import allowance_of, no_progress
 from gateway.search_index.sources import StoredIndex, StoredIndexSource
-from gateway.settings.found_settings import FoundSettings
+from gateway.settings.found_by_check import FoundSettings
 from gateway.settings.profile import policy_of, profile_for_endpoint, under_policy_at_endpoint, without_search_api
 from gateway.settings.storage import GraphIdentity, check_private, default_store
 from gateway.settings.urls import is_neo4j_url

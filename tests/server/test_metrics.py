@@ -29,8 +29,9 @@ from gateway.server.gateway_opener import GatewayOpener, ignore_progress
 from gateway.server.graph_handlers import server_of_all
 from gateway.server.graph_set import CallsByGraph
 from gateway.server.observe.metrics import MOST_CLIENTS, Metrics
-from gateway.server.observe.observation import Observation, Pages, Readiness, states
+from gateway.server.observe.observation import Observation, Pages
 from gateway.server.observe.port import operators_port
+from gateway.server.observe.readiness import Readiness, states
 from gateway.server.observe.watching import WatchedRequest, Watching
 from gateway.server.workers import drop_gauges
 from gateway.settings.serving import ObserveSettings

@@ -10,7 +10,7 @@ from gateway import resources
 from gateway.api import load_profile, open_gateway
 from gateway.errors import ConfigurationError, Fault, Resting
 from gateway.server.gateway_opener import GatewayOpener, ignore_progress
-from gateway.server.observe.observation import AGAIN_SECONDS, AGAIN_WITH_QUOTA_SECONDS, Readiness
+from gateway.server.observe.readiness import AGAIN_SECONDS, AGAIN_WITH_QUOTA_SECONDS, Readiness
 from gateway.settings.profile import Profile
 from tests.clocks import Clock
 from tests.server.test_metrics import Switched, switched_endpoint

@@ -10,7 +10,7 @@ import pytest
 from gateway.api import open_gateway
 from gateway.errors import ConfigurationError
 from gateway.settings.endpoint import AccessSettings, EndpointSettings, RequestSettings
-from gateway.settings.found_settings import FoundSettings
+from gateway.settings.found_by_check import FoundSettings
 from gateway.settings.graphs_file import GraphEntry, profile_of, read_graphs
 from gateway.settings.hidden import HiddenSettings
 from gateway.settings.limits import LimitSettings, SharedCacheServer
