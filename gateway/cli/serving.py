@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -332,7 +333,16 @@ def explore(options: CommonOptions, port: int, *, opens_browser: bool) -> int:
             # Some browsers hold the caller until they are closed.
             threading.Thread(target=webbrowser.open, args=(url,), name="browser", daemon=True).start()
 
-    return serve(options, HttpSettings("127.0.0.1", port), explorer=True, on_ready=ready)
+    http = HttpSettings("127.0.0.1", port, graph_options=_selecting(options))
+    return serve(options, http, explorer=True, on_ready=ready)
+
+
+def _selecting(options: CommonOptions) -> str:
+    """Return the options by which another command asks the same graph."""
+    said = [("--graph", options.graph), ("--endpoint", options.endpoint), ("--profile", options.profile)]
+    said.append(("--prefix", options.prefix))
+    words = [(name, each) for name, given in said for each in ([given] if isinstance(given, str) else given or ())]
+    return shlex.join(word for pair in words for word in pair)
 
 
 def print_token(name: str) -> None:

@@ -102,6 +102,7 @@ class HttpSettings:
         limits: What a client may have, if nothing else is said of it.
         workers: Processes that serve.
         drain_seconds: How long calls that are under way may go on when the server ends.
+        graph_options: What selects the graph on a command line, for the page to show; None where it is not told.
     """
 
     host: str = "127.0.0.1"
@@ -116,6 +117,7 @@ class HttpSettings:
     limits: ClientLimits = ClientLimits()
     workers: int = 1
     drain_seconds: int = DRAIN_SECONDS
+    graph_options: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.drain_seconds <= _LONGEST_DRAIN:

@@ -6,6 +6,7 @@ leads to this machine it could read the answers: DNS rebinding (MCP 2025-11-25, 
 
 from __future__ import annotations
 
+import html
 import ssl
 from collections.abc import Sequence
 from functools import cache
@@ -125,20 +126,22 @@ def _with_ports(names: Sequence[str]) -> list[str]:
 class ExplorerPage:
     """ASGI middleware that answers `GET /` with the page and passes on everything else."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, graph_options: str | None = None) -> None:
         self._app = app
+        self._graph_options = graph_options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        await _page()(scope, receive, send)
+        await _page(self._graph_options)(scope, receive, send)
 
 
 @cache
-def _page() -> HTMLResponse:
-    body = explorer_page().read_bytes()
+def _page(graph_options: str | None) -> HTMLResponse:
+    told = f'<meta name="graph-options" content="{html.escape(graph_options)}">' if graph_options is not None else ""
+    body = explorer_page().read_bytes().replace(b"<head>", f"<head>{told}".encode(), 1)
     headers = {
         "cache-control": "no-cache",
         "content-security-policy": f"{policy_of(body, connects=True)}; frame-ancestors 'none'",
@@ -204,7 +207,7 @@ class HttpAccess:
         if self._oauth is not None:
             guarded = _with_metadata(guarded, self._oauth.metadata)
         if self._explorer:
-            guarded = ExplorerPage(guarded)
+            guarded = ExplorerPage(guarded, self.settings.graph_options)
         if self.settings.origins:
             guarded = CORSMiddleware(
                 guarded,

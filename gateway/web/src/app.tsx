@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { CallText } from "./call_text";
 import { Filters } from "./filters";
 import { GraphView } from "./graph_view";
+import { NodeTable } from "./node_table";
 import { Record } from "./record";
 import { RowsTable } from "./rows_table";
 import { SearchBox } from "./search_box";
@@ -43,6 +44,7 @@ export function App({ session, onToken }: Props) {
   // A panel that is asked for by a click in the picture opens.
   const [only] = session.selected.value;
   useEffect(() => setOpen((before) => (only === undefined ? before : "record")), [only]);
+  const table = session.table.value;
   return (
     <>
       <header>
@@ -55,9 +57,14 @@ export function App({ session, onToken }: Props) {
           <button type="button" onClick={() => session.redo()} disabled={!session.future.value.length} title="Ctrl+Shift+Z">
             Redo
           </button>
-          <button type="button" onClick={() => session.clear()} disabled={!session.steps.value.length}>
+          <button type="button" onClick={() => session.clear()} disabled={!session.steps.value.length && !table}>
             Clear
           </button>
+          {session.canTraverse ? (
+            <button type="button" aria-pressed={table !== undefined} onClick={() => (table ? session.showTable(undefined) : session.openTable())} disabled={!table && !session.steps.value.length && !session.schema.value}>
+              Table
+            </button>
+          ) : null}
         </div>
       </header>
       {session.wantsToken.value && onToken ? <TokenForm onToken={onToken} /> : null}
@@ -65,8 +72,9 @@ export function App({ session, onToken }: Props) {
         <Filters session={session} />
         <section class="middle" aria-label="Graph">
           <Status session={session} />
-          <GraphView session={session} />
-          <RowsTable session={session} />
+          {table ? <NodeTable session={session} asked={table} /> : null}
+          <GraphView session={session} isHidden={table !== undefined} />
+          {table ? null : <RowsTable session={session} />}
           <CallText session={session} />
         </section>
         <div class="panels">

@@ -4,12 +4,15 @@ import type { Session } from "./session";
 
 const READERS: readonly Reader[] = ["model", "python", "command line"];
 
+/** What selects the graph in a command, where the server of the page says it. */
+const GRAPH_OPTIONS = document.querySelector<HTMLMetaElement>("meta[name=graph-options]")?.content;
+
 /** The call that made the view, to copy. */
 export function CallText({ session }: { session: Session }) {
   const [reader, setReader] = useState<Reader>("model");
   const call = session.lastCall.value;
   if (!call) return null;
-  const text = written(call, reader);
+  const text = written(call, reader, GRAPH_OPTIONS ?? "");
   return (
     <div class="call">
       <label>
@@ -25,6 +28,7 @@ export function CallText({ session }: { session: Session }) {
       <code data-testid="call" tabIndex={0}>
         {text}
       </code>
+      {reader === "command line" && GRAPH_OPTIONS === undefined ? <span class="quiet">and --graph or --endpoint of {session.graphName === "This graph" ? "this graph" : session.graphName}</span> : null}
       <button type="button" class="small" onClick={() => void navigator.clipboard?.writeText(text)}>
         Copy
       </button>

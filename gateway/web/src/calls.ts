@@ -22,10 +22,11 @@ const SWITCHED_OFF = new Set(["edges", "via"]);
 
 const OPTIONS: Record<string, string> = { max_hops: "hops" };
 
-export function written(call: Call, reader: Reader): string {
+/** `graph`: the options that select the graph, as a shell reads them. */
+export function written(call: Call, reader: Reader, graph = ""): string {
   if (reader === "model") return `${call.tool} ${JSON.stringify(call.arguments)}`;
   if (reader === "python") return `await graph.${call.tool}(${pythonArguments(call.arguments)})`;
-  return ["bfsql-gateway", COMMANDS[call.tool], ...words(call.arguments)].join(" ");
+  return ["bfsql-gateway", COMMANDS[call.tool], ...words(call.arguments), ...(graph ? [graph] : [])].join(" ");
 }
 
 function pythonArguments(given: Json): string {

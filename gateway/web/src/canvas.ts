@@ -269,6 +269,14 @@ export class Canvas {
     this.placeAll();
   }
 
+  /** Draw again what was hidden, in the room that there is now. */
+  awake(): void {
+    this.sigma.resize();
+    this.pad();
+    this.sigma.refresh();
+    this.label();
+  }
+
   /** Show all of the picture. */
   fit(): void {
     void this.sigma.getCamera().animatedReset();

@@ -9,7 +9,7 @@ import type { Session } from "./session";
 import { Start } from "./start";
 
 /** The canvas; what it shows is told in words beside it. */
-export function GraphView({ session }: { session: Session }) {
+export function GraphView({ session, isHidden = false }: { session: Session; isHidden?: boolean }) {
   const element = useRef<HTMLDivElement>(null);
   const canvas = useRef<Canvas | undefined>(undefined);
   const [problem, setProblem] = useState("");
@@ -41,9 +41,12 @@ export function GraphView({ session }: { session: Session }) {
     }
   }, [session]);
   useEffect(() => canvas.current?.show(shown, look), [shown, look.selected, look.edges, look.opened, look.labels, look.marks, look.pinned, look.theme]);
+  useEffect(() => {
+    if (!isHidden) canvas.current?.awake();
+  }, [isHidden]);
   const [only] = look.selected;
   return (
-    <div class="graph">
+    <div class="graph" hidden={isHidden}>
       <div class="canvas" ref={element} data-testid="canvas" aria-hidden="true" />
       {problem ? <p class="lack">{problem}</p> : null}
       {!picture.nodes.size && !session.running.value.some(({ text }) => text.startsWith("Reading what is around")) ? <Start session={session} /> : null}

@@ -1,38 +1,50 @@
 import type { Session } from "./session";
+import { VirtualRows } from "./virtual_rows";
 
 /** The rows of the last answer, where values were asked for. */
 export function RowsTable({ session }: { session: Session }) {
   const { rows, columns = [] } = session.steps.value.at(-1)?.answer ?? {};
   if (!rows?.length) return null;
+  const head = (
+    <>
+      <th scope="col">Node</th>
+      {columns.map((column, place) => (
+        <th scope="col" key={place} title={column}>
+          {session.spoken(column)}
+        </th>
+      ))}
+    </>
+  );
   return (
-    <div class="rows" data-testid="rows" tabIndex={0} role="region" aria-label="Values">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            {columns.map((column, place) => (
-              <th scope="col" key={place} title={column}>
-                {session.spoken(column)}
+    <div class="below">
+      <VirtualRows
+        label="Values"
+        testId="rows"
+        head={head}
+        columns={columns.length + 1}
+        count={rows.length}
+        row={(place) => {
+          const [node, ...cells] = rows[place]!;
+          return (
+            <>
+              <th scope="row" title={String(node)}>
+                {String(node)}
               </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([node, ...cells], place) => (
-            <tr key={place}>
-              <th scope="row">{String(node)}</th>
               {cells.map((cell, number) => (
-                <td key={number}>{text(cell)}</td>
+                <td key={number} title={textOf(cell)}>
+                  {textOf(cell)}
+                </td>
               ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+            </>
+          );
+        }}
+      />
     </div>
   );
 }
 
-function text(cell: unknown): string {
-  if (Array.isArray(cell)) return cell.map(text).join(", ");
+/** A cell in words; several values have commas between them. */
+export function textOf(cell: unknown): string {
+  if (Array.isArray(cell)) return cell.map(textOf).join(", ");
   return cell === null || cell === undefined ? "" : String(cell);
 }

@@ -1,8 +1,10 @@
 /** What the page knows and shows now. */
 
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
-import { type Entity, type Hit, type Hits, type Json, type Schema, type Subgraph, idAndName } from "./answers";
+import type { Entity, Hits, Json, Schema, Subgraph } from "./answers";
+import { type Asked, ofCall, ofType, callFor } from "./asked";
 import { type Mark, marksOf } from "./colors";
+import { Listings } from "./listings";
 import { type Picture, type Step, pictureOf, several } from "./picture";
 import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
@@ -22,6 +24,7 @@ interface View {
   hidden: Hidden;
   opened: ReadonlySet<string>;
   pinned: ReadonlyMap<string, Point>;
+  table: Asked | undefined;
 }
 
 const NOTHING_HIDDEN: Hidden = { types: new Set(), predicates: new Set(), removed: new Set() };
@@ -32,24 +35,8 @@ const MOST_UNDONE = 100;
 /** Hops up to which it is tried what is near several nodes. */
 const MOST_HOPS = 4;
 
-/** Types of which entities stand on the empty page, and how many of each. */
-const FIRST_TYPES = 4;
-const FIRST_ENTITIES = 4;
-const LISTED_ENTITIES = 40;
-
 /** Nodes on paths whose names are read. */
 const MOST_NAMED = 50;
-
-/** Types of which a condition may be asked about. */
-const MOST_TYPES = 20;
-
-/** Entities to begin with. */
-export interface Listing {
-  title: string;
-  hits: readonly Hit[];
-  /** What is said of those that are not listed. */
-  more?: string;
-}
 
 /** A call that is under way. */
 interface Running {
@@ -73,7 +60,9 @@ export class Session {
   /** Records without edges, which tell names and types. */
   readonly named = signal<ReadonlyMap<string, Entity>>(new Map());
   readonly schema = signal<Schema | undefined>(undefined);
-  readonly listing = signal<Listing | undefined>(undefined);
+  readonly listings = new Listings(this);
+  /** What the table asks that stands in the place of the picture. */
+  readonly table = signal<Asked | undefined>(undefined);
   readonly running = signal<readonly Running[]>([]);
   readonly problem = signal("");
   readonly note = signal("");
@@ -146,43 +135,7 @@ export class Session {
     // The gateway sends no list that is empty.
     this.schema.value = { ...schema, entity_types: schema.entity_types ?? [], predicates: schema.predicates ?? [], counts: schema.counts ?? {} };
     const types = this.schema.value.entity_types;
-    if (!this.steps.value.length) await this.listFirst(types.slice(0, FIRST_TYPES));
-  }
-
-  /** List entities of a type on the empty page. */
-  async listType(type: string): Promise<void> {
-    await this.list(this.spoken(type), { node_types: [type], limit: LISTED_ENTITIES });
-  }
-
-  /** List entities from which a relation leads. */
-  async listRelation(predicate: string): Promise<void> {
-    const types = this.schema.value?.entity_types.slice(0, MOST_TYPES) ?? [];
-    await this.list(`From which "${this.spoken(predicate)}" leads`, { node_types: types, where: [`${predicate} exists`], limit: LISTED_ENTITIES });
-  }
-
-  /** Of each type those with most edges, among the first of its listing, which is by ID. */
-  private async listFirst(types: readonly string[]): Promise<void> {
-    const text = "Looking for entities to begin with";
-    const asked = types.map((type) => this.ask({ tool: "search_entities", arguments: { node_types: [type], limit: LISTED_ENTITIES } }, { quietly: true, text }));
-    const found = (await Promise.all(asked)) as unknown as (Hits | undefined)[];
-    const hits = new Map(found.flatMap((each) => mostLinked(each?.result ?? [])).map((hit) => [hit.id, hit]));
-    if (hits.size && !this.listing.value) this.listing.value = { title: "Begin with", hits: [...hits.values()] };
-  }
-
-  private async list(title: string, given: Json): Promise<void> {
-    const call: Call = { tool: "search_entities", arguments: given };
-    const answer = (await this.ask(call, { text: `Looking for entities: ${title}` })) as Hits | undefined;
-    if (!answer) return;
-    const rows = (answer.rows ?? []).map(([first]) => idAndName(String(first)));
-    const hits = [...(answer.result ?? []), ...rows.map(([id, name]) => ({ id, entity_type: "", ...(name === undefined ? {} : { name }) }))];
-    const isPart = answer.found !== undefined && answer.found !== hits.length;
-    const said = [
-      ...(isPart ? [`${hits.length} of ${answer.found!.toLocaleString("en")} are listed; a search finds the others by name.`] : []),
-      ...(given["where"] ? [`Asked of the ${(given["node_types"] as string[]).length} most frequent types alone.`] : []),
-      ...(answer.complete ? [] : ["There may be more than these."]),
-    ];
-    const more = said.join(" ");
-    this.listing.value = { title, hits, ...(more ? { more } : {}) };
+    if (!this.steps.value.length) await this.listings.first(types);
   }
 
   /** Give up what is under way. */
@@ -250,7 +203,7 @@ export class Session {
       if (answer.nodes.length || k === MOST_HOPS || !answer.complete) {
         this.note.value = answer.nodes.length ? "" : `Nothing ${answer.complete ? "" : "was found "}within ${k} ${k === 1 ? "hop" : "hops"} of all of them.`;
         const note = this.note.value;
-        this.change({ steps: [...this.steps.value, { call, answer }] });
+        this.change({ steps: [...this.steps.value, { call, answer }], table: undefined });
         this.note.value = note;
         await this.readNames();
         return;
@@ -278,7 +231,7 @@ export class Session {
     this.restoring = undefined;
     this.isPart = false;
     this.addressNote.value = "";
-    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map() });
+    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map(), table: undefined });
     this.select([]);
   }
 
@@ -338,6 +291,18 @@ export class Session {
     this.change({ pinned: new Map([...this.pinned.value].filter(([other]) => other !== id)) });
   }
 
+  /** Show a table in the place of the picture, or the picture again. */
+  showTable(table: Asked | undefined): void {
+    this.change({ table });
+  }
+
+  /** Show a table of the last answer, else of the most frequent type. */
+  openTable(): void {
+    const [last, type] = [this.steps.value.at(-1)?.call, this.schema.value?.entity_types[0]];
+    if (last) this.showTable(ofCall(last));
+    else if (type !== undefined) this.showTable(ofType(type));
+  }
+
   /** Show those that a pile holds. */
   open(pile: string): void {
     this.change({ opened: new Set([...this.opened.value, pile]) });
@@ -386,6 +351,8 @@ export class Session {
     this.hidden.value = { types: new Set(view.hiddenTypes), predicates: new Set(view.hiddenPredicates), removed: new Set(view.removed) };
     this.opened.value = new Set(view.opened);
     this.pinned.value = new Map(view.pinned.map(([id, x, y]) => [id, { x, y }]));
+    this.table.value = view.table;
+    if (view.table) this.lastCall.value = callFor(view.table);
     const { calls, refused = 0 } = view;
     const [total, why] = [calls.length + refused, new Set<string>()];
     let made = 0;
@@ -420,7 +387,7 @@ export class Session {
     this.note.value = "";
     const answer = await this.ask(call);
     if (!answer) return;
-    this.change({ steps: [...this.steps.value, { call, answer: answer as unknown as Subgraph }] });
+    this.change({ steps: [...this.steps.value, { call, answer: answer as unknown as Subgraph }], table: undefined });
     if (call.tool === "intersect_subgraphs") await this.readNames();
   }
 
@@ -435,7 +402,7 @@ export class Session {
   }
 
   private get view(): View {
-    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value };
+    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value, table: this.table.value };
   }
 
   private change(after: Partial<View>): void {
@@ -459,7 +426,8 @@ export class Session {
       this.hidden.value = view.hidden;
       this.opened.value = view.opened;
       this.pinned.value = view.pinned;
-      this.lastCall.value = view.steps.at(-1)?.call;
+      this.table.value = view.table;
+      this.lastCall.value = view.table ? callFor(view.table) : view.steps.at(-1)?.call;
       this.problem.value = "";
       this.note.value = "";
     });
@@ -476,13 +444,15 @@ export class Session {
       removed: [...this.hidden.value.removed],
       opened: [...this.opened.value],
       pinned: [...this.pinned.value].map(([id, { x, y }]) => [id, Math.round(x), Math.round(y)] as [string, number, number]),
+      ...(this.table.value ? { table: this.table.value } : {}),
     };
     const address = writeView(view);
     if (address !== undefined) history.replaceState(null, "", address);
     this.addressNote.value = address === undefined ? "This view is too large for an address: the address is that of an earlier one." : "";
   }
 
-  private async ask(call: Call, { signal, quietly = false, text = this.saying(call) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
+  /** Call a tool; what is wrong is shown. */
+  async ask(call: Call, { signal, quietly = false, text = this.saying(call) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
     const controller = new AbortController();
     signal?.addEventListener("abort", () => controller.abort());
     const running: Running = { text, controller };
@@ -515,12 +485,6 @@ export class Session {
     if (tool === "intersect_subgraphs") return `Looking within ${String(given["k"])} hops of ${who}`;
     return tool === "bfs_query" ? `Reading what is around ${who}` : `Reading ${who}`;
   }
-}
-
-function mostLinked(hits: readonly Hit[]): Hit[] {
-  // A text is a number that is larger: ">=1000".
-  const edges = ({ edges: count = 0 }: Hit): number => (typeof count === "number" ? count : Number(count.replace(/\D/g, "")));
-  return [...hits].sort((one, other) => edges(other) - edges(one)).slice(0, FIRST_ENTITIES);
 }
 
 /** How many edges a record counts, at least. */

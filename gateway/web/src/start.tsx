@@ -8,7 +8,7 @@ const MOST_LISTED = 20;
 /** What stands in the place of an empty picture: what the graph has, and where to begin. */
 export function Start({ session }: { session: Session }) {
   const schema = session.schema.value;
-  const listing = session.listing.value;
+  const listing = session.listings.shown.value;
   if (!schema) return <p class="empty">Search for a name to begin.</p>;
   const count = (id: string): string => schema.counts[id]?.toLocaleString("en") ?? "";
   return (
@@ -28,7 +28,7 @@ export function Start({ session }: { session: Session }) {
       <ul class="tiles">
         {schema.entity_types.slice(0, MOST_LISTED).map((type) => (
           <li key={type}>
-            <button type="button" title={type} onClick={() => void session.listType(type)}>
+            <button type="button" title={type} onClick={() => void session.listings.ofType(type)}>
               <TypeDot session={session} type={type} /> {session.spoken(type)} <span class="count">{count(type)}</span>
             </button>
           </li>
@@ -39,7 +39,7 @@ export function Start({ session }: { session: Session }) {
       <ul class="tiles">
         {schema.predicates.slice(0, MOST_LISTED).map((predicate) => (
           <li key={predicate}>
-            <button type="button" title={predicate} onClick={() => void session.listRelation(predicate)}>
+            <button type="button" title={predicate} onClick={() => void session.listings.ofRelation(predicate)}>
               {session.spoken(predicate)} <span class="count">{count(predicate)}</span>
             </button>
           </li>

@@ -20,7 +20,7 @@ export function Status({ session }: { session: Session }) {
         </p>
       ) : null}
       {session.note.value ? <p data-testid="note">{session.note.value}</p> : null}
-      <p data-testid="shown">
+      <p data-testid="shown" hidden={session.table.value !== undefined}>
         {several(picture.nodes.size, "node")} and {several(picture.edges.size, "edge")}
         {next ? `; ${next.step === session.steps.value.at(-1) ? "the last" : "an earlier"} answer has ${several(next.step.answer.node_count, "node")} in all` : ""}
         {unread > 1 ? `; ${unread} answers have more pages` : ""}

@@ -1,5 +1,6 @@
 /** The address of a view: the calls that made it, what is selected, hidden, removed and opened. */
 
+import { type Asked, readAsked, writeAsked } from "./asked";
 import type { Call, ToolName } from "./tools";
 
 export interface Restored {
@@ -13,6 +14,8 @@ export interface Restored {
   opened: string[];
   /** Nodes that stay where somebody put them, with their places. */
   pinned: [string, number, number][];
+  /** What a table asks that stands in the place of the picture. */
+  table?: Asked | undefined;
   /** How many of its calls this page does not make. */
   refused?: number;
 }
@@ -24,9 +27,9 @@ const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_su
 
 /** Return the address of a view; undefined if it could not be read again as it is. */
 export function writeView(view: Restored): string | undefined {
-  if (!view.calls.length && !view.selected.length) return "#";
-  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned } = view;
-  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned];
+  if (!view.calls.length && !view.selected.length && !view.table) return "#";
+  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, table } = view;
+  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, ...(table ? [writeAsked(table)] : [])];
   const text = encodeURIComponent(JSON.stringify(parts));
   return text.length > LONGEST_HASH || calls.length > MOST_CALLS ? undefined : `#${text}`;
 }
@@ -42,8 +45,9 @@ export function readView(hash: string): Restored | undefined {
     return undefined;
   }
   if (!Array.isArray(read)) return undefined;
-  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned] = read as unknown[];
+  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, asked] = read as unknown[];
   if (!Array.isArray(calls)) return undefined;
+  const table = readAsked(asked);
   const kept = calls.filter(isCall).slice(0, MOST_CALLS);
   return {
     ...(kept.length < calls.length ? { refused: calls.length - kept.length } : {}),
@@ -54,6 +58,7 @@ export function readView(hash: string): Restored | undefined {
     removed: texts(removed),
     opened: texts(opened),
     pinned: Array.isArray(pinned) ? pinned.filter(isPlace) : [],
+    ...(table ? { table } : {}),
   };
 }
 
