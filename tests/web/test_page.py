@@ -86,17 +86,6 @@ def test_an_error_of_the_gateway_is_shown(chromium: Browser, medical: str) -> No
         expect(watched.page.get_by_test_id("problem")).to_contain_text("x:nothing")
 
 
-def test_a_hub_is_not_expanded_unasked(chromium: Browser, hostile: str) -> None:
-    with opened(chromium, hostile) as watched:
-        page = watched.page
-        search(page, "hub")
-        expect(page.get_by_test_id("note")).to_contain_text("401 edges")
-        expect(page.get_by_test_id("shown")).to_contain_text("1 node and 0 edges")
-        page.get_by_role("button", name="Show outgoing rare").click()
-        expect(page.get_by_test_id("shown")).to_contain_text("2 nodes and 1 edge")
-        assert watched.errors == []
-
-
 def test_hostile_names_are_text_and_nothing_runs(chromium: Browser, hostile: str) -> None:
     with opened(chromium, hostile) as watched:
         page = watched.page

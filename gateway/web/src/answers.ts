@@ -111,3 +111,10 @@ export function idAndName(text: string): [string, string | undefined] {
   const blank = text.indexOf(" ");
   return blank < 0 ? [text, undefined] : [text.slice(0, blank), text.slice(blank + 1)];
 }
+
+/** How many edges a record counts, at least. */
+export function edgesOf(entity: Entity | undefined): number {
+  return Object.values(entity?.edges ?? {})
+    .map(([count]) => (typeof count === "number" ? count : Number(/\d[\d,]*/.exec(count)?.[0].replaceAll(",", "") ?? 0)))
+    .reduce((sum, count) => sum + count, 0);
+}

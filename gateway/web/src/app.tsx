@@ -57,7 +57,7 @@ export function App({ session, onToken }: Props) {
           <button type="button" onClick={() => session.redo()} disabled={!session.future.value.length} title="Ctrl+Shift+Z">
             Redo
           </button>
-          <button type="button" onClick={() => session.clear()} disabled={!session.steps.value.length && !table}>
+          <button type="button" onClick={() => session.clear()} disabled={!session.steps.value.length && !session.hubs.value.length && !table}>
             Clear
           </button>
           {session.canTraverse ? (

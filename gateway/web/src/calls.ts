@@ -29,6 +29,15 @@ export function written(call: Call, reader: Reader, graph = ""): string {
   return ["bfsql-gateway", COMMANDS[call.tool], ...words(call.arguments), ...(graph ? [graph] : [])].join(" ");
 }
 
+/** What a call does, for the person who waits for it. */
+export function saying({ tool, arguments: given }: Call, nameOf: (id: string) => string): string {
+  const ids = (given["seeds"] ?? (given["id"] === undefined ? [] : [given["id"]])) as string[];
+  const who = ids.slice(0, 3).map(nameOf).join(", ") + (ids.length > 3 ? " and others" : "");
+  if (tool === "search_entities") return `Searching for ${String(given["query"])}`;
+  if (tool === "intersect_subgraphs") return `Looking within ${String(given["k"])} hops of ${who}`;
+  return tool === "bfs_query" ? `Reading what is around ${who}` : `Reading ${who}`;
+}
+
 function pythonArguments(given: Json): string {
   return Object.entries(given)
     .map(([name, value]) => `${name}=${python(value)}`)

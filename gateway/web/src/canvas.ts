@@ -5,12 +5,13 @@ import { createNodeBorderProgram } from "@sigma/node-border";
 import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
 import { createEdgeArrowProgram } from "sigma/rendering";
-import { type Mark, NO_TYPE_COLOR, type Theme, hash, markOf } from "./colors";
+import { type EdgeAttributes, type NodeAttributes, nodeAttributes, pileAttributes } from "./attributes";
+import { type Mark, type Theme, hash } from "./colors";
 import { type Box, spotsAround } from "./labels";
-import { plain, spoken } from "./names";
+import { spoken } from "./names";
 import { watchFrames } from "./framing";
 import { type Label, Overlay } from "./overlay";
-import { type PictureNode, denialOf, isDenied, qualifierOf } from "./picture";
+import { denialOf, isDenied, qualifierOf } from "./picture";
 import type { Point } from "./placement";
 import { Placer } from "./placer";
 import type { Scene } from "./saved";
@@ -36,6 +37,8 @@ export interface Handlers {
   onDoubleClick(id: string): void;
   onBackground(): void;
   onPile(key: string): void;
+  /** The badge of a hub was pressed. */
+  onBadge(id: string): void;
   onEdges(keys: readonly string[]): void;
   /** Several nodes were framed. */
   onFrame(ids: readonly string[]): void;
@@ -60,8 +63,8 @@ const REST_MILLISECONDS = 120;
 /** Before the key of the label of the edges between two nodes. */
 const EDGE = "edge ";
 
-/** Characters of a name that are drawn of the node below the pointer. */
-const LONGEST_LABEL = 200;
+/** Before the ID of a hub, in the key of its badge. */
+const BADGE = "badge ";
 
 /** The heads of arrows: long enough to show the direction of a thin edge. */
 const ARROW = { extremity: "target", lengthToThicknessRatio: 4, widenessToThicknessRatio: 3 } as const;
@@ -77,31 +80,6 @@ interface Indexed {
 
 /** Nodes beyond which each is drawn smaller. */
 const MANY_NODES = 300;
-
-interface NodeAttributes {
-  x: number;
-  y: number;
-  size: number;
-  color: string;
-  /** In the middle: another one where the type is drawn as a ring. */
-  core: string;
-  borderColor: string;
-  name: string;
-  kind: "node" | "seed" | "nameless" | "pile";
-  /** Labels of nodes with more are placed first. */
-  weight: number;
-}
-
-interface EdgeAttributes {
-  type: "arrow" | "curved";
-  curvature: number;
-  size: number;
-  /** Empty where nothing is written beside it. */
-  name: string;
-  color: string;
-  /** Whether it is one of a centre, whose relations stand at their sector. */
-  isOfStar: boolean;
-}
 
 export class Canvas {
   private readonly graph = new MultiDirectedGraph<NodeAttributes, EdgeAttributes>();
@@ -149,6 +127,7 @@ export class Canvas {
     });
     this.overlay = new Overlay(element.parentElement ?? element, (key) => {
       if (key.startsWith(EDGE)) handlers.onEdges(this.between(key));
+      else if (key.startsWith(BADGE)) handlers.onBadge(key.slice(BADGE.length));
       else handlers.onPile(key);
     });
     this.sigma.on("clickEdge", ({ edge }) => {
@@ -282,6 +261,11 @@ export class Canvas {
     void this.sigma.getCamera().animatedReset();
   }
 
+  /** Where a node is drawn. */
+  placeOf(id: string): Point | undefined {
+    return this.graph.hasNode(id) ? this.sigma.graphToViewport(this.pointOf(id)) : undefined;
+  }
+
   /** Bring a node into view. */
   goTo(id: string): void {
     const place = this.sigma.getNodeDisplayData(id);
@@ -359,8 +343,8 @@ export class Canvas {
     const { width, height } = this.sigma.getDimensions();
     const frame: Box = { minX: 2, minY: 2, maxX: width - 2, maxY: height - 2 };
     const [nodes, discs] = this.inView(frame);
-    const labels = [...this.relationLabels(), ...this.nodeLabels(nodes), ...this.edgeLabels()];
-    const order = { seed: 0, pile: 1, relation: 2, node: 3, edge: 4, nameless: 5 } as const;
+    const labels = [...this.relationLabels(), ...this.nodeLabels(nodes), ...this.badges(nodes), ...this.edgeLabels()];
+    const order = { seed: 0, pile: 1, badge: 1, relation: 2, node: 3, edge: 4, nameless: 5 } as const;
     labels.sort((one, other) => Number(other.isNeeded) - Number(one.isNeeded) || order[one.kind] - order[other.kind]);
     this.overlay.draw(labels, discs, frame);
     if (this.isPlaced) document.documentElement.dataset["labelled"] = String(this.overlay.placed.length);
@@ -385,6 +369,15 @@ export class Canvas {
       const isNeeded = isHovered || kind === "seed" || kind === "pile" || selected.has(id);
       const broken = this.overlay.broke(name, kind, isHovered ? { mostLines: 6, widest: 220 } : {});
       return { key: id, kind, isNeeded, ...broken, spots: spotsAround(at, radius, broken.width, broken.height, isNeeded) };
+    });
+  }
+
+  /** How many edges hubs have; pressed, they tell their relations. */
+  private badges(nodes: readonly { id: string; at: Point; radius: number; attributes: NodeAttributes }[]): Label[] {
+    return nodes.slice(0, MOST_LABELS).flatMap(({ id, at, radius, attributes: { badge, name } }) => {
+      if (!badge) return [];
+      const broken = this.overlay.broke(badge, "badge", { mostLines: 1 });
+      return [{ key: `${BADGE}${id}`, kind: "badge" as const, isNeeded: true, told: `Relations of ${name}`, ...broken, spots: spotsAround(at, radius, broken.width, broken.height, true) }];
     });
   }
 
@@ -497,30 +490,4 @@ function neighboursIn({ nodes, edges }: Shown): Map<string, string[]> {
     neighbours.get(object)!.push(subject);
   }
   return neighbours;
-}
-
-function nodeAttributes(node: PictureNode, look: Look, degree: number, scale: number): Omit<NodeAttributes, "x" | "y"> {
-  const isSelected = look.selected.includes(node.id);
-  const { color, isRing } = markOf(look.marks, node.type);
-  const isNameless = node.name === node.id && !node.isSeed;
-  const name = node.name === node.id ? spoken(node.id) : plain(node.name);
-  return {
-    size: scale * (isNameless ? 4 : (node.isSeed ? 9 : 6) + Math.min(8, Math.sqrt(degree)) + (node.isHub ? 5 : 0)),
-    color,
-    core: isRing ? look.theme.back : color,
-    borderColor: isSelected ? look.theme.text : node.lacks.length ? look.theme.warning : node.isHub ? look.theme.text : color,
-    name: shortened(name) + (node.isHub ? " (hub)" : ""),
-    kind: node.isSeed ? "seed" : isNameless ? "nameless" : "node",
-    weight: (isSelected ? 1e9 : 0) + (node.isSeed ? 1e8 : 0) + (isNameless ? 0 : 1e4) + degree,
-  };
-}
-
-function pileAttributes(count: number, look: Look): Omit<NodeAttributes, "x" | "y"> {
-  return { size: 9 + Math.min(6, Math.sqrt(count)), color: NO_TYPE_COLOR, core: NO_TYPE_COLOR, borderColor: look.theme.text, name: `${count.toLocaleString("en")} more`, kind: "pile", weight: 1e7 };
-}
-
-/** Text of a graph is bounded wherever it is drawn. */
-function shortened(text: string): string {
-  const characters = [...text.slice(0, 4 * LONGEST_LABEL)];
-  return characters.length > LONGEST_LABEL ? `${characters.slice(0, LONGEST_LABEL).join("")}…` : text;
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./canvas";
 import { DARK, LIGHT } from "./colors";
+import { HubMenu } from "./hub_menu";
 import { isHosted } from "./hosted";
 import { plain } from "./names";
 import { several } from "./picture";
@@ -32,6 +33,7 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
         onDoubleClick: (id) => void session.describe(id),
         onBackground: () => session.select([]),
         onPile: (key) => session.open(key),
+        onBadge: (id) => void session.showMenu(id),
         onEdges: (keys) => session.selectEdges(keys),
         onFrame: (ids) => session.select([...new Set([...session.selected.value, ...ids])]),
         onPin: (id, place) => session.pin(id, place),
@@ -50,6 +52,7 @@ export function GraphView({ session, isHidden = false }: { session: Session; isH
       <div class="canvas" ref={element} data-testid="canvas" aria-hidden="true" />
       {problem ? <p class="lack">{problem}</p> : null}
       {!picture.nodes.size && !session.running.value.some(({ text }) => text.startsWith("Reading what is around")) ? <Start session={session} /> : null}
+      <HubMenu session={session} canvas={canvas.current} />
       <div class="graph-buttons">
         <button type="button" onClick={() => canvas.current?.fit()}>
           Fit

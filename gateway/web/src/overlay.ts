@@ -6,9 +6,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const FONT = "system-ui, sans-serif";
 export const LINE_HEIGHT = 1.2;
 
-export type Kind = "node" | "seed" | "nameless" | "relation" | "edge" | "pile";
+export type Kind = "node" | "seed" | "nameless" | "relation" | "edge" | "pile" | "badge";
 
-export const SIZES: Readonly<Record<Kind, number>> = { node: 12, seed: 13, nameless: 10, relation: 11, edge: 11, pile: 12 };
+export const SIZES: Readonly<Record<Kind, number>> = { node: 12, seed: 13, nameless: 10, relation: 11, edge: 11, pile: 12, badge: 11 };
 
 /** Widest line of a label, and most lines. */
 const WIDEST = 118;
@@ -17,6 +17,8 @@ const MOST_LINES = 3;
 export interface Label extends Omit<Wanted, "lines"> {
   kind: Kind;
   lines: readonly string[];
+  /** What a screen reader says of what can be pressed. */
+  told?: string;
 }
 
 export class Overlay {
@@ -26,7 +28,7 @@ export class Overlay {
   private readonly widths = new Map<string, number>();
   private readonly broken = new Map<string, readonly string[]>();
   /** The labels that stand now. */
-  placed: readonly (Placed & { kind: Kind })[] = [];
+  placed: readonly (Placed & { kind: Kind; told?: string | undefined })[] = [];
 
   constructor(
     container: HTMLElement,
@@ -53,8 +55,8 @@ export class Overlay {
 
   /** Draw those labels that find a place. */
   draw(labels: readonly Label[], nodes: readonly Box[], frame: Box): void {
-    const kinds = new Map(labels.map(({ key, kind }) => [key, kind]));
-    this.placed = placedLabels(labels, nodes, frame).map((each) => ({ ...each, kind: kinds.get(each.key)! }));
+    const kinds = new Map(labels.map(({ key, kind, told }) => [key, { kind, told }]));
+    this.placed = placedLabels(labels, nodes, frame).map((each) => ({ ...each, ...kinds.get(each.key)! }));
     const kept = new Set(this.placed.map(({ key }) => key));
     for (const [key, group] of this.drawn) {
       if (kept.has(key)) continue;
@@ -70,7 +72,7 @@ export class Overlay {
     this.element.style.visibility = "hidden";
   }
 
-  private write({ key, kind, lines, x, y }: Placed & { kind: Kind }): void {
+  private write({ key, kind, told, lines, x, y }: Placed & { kind: Kind; told?: string | undefined }): void {
     const size = SIZES[kind];
     let group = this.drawn.get(key);
     const text = lines.join("\n");
@@ -79,10 +81,10 @@ export class Overlay {
       Object.assign(made.dataset, { text, kind });
       made.setAttribute("class", `label ${kind}`);
       made.setAttribute("font-size", String(size));
-      if (kind === "pile" || kind === "edge") {
+      if (kind === "pile" || kind === "edge" || kind === "badge") {
         made.setAttribute("role", "button");
         made.setAttribute("tabindex", "0");
-        made.setAttribute("aria-label", kind === "pile" ? `Show ${lines.join(" ")}` : `Evidence of ${lines.join(" ")}`);
+        made.setAttribute("aria-label", told ?? (kind === "pile" ? `Show ${lines.join(" ")}` : `Evidence of ${lines.join(" ")}`));
         made.addEventListener("click", () => this.onPress(key));
         made.addEventListener("keydown", (event) => {
           if (event.key === "Enter" || event.key === " ") this.onPress(key);

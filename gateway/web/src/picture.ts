@@ -1,6 +1,6 @@
 /** What the canvas shows: the union of the answers to the calls so far. */
 
-import { type Edge, type Entity, type Incomplete, type Json, type Node, type Subgraph, idAndName, nameOf } from "./answers";
+import { type Edge, type Entity, type Incomplete, type Json, type Node, type Subgraph, edgesOf, idAndName, nameOf } from "./answers";
 import type { Call } from "./tools";
 
 export interface Step {
@@ -17,6 +17,8 @@ export interface PictureNode {
   /** What is missing around it, in words. */
   lacks: readonly string[];
   isHub: boolean;
+  /** How many edges it has, at least; where its record is known. */
+  edges?: number;
   isSeed: boolean;
 }
 
@@ -98,6 +100,7 @@ export function pictureOf(
   steps: readonly Step[],
   described: ReadonlyMap<string, Entity> = new Map(),
   selected: readonly string[] = [],
+  kept: readonly string[] = [],
 ): Picture {
   const nodes = new Map<string, PictureNode>();
   const edges = new Map<string, PictureEdge>();
@@ -131,11 +134,17 @@ export function pictureOf(
   for (const record of described.values()) {
     const { id } = record;
     const node = nodes.get(id);
-    if (node ? (node.name === id && record.name) || node.type === UNKNOWN : selected.includes(id)) nodes.set(id, merged(node, record, seeds.has(id)));
+    if (node ? (node.name === id && record.name) || node.type === UNKNOWN : selected.includes(id) || kept.includes(id)) nodes.set(id, merged(node, record, seeds.has(id)));
   }
   for (const [id, reasons] of lacking) {
     const node = nodes.get(id);
     if (node) nodes.set(id, { ...node, lacks: [...reasons], isHub: hubs.has(id) });
+  }
+  // A hub stands there though no edge of it was asked for.
+  for (const id of kept) {
+    const node = nodes.get(id) ?? merged(undefined, { id }, seeds.has(id));
+    const record = described.get(id);
+    nodes.set(id, { ...node, isHub: true, ...(record?.edges ? { edges: edgesOf(record) } : {}) });
   }
   const further = furtherPages(steps);
   // An edge to a node of another page is drawn when that page is there.

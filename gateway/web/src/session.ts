@@ -1,8 +1,9 @@
 /** What the page knows and shows now. */
 
 import { type ReadonlySignal, type Signal, batch, computed, signal } from "@preact/signals";
-import type { Entity, Hits, Json, Schema, Subgraph } from "./answers";
-import { type Asked, ofCall, ofType, callFor } from "./asked";
+import { type Entity, type Hits, type Json, type Schema, type Subgraph, edgesOf } from "./answers";
+import { type Asked, callFor, ofCall, ofType } from "./asked";
+import { saying } from "./calls";
 import { type Mark, marksOf } from "./colors";
 import { Listings } from "./listings";
 import { type Picture, type Step, pictureOf, several } from "./picture";
@@ -25,6 +26,7 @@ interface View {
   opened: ReadonlySet<string>;
   pinned: ReadonlyMap<string, Point>;
   table: Asked | undefined;
+  hubs: readonly string[];
 }
 
 const NOTHING_HIDDEN: Hidden = { types: new Set(), predicates: new Set(), removed: new Set() };
@@ -54,6 +56,10 @@ export class Session {
   readonly opened = signal<ReadonlySet<string>>(new Set());
   /** Nodes that stay where somebody put them. */
   readonly pinned = signal<ReadonlyMap<string, Point>>(new Map());
+  /** Hubs that stand in the picture, of which somebody chooses the relations. */
+  readonly hubs = signal<readonly string[]>([]);
+  /** The hub whose relations are listed beside it. */
+  readonly menu = signal<string | undefined>(undefined);
   readonly past = signal<readonly View[]>([]);
   readonly future = signal<readonly View[]>([]);
   readonly described = signal<ReadonlyMap<string, Entity>>(new Map());
@@ -71,7 +77,7 @@ export class Session {
   readonly wantsToken = signal(false);
   readonly lastCall = signal<Call | undefined>(undefined);
   readonly picture: ReadonlySignal<Picture> = computed(() =>
-    pictureOf(this.steps.value, new Map([...this.named.value, ...this.described.value]), this.selected.value),
+    pictureOf(this.steps.value, new Map([...this.named.value, ...this.described.value]), this.selected.value, this.hubs.value),
   );
   readonly shown: ReadonlySignal<Shown> = computed(() => shownOf(this.picture.value, this.hidden.value, new Set(this.selected.value)));
   /** What the graph calls types, predicates and nodes. */
@@ -183,11 +189,19 @@ export class Session {
     if (!entity || !this.canTraverse) return;
     const edges = edgesOf(entity);
     if (relation === undefined && edges > HUB_EDGES) {
-      this.note.value = `This node has ${edges.toLocaleString("en")} edges or more. Choose a relation in its record.`;
+      if (!this.hubs.value.includes(entity.id)) this.change({ hubs: [...this.hubs.value, entity.id], table: undefined });
+      this.menu.value = entity.id;
+      this.note.value = `This node has ${edges.toLocaleString("en")} edges or more. Choose a relation beside it.`;
       return;
     }
     const steering = relation === undefined ? {} : { only_predicates: [relation], direction: direction ?? "both" };
     await this.traverse({ seeds: [entity.id], max_hops: 1, ...steering, limit: PAGE_NODES });
+  }
+
+  /** List the relations of a hub beside it. */
+  async showMenu(id: string): Promise<void> {
+    const entity = await this.describe(id);
+    if (entity) this.menu.value = entity.id;
   }
 
   async traverse(given: Json): Promise<void> {
@@ -231,7 +245,7 @@ export class Session {
     this.restoring = undefined;
     this.isPart = false;
     this.addressNote.value = "";
-    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map(), table: undefined });
+    this.change({ steps: [], opened: new Set(), hidden: NOTHING_HIDDEN, pinned: new Map(), table: undefined, hubs: [] });
     this.select([]);
   }
 
@@ -242,6 +256,7 @@ export class Session {
   }
 
   select(ids: readonly string[]): void {
+    this.menu.value = undefined;
     this.edges.value = [];
     this.selected.value = ids;
     this.remember();
@@ -352,6 +367,7 @@ export class Session {
     this.opened.value = new Set(view.opened);
     this.pinned.value = new Map(view.pinned.map(([id, x, y]) => [id, { x, y }]));
     this.table.value = view.table;
+    this.hubs.value = view.hubs;
     if (view.table) this.lastCall.value = callFor(view.table);
     const { calls, refused = 0 } = view;
     const [total, why] = [calls.length + refused, new Set<string>()];
@@ -370,6 +386,8 @@ export class Session {
     this.isPart = made < total;
     if (this.isPart) this.addressNote.value = `${total - made} of ${several(total, "call")} of this address could not be made: ${[...why].join(" ")} The address stays as it is until Clear.`;
     if (controller.signal.aborted) return;
+    await this.readNames(view.hubs);
+    if (this.restoring !== controller) return;
     const [only] = view.selected;
     if (view.selected.length === 1 && only !== undefined) await this.describe(only);
     else this.select(view.selected);
@@ -392,17 +410,17 @@ export class Session {
   }
 
   /** Read the names and types of nodes on paths, of which an intersection tells the ID alone. */
-  private async readNames(): Promise<void> {
+  private async readNames(hubs: readonly string[] = []): Promise<void> {
     const nameless = [...this.picture.value.nodes.values()].filter((node) => node.type === "unknown" && !this.named.value.has(node.id));
-    if (!nameless.length || !this.canTraverse) return;
-    const ids = nameless.slice(0, MOST_NAMED).map(({ id }) => id);
+    const ids = [...new Set([...hubs, ...nameless.map(({ id }) => id)])].slice(0, MOST_NAMED);
+    if (!ids.length || !this.canTraverse) return;
     const answer = await this.ask({ tool: "describe_entities", arguments: { ids } }, { quietly: true, text: "Reading names" });
     const records = ((answer?.["result"] ?? []) as Entity[]).filter(({ id }) => typeof id === "string");
     this.named.value = new Map([...this.named.value, ...records.map((record) => [record.id, record] as const)]);
   }
 
   private get view(): View {
-    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value, table: this.table.value };
+    return { steps: this.steps.value, hidden: this.hidden.value, opened: this.opened.value, pinned: this.pinned.value, table: this.table.value, hubs: this.hubs.value };
   }
 
   private change(after: Partial<View>): void {
@@ -416,7 +434,7 @@ export class Session {
     if (!view) return;
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, this.view];
-    this.selected.value = this.selected.value.filter((id) => pictureOf(view.steps).nodes.has(id));
+    this.selected.value = this.selected.value.filter((id) => pictureOf(view.steps, new Map(), [], view.hubs).nodes.has(id));
     this.show(view);
   }
 
@@ -427,6 +445,8 @@ export class Session {
       this.opened.value = view.opened;
       this.pinned.value = view.pinned;
       this.table.value = view.table;
+      this.hubs.value = view.hubs;
+      this.menu.value = undefined;
       this.lastCall.value = view.table ? callFor(view.table) : view.steps.at(-1)?.call;
       this.problem.value = "";
       this.note.value = "";
@@ -444,6 +464,7 @@ export class Session {
       removed: [...this.hidden.value.removed],
       opened: [...this.opened.value],
       pinned: [...this.pinned.value].map(([id, { x, y }]) => [id, Math.round(x), Math.round(y)] as [string, number, number]),
+      hubs: [...this.hubs.value],
       ...(this.table.value ? { table: this.table.value } : {}),
     };
     const address = writeView(view);
@@ -452,7 +473,7 @@ export class Session {
   }
 
   /** Call a tool; what is wrong is shown. */
-  async ask(call: Call, { signal, quietly = false, text = this.saying(call) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
+  async ask(call: Call, { signal, quietly = false, text = saying(call, (id) => this.picture.value.nodes.get(id)?.name ?? this.described.value.get(id)?.name ?? spoken(id)) }: { signal?: AbortSignal; quietly?: boolean; text?: string } = {}): Promise<Json | undefined> {
     const controller = new AbortController();
     signal?.addEventListener("abort", () => controller.abort());
     const running: Running = { text, controller };
@@ -474,22 +495,4 @@ export class Session {
       this.running.value = this.running.value.filter((each) => each !== running);
     }
   }
-
-  /** What a call does, for the person who waits for it. */
-  private saying({ tool, arguments: given }: Call): string {
-    const { nodes } = this.picture.value;
-    const ids = (given["seeds"] ?? (given["id"] === undefined ? [] : [given["id"]])) as string[];
-    const names = ids.slice(0, 3).map((id) => nodes.get(id)?.name ?? this.described.value.get(id)?.name ?? spoken(id));
-    const who = names.join(", ") + (ids.length > 3 ? " and others" : "");
-    if (tool === "search_entities") return `Searching for ${String(given["query"])}`;
-    if (tool === "intersect_subgraphs") return `Looking within ${String(given["k"])} hops of ${who}`;
-    return tool === "bfs_query" ? `Reading what is around ${who}` : `Reading ${who}`;
-  }
-}
-
-/** How many edges a record counts, at least. */
-export function edgesOf(entity: Entity | undefined): number {
-  return Object.values(entity?.edges ?? {})
-    .map(([count]) => (typeof count === "number" ? count : Number(/\d[\d,]*/.exec(count)?.[0].replaceAll(",", "") ?? 0)))
-    .reduce((sum, count) => sum + count, 0);
 }

@@ -14,6 +14,8 @@ export interface Restored {
   opened: string[];
   /** Nodes that stay where somebody put them, with their places. */
   pinned: [string, number, number][];
+  /** Hubs that stand in the picture. */
+  hubs: string[];
   /** What a table asks that stands in the place of the picture. */
   table?: Asked | undefined;
   /** How many of its calls this page does not make. */
@@ -27,9 +29,9 @@ const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_su
 
 /** Return the address of a view; undefined if it could not be read again as it is. */
 export function writeView(view: Restored): string | undefined {
-  if (!view.calls.length && !view.selected.length && !view.table) return "#";
-  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, table } = view;
-  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, ...(table ? [writeAsked(table)] : [])];
+  if (!view.calls.length && !view.selected.length && !view.table && !view.hubs.length) return "#";
+  const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, table, hubs } = view;
+  const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, ...(table || hubs.length ? [table ? writeAsked(table) : null] : []), ...(hubs.length ? [hubs] : [])];
   const text = encodeURIComponent(JSON.stringify(parts));
   return text.length > LONGEST_HASH || calls.length > MOST_CALLS ? undefined : `#${text}`;
 }
@@ -45,7 +47,7 @@ export function readView(hash: string): Restored | undefined {
     return undefined;
   }
   if (!Array.isArray(read)) return undefined;
-  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, asked] = read as unknown[];
+  const [calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, asked, hubs] = read as unknown[];
   if (!Array.isArray(calls)) return undefined;
   const table = readAsked(asked);
   const kept = calls.filter(isCall).slice(0, MOST_CALLS);
@@ -57,6 +59,7 @@ export function readView(hash: string): Restored | undefined {
     hiddenPredicates: texts(hiddenPredicates),
     removed: texts(removed),
     opened: texts(opened),
+    hubs: texts(hubs).slice(0, MOST_CALLS),
     pinned: Array.isArray(pinned) ? pinned.filter(isPlace) : [],
     ...(table ? { table } : {}),
   };

@@ -9,11 +9,17 @@ const VIEW = {
   removed: ["x:b"],
   opened: ["x:a\n^x:p"],
   pinned: [["x:a", -10, 20]] as [string, number, number][],
+  hubs: ["x:hub"],
 };
 
 describe("the address of a view", () => {
   it("comes back as it was", () => {
     expect(readView(writeView({ ...VIEW, calls: [...VIEW.calls] })!)).toEqual(VIEW);
+  });
+  it("comes back with hubs beside a table, and without", () => {
+    const table = { tool: "search_entities", of: { node_types: ["x:T"] }, values: [], where: [] } as const;
+    expect(readView(writeView({ ...VIEW, calls: [], table })!)).toEqual({ ...VIEW, calls: [], table });
+    expect(readView(writeView({ ...VIEW, calls: [], hubs: [] })!)).toEqual({ ...VIEW, calls: [], hubs: [] });
   });
   it.each(["", "#", "#%", "#{}", "#[]", "#null", "#[1]", `#${"x".repeat(200_000)}`])("is nothing if it is %.20s", (hash) => {
     expect(readView(hash)).toBeUndefined();
@@ -34,6 +40,7 @@ describe("the address of a view", () => {
       removed: [],
       opened: [],
       pinned: [],
+      hubs: [],
     });
   });
 });
