@@ -5,6 +5,7 @@ uses the server holds a shared lock on one file. The keeper waits for an exclusi
 server. The operating system drops the locks of a process that dies, so no server outlives a run that was killed.
 """
 
+import atexit
 import fcntl
 import json
 import signal
@@ -26,6 +27,14 @@ _LOG_TAIL: Final = 3_000
 _USERS, _READY, _LOG = "users.lock", "ready.json", "keeper.log"
 _KEEPERS: Final[list[subprocess.Popen[bytes]]] = []
 """Referenced until this process ends, because Python warns of a process that is forgotten while it runs."""
+
+
+@atexit.register
+def _leave() -> None:
+    # Others may use their servers still, so nobody waits for these. Python warns of a process without a return code.
+    for keeper in _KEEPERS:
+        if keeper.poll() is None:
+            keeper.returncode = 0
 
 
 class KeeperError(Exception):
