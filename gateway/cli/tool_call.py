@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rich.console import RenderableType
@@ -335,31 +335,31 @@ async def _print_pages(
     of_rows, of_subgraph = RowNotes(), subgraph.WholeNotes()
     is_list = tool == SearchEntities.tool
     progress = _until(bar.show_call, shown_pages)
-    pages: AsyncIterator[RowPage] = (row_pages if is_list else _subgraph_pages)(
-        source, gateway, tool, arguments, progress
-    )
-    async for page in pages:
-        bar.stop_for_output()
-        if options.as_json:
-            print_line(json_text(page.as_json()))
-        elif screen is not None:
-            screen.show(_part(page, offset, show))
-        else:
-            _print_rows(page, show, options, has_titles=not offset)
-        if isinstance(page, SearchResult):
-            of_rows.add(page)
-        else:
-            of_subgraph.add(page)
-        count, total, noun = _size(page)
-        offset += count
-        shown_pages.append(offset)
-        await bar.show_call(offset, total, f"{offset:,} of {counted(total, noun)}")
+    read = (row_pages if is_list else _subgraph_pages)(source, gateway, tool, arguments, progress)
+    # A pipe may be closed at any page, and what is read is closed here then, not by the end of the loop.
+    async with contextlib.aclosing(read) as pages:
+        async for page in pages:
+            bar.stop_for_output()
+            if options.as_json:
+                print_line(json_text(page.as_json()))
+            elif screen is not None:
+                screen.show(_part(page, offset, show))
+            else:
+                _print_rows(page, show, options, has_titles=not offset)
+            if isinstance(page, SearchResult):
+                of_rows.add(page)
+            else:
+                of_subgraph.add(page)
+            count, total, noun = _size(page)
+            offset += count
+            shown_pages.append(offset)
+            await bar.show_call(offset, total, f"{offset:,} of {counted(total, noun)}")
     return of_rows.shown() if is_list else of_subgraph.shown()
 
 
 async def _subgraph_pages(
     source: GraphSource, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress
-) -> AsyncIterator[RowPage]:
+) -> AsyncGenerator[RowPage, None]:
     """Yield all pages of a traversal, and close the gateway."""
     async with gateway:
         await source.wait(gateway, tool, arguments, progress)
@@ -395,7 +395,7 @@ def _until(progress: Progress, shown_pages: Sequence[object]) -> Progress:
 
 async def row_pages(
     source: GraphSource, gateway: Gateway, tool: str, arguments: Mapping[str, Any], progress: Progress
-) -> AsyncIterator[RowPage]:
+) -> AsyncGenerator[RowPage, None]:
     """Yield all pages of an answer in rows, and close the gateway."""
 
     async def ask(place: Mapping[str, Any]) -> RowPage:

@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -366,9 +366,17 @@ def process(*argv: str, **environment: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("output", ["--text", "--json"])
-def test_a_reader_that_goes_away_is_no_error(output: str) -> None:
-    with process("bfs", "drug:warfarin", "--hops", "5", output) as started:
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(("bfs", "drug:warfarin", "--hops", "5", *said) for said in (["--text"], ["--json"])),
+        *(("bfs", "drug:warfarin", "--all", output) for output in ("--text", "--json", "--tsv")),
+        ("list", "Drug", "--all", "--tsv"),
+    ],
+    ids=" ".join,
+)
+def test_a_reader_that_goes_away_is_no_error(call: Sequence[str]) -> None:
+    with process(*call) as started:
         assert started.stdout is not None
         assert started.stderr is not None
         started.stdout.close()
