@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from gateway.databases.client import DatabaseClient
@@ -14,6 +14,7 @@ from gateway.databases.selection import SelectionReader
 from gateway.databases.walks import WalkReader
 from gateway.graph.call import Call
 from gateway.graph.store import NameReader, OnProgress
+from gateway.graph.values import Iri
 from gateway.graph.walks import UNPROVEN, Aggregate, Aggregated, Walk
 from gateway.telemetry.tally import Clock
 
@@ -82,6 +83,10 @@ class DatabaseStore:
     async def aggregates(self, asked: Sequence[Aggregate], _call: Call) -> Mapping[Aggregate, Aggregated]:
         """Return that nothing is proven: rows are read by the ID, and few databases have more than are read."""
         return dict.fromkeys(asked, UNPROVEN)
+
+    async def leading_to_nodes(self, predicates: Sequence[Iri], _call: Call) -> Collection[Iri]:
+        """Return that any may."""
+        return predicates
 
     async def may_have_lists(self, _walk: Walk, _call: Call) -> bool:
         """Return that no lists are values."""

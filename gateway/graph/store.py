@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
@@ -273,6 +273,18 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def leading_to_nodes(self, predicates: Sequence[Iri], call: Call) -> Collection[Iri]:
+        """Return those of some predicates that may lead to nodes.
+
+        Args:
+            predicates: Predicates that the schema does not have.
+            call: The call that asks.
+
+        Raises:
+            Fault: The graph could not be asked.
+        """
+        ...
+
     async def may_have_lists(self, walk: Walk, call: Call) -> bool:
         """Return whether a walk may lead to lists that say the order of their members (`gateway.terms.iri.ORDER`).
 
@@ -465,6 +477,7 @@ class DelegatingStore:
     named = _delegated(GraphStore.named)
     nameless = _delegated(GraphStore.nameless)
     has_blank_nodes = _delegated(GraphStore.has_blank_nodes)
+    leading_to_nodes = _delegated(GraphStore.leading_to_nodes)
     may_have_lists = _delegated(GraphStore.may_have_lists)
     may_have_expressions = _delegated(GraphStore.may_have_expressions)
     name_reader = _delegated(GraphStore.name_reader)

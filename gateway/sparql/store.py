@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 from gateway.flow.control import FlowControl
 from gateway.graph.call import Call
 from gateway.graph.kept import FactStorage, KeptFacts
 from gateway.graph.store import NameReader, OnProgress
-from gateway.graph.values import Schema
+from gateway.graph.values import Iri, Schema
 from gateway.graph.walks import Walk
 from gateway.settings.profile import Profile, has_blank_nodes
 from gateway.sparql.aggregates import AggregateReader
@@ -29,11 +29,15 @@ from gateway.sparql.rule import EdgeRule
 from gateway.sparql.schema import SchemaReader
 from gateway.sparql.search import BlankNodeFinder, EntityLister, SearchReader
 from gateway.sparql.selection import SelectionReader
+from gateway.sparql.table import iri
 from gateway.sparql.value_nodes import ValueNodeReader
 from gateway.sparql.value_predicates import ValuePredicateReader
 from gateway.sparql.walks import WalkReader
 from gateway.telemetry.tally import Clock
 from gateway.transport.base import IN_PROCESS_AT_ONCE, Remote, Transport
+
+_ASKED_ABOUT = 50
+"""Predicates of which it is asked at once whether they lead to nodes."""
 
 
 def no_schema(_: float) -> None:
@@ -162,6 +166,14 @@ class SparqlStore:
     async def way_back(self, call: Call) -> WayBack | None:
         """Return how blank nodes are asked for again; None where that could not be found out."""
         return await self._blank.way_back(call)
+
+    async def leading_to_nodes(self, predicates: Sequence[Iri], call: Call) -> Collection[Iri]:
+        """Return those of some predicates that may lead to nodes: all, where they are too many to be asked about."""
+        if len(predicates) > _ASKED_ABOUT:
+            return predicates
+        answer = await self._client.rows("schema/leading_to_nodes", call, {"predicates": predicates})
+        rows, is_cut = answer.part()
+        return predicates if is_cut else [*iri("p")(rows)]
 
     async def may_have_lists(self, walk: Walk, call: Call) -> bool:
         """Return whether a walk may lead to lists: in graphs that the gateway reads from files, any may."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Protocol
 
-from gateway.errors import InputError, quoted
+from gateway.errors import Fault, InputError, quoted
 from gateway.graph.call import Call
 from gateway.graph.store import GraphStore
 from gateway.graph.values import Hits, Iri, SearchTerms
@@ -26,6 +26,9 @@ from gateway.tools.local_names import with_local_name
 _MOST_LOOKED_UP = 20
 """Names of entities in conditions that are looked up."""
 
+_SECONDS_TO_ASK = 5.0
+"""To ask for an end that is a node, or for a blank node with a name: of millions of triples an engine looks at each."""
+
 _WITHOUT_AUTHORITY = ("urn:", "tag:", "did:", "mailto:")
 """What IRIs begin with that have no `//`, and that no name of an entity begins with."""
 
@@ -39,6 +42,10 @@ class WalkEnds(Protocol):
 
     def leads_to_nodes(self, walk: Walk) -> bool:
         """Return whether a walk leads to nodes, and perhaps to literals too."""
+        ...
+
+    def unseen_ends(self, walk: Walk) -> Collection[Iri]:
+        """Return the last predicates of a walk of which it is not known whether they lead to nodes."""
         ...
 
 
@@ -61,7 +68,7 @@ class Meant:
 class _Named:
     """The entities of a name; how it was guessed that they are meant, empty where it is their name.
 
-    Where there are none, `is_sure` says whether all names were compared.
+    `is_sure` says whether all names were compared, or all that are exactly so where there is one.
     """
 
     iris: frozenset[Iri] = frozenset()
@@ -128,7 +135,9 @@ class EntityNames:
             return
         steps = (step.predicates for step in condition.walk)
         beside = frozenset(chain.from_iterable(one for one in steps if not isinstance(one, str)))
-        is_searched = ends.leads_to_nodes(condition.walk)
+        is_searched = ends.leads_to_nodes(condition.walk) or await self._may_lead_to_nodes(
+            sorted(ends.unseen_ends(condition.walk)), call
+        )
         asked = (text, is_searched, beside if is_searched else frozenset())
         if asked not in looked_up:
             if len(looked_up) == _MOST_LOOKED_UP:
@@ -142,8 +151,26 @@ class EntityNames:
                 meant.warnings.append(guessed_node(quoted(text), listed, named.guessed))
         elif is_searched and kind != "nodes" and _is_text(value):
             meant.warnings.append(no_node_called(quoted(text), quoted(condition.left)))
-            if not named.is_sure:
-                meant.doubts.append(not_all_names_compared(quoted(text)))
+        if not named.is_sure and (named.iris or (kind != "nodes" and _is_text(value))):
+            meant.doubts.append(not_all_names_compared(quoted(text)))
+
+    async def _may_lead_to_nodes(self, predicates: Sequence[Iri], call: Call) -> bool:
+        """Return whether some predicates lead to nodes, or could not all be asked about in time."""
+        if not predicates:
+            return False
+        try:
+            with call.within(_SECONDS_TO_ASK), call.tally.stage("schema"):
+                return bool(await self._store.leading_to_nodes(predicates, call))
+        except Fault:
+            return True
+
+    async def _may_miss_blank_nodes(self, call: Call) -> bool:
+        """Return whether blank nodes may have names that were not compared."""
+        try:
+            with call.within(_SECONDS_TO_ASK), call.tally.stage("search"):
+                return await self._store.has_blank_nodes((), call, named=True)
+        except Fault:
+            return True
 
     async def _types(self, text: str, known: SchemaView, call: Call) -> frozenset[Iri]:
         chosen = known.types.choose("where", [text], dict.fromkeys(known.types.iris_of([text]), ""))
@@ -173,6 +200,15 @@ class EntityNames:
         return found
 
     async def _named(
+        self, text: str, is_searched: bool, beside: Collection[Iri], known: SchemaView, call: Call
+    ) -> _Named:
+        """Return the entities of a name, and whether blank nodes that the schema does not know may have it too."""
+        found = await self._compared(text, is_searched, beside, known, call)
+        if not is_searched or not found.is_sure or known.schema.blank.are_all:
+            return found
+        return replace(found, is_sure=not await self._may_miss_blank_nodes(call))
+
+    async def _compared(
         self, text: str, is_searched: bool, beside: Collection[Iri], known: SchemaView, call: Call
     ) -> _Named:
         """Return the entities of a name; if there are none, of one in any language, or else of a local name.

@@ -138,6 +138,14 @@ class StepNames:
         is_known = last.is_inverse or self._edges.has_any(last.predicates)
         return is_known or self._may_be_restricted(last.predicates)
 
+    def unseen_ends(self, walk: Walk) -> Collection[Iri]:
+        """Return the last predicates of a walk that may lead to nodes unseen, which known ones of texts do not."""
+        last = walk[-1]
+        if isinstance(last.predicates, str) or last.is_inverse or self._edges.comprehensive:
+            return ()
+        texts = {iri for iri in TEXT_PREDICATES.intersection(last.predicates) if self._values.has_any([iri])}
+        return self._edges.unlisted(frozenset(last.predicates) - texts)
+
     def _may_be_restricted(self, predicates: Iterable[Iri]) -> bool:
         """Return whether edges of predicates may be those of expressions alone; expressions of texts are content."""
         return self._may_lead_further and not TEXT_PREDICATES.issuperset(predicates)

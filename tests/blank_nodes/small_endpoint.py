@@ -14,7 +14,7 @@ from aiohttp import ClientSession, web
 from gateway.api import open_gateway
 from gateway.errors import GatewayError
 from gateway.settings.endpoint import EndpointSettings, EngineName
-from gateway.settings.limits import CacheSettings
+from gateway.settings.limits import CacheSettings, OrientationSettings
 from gateway.settings.profile import Profile
 from gateway.settings.vocabulary import NodeSettings
 from gateway.tools.gateway import Gateway
@@ -72,12 +72,14 @@ async def served(
     refuses: Callable[[str], bool] = lambda _: False,
     cache_megabytes: int | None = None,
     renames: bool = False,
+    sampled: bool = False,
 ) -> AsyncIterator[tuple[Gateway, pyoxigraph.Store]]:
     """Serve a graph, open a gateway over it, and give both.
 
     Args:
         turtle: The graph.
         engine: What the gateway takes the engine for.
+        sampled: Whether the schema is that of some triples alone.
         renames: Whether every answer has labels of its own.
         refuses: Whether a query, without its white space, is answered by an error.
         cache_megabytes: Memory for the cache of answers.
@@ -98,6 +100,9 @@ async def served(
         prefixes = {"x": "http://e.org/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
         cache = CacheSettings(megabytes=cache_megabytes)
         profile = profile_for(engine).model_copy(update={"cache": cache})
+        if sampled:
+            glance = OrientationSettings(glance_triples=100, enumeration_seconds=0)
+            profile = profile.model_copy(update={"orientation": glance})
         opened = open_gateway(endpoint=endpoint.url, profile=profile, prefixes=prefixes)
         async with opened as gateway:
             yield gateway, store

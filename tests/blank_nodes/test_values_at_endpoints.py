@@ -251,3 +251,53 @@ async def test_blank_nodes_that_annotations_state_about_edges_make_the_answer_in
         await gateway.wait_until_ready()
         answer = await gateway.bfs_query(["x:a"], 1)
     assert answer.degraded == {"metadata_failed": 1}
+
+
+_OUTSIDE_OF_THE_SAMPLE: Final = (
+    "x:a a x:T ; x:by x:b ; x:title x:b . x:b rdfs:label 'Bob'@pt . x:c a x:T ; x:has 'text' . "
+    "x:d a x:T ; x:has x:b . "
+    + "".join(f"x:n{number} x:p x:m{number} ; x:title 'N {number}' . " for number in range(2_000))
+)
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("x:by = Bob", ["x:a"]),
+        ("x:by = b", ["x:a"]),
+        ("x:by != Bob", []),
+        ("x:has = Bob", ["x:d"]),
+        ("x:has = text", ["x:c"]),
+        ("x:title = Bob", ["x:a"]),
+    ],
+)
+async def test_a_name_is_looked_up_where_a_predicate_outside_of_a_sampled_schema_leads_to_nodes(
+    where: str, found: list[str], *, is_asked: bool
+) -> None:
+    def refuses(query: str) -> bool:
+        return not is_asked and query.endswith("FILTER(isIRI(?o)||isBlank(?o))}LIMIT1}}LIMIT101")
+
+    async with served(_OUTSIDE_OF_THE_SAMPLE, sampled=True, refuses=refuses) as (gateway, _):
+        schema = await gateway.describe_schema()
+        answer = await gateway.search_entities(node_types=["x:T"], where=[where])
+    assert {"x:by", "x:has", "x:title"}.isdisjoint(schema.predicates or ())
+    assert ([row[0] for row in answer.rows or ()], answer.complete) == (found, True)
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [("x:of = Kay", []), ("x:of = Kai", ["x:f"]), ("x:of = 'Text'", ["x:g"]), ("x:of = x:h", ["x:f"])],
+)
+async def test_a_name_that_a_blank_node_outside_of_a_sampled_schema_may_have_makes_an_answer_incomplete(
+    where: str, found: list[str]
+) -> None:
+    beside = (
+        "x:e a x:T ; x:of [ rdfs:label 'Kay'@pt ], [ rdfs:label 'Kai' ] . x:f a x:T ; x:of x:h . "
+        "x:g a x:T ; x:of 'Text' . x:h rdfs:label 'Kai' . "
+    )
+    async with served(beside + _OUTSIDE_OF_THE_SAMPLE, sampled=True) as (gateway, _):
+        await gateway.describe_schema()
+        answer = await gateway.search_entities(node_types=["x:T"], where=[where])
+    assert [row[0].split(" ")[0] for row in answer.rows or ()] == found
+    assert answer.complete is ("x:h" in where)

@@ -1,7 +1,7 @@
 """A graph store that records what it is asked, and answers when and as the test says."""
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -295,6 +295,10 @@ class FakeStore:
     def may_have_expressions(self) -> bool:
         """Return that there are none."""
         return False
+
+    async def leading_to_nodes(self, predicates: Sequence[Iri], _call: Call) -> Collection[Iri]:
+        """Return that any may."""
+        return predicates
 
     async def may_have_lists(self, _walk: Walk, _call: Call) -> bool:
         """Have none."""

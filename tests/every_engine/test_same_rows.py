@@ -537,6 +537,7 @@ def _for_the_schema(there: Sample) -> dict[str, Sequence[Values]]:
     return {
         "schema/declared": [{}],
         "schema/ends": [{"predicates": some, "edges": 1_000_000, **end} for end in ends for some in in_batches],
+        "schema/leading_to_nodes": [{"predicates": some} for some in in_batches],
         "schema/nameless": [
             {
                 **_only(rule, *about_edges),
