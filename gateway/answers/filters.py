@@ -310,7 +310,6 @@ class TopologyFilter:
             members = await self._of_values(question, topology, removed, gaps, warnings)
             for doubt in question.members.doubts:
                 gaps.add("endpoint_failed", topology.seeds, doubt)
-                warnings.append(doubt)
         on_the_way = self._on_the_way(question, topology, removed, filters, members)
         if on_the_way:
             names = "only_node_types" if filters.only is not None else "where"

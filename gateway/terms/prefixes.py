@@ -281,7 +281,9 @@ class PrefixMap:
         return listed_ids(self.in_order(iris), most)
 
     def with_local_name(self, text: str, beside: Iterable[str] = ()) -> list[str]:
-        """Return the IRIs that have a text as local name behind a prefix; of the first prefixes, if many.
+        """Return the IRIs that have a text as local name behind a declared prefix; of the first prefixes, if many.
+
+        Coined prefixes are none of these: which there are depends on earlier answers.
 
         Args:
             text: The local name.
@@ -289,9 +291,8 @@ class PrefixMap:
         """
         if _LOCAL.fullmatch(text) is None:
             return []
-        coined = {} if self._coined is None else self._coined.namespaces
-        with_prefix = (*sorted(self._declared.values(), key=len), *sorted(coined.values(), key=len))
-        namespaces = list(dict.fromkeys(filter(None, (*map(namespace_of, beside), *with_prefix))))[:_NAMESPACES]
+        declared = sorted(dict.fromkeys(filter(None, self._declared.values())), key=len)[:_NAMESPACES]
+        namespaces = dict.fromkeys((*declared, *list(map(namespace_of, beside))[:_NAMESPACES]))
         return sorted(iri for iri in (f"{one}{text}" for one in namespaces) if len(iri) <= MAX_IRI and is_iri(iri))
 
     def undeclared(self, iris: Iterable[str]) -> str:

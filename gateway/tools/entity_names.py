@@ -101,7 +101,7 @@ class EntityNames:
         of_nodes = (one for one in read if not isinstance(one.walk[-1].predicates, str))
         of_nodes = (one for one in of_nodes if ends.kind_of_ends(one.walk) != "literals")
         ids = await self._ids(chain.from_iterable(one.entity_names for one in of_nodes), call)
-        looked_up: dict[tuple[str, bool, frozenset[Iri]], _Named] = {}
+        looked_up: dict[tuple[str, frozenset[Iri] | None], _Named] = {}
         found = []
         for one in read:
             meant = Meant()
@@ -120,7 +120,7 @@ class EntityNames:
         condition: ConditionText,
         ends: WalkEnds,
         ids: Mapping[str, frozenset[Iri]],
-        looked_up: dict[tuple[str, bool, frozenset[Iri]], _Named],
+        looked_up: dict[tuple[str, frozenset[Iri] | None], _Named],
         meant: Meant,
         known: SchemaView,
         call: Call,
@@ -133,17 +133,8 @@ class EntityNames:
             return
         if kind == "literals and IDs":
             return
-        steps = (step.predicates for step in condition.walk)
-        beside = frozenset(chain.from_iterable(one for one in steps if not isinstance(one, str)))
-        is_searched = ends.leads_to_nodes(condition.walk) or await self._may_lead_to_nodes(
-            sorted(ends.unseen_ends(condition.walk)), call
-        )
-        asked = (text, is_searched, beside if is_searched else frozenset())
-        if asked not in looked_up:
-            if len(looked_up) == _MOST_LOOKED_UP:
-                raise too_many_names("where", _MOST_LOOKED_UP)
-            looked_up[asked] = await self._named(*asked, known, call)
-        named = looked_up[asked]
+        is_searched = await self._may_be_searched(condition.walk, ends, call)
+        named = await self._looked_up(text, condition.walk if is_searched else (), looked_up, known, call)
         if named.iris:
             meant.iris[text] = named.iris
             if named.guessed:
@@ -151,8 +142,33 @@ class EntityNames:
                 meant.warnings.append(guessed_node(quoted(text), listed, named.guessed))
         elif is_searched and kind != "nodes" and _is_text(value):
             meant.warnings.append(no_node_called(quoted(text), quoted(condition.left)))
-        if not named.is_sure and (named.iris or (kind != "nodes" and _is_text(value))):
+        if named.is_sure:
+            return
+        if kind == "nodes" and not named.iris:
+            raise perhaps_no_entity(quoted(text), quoted(condition.left))
+        if named.iris or _is_text(value):
             meant.doubts.append(not_all_names_compared(quoted(text)))
+
+    async def _looked_up(
+        self,
+        text: str,
+        walk: Walk,
+        looked_up: dict[tuple[str, frozenset[Iri] | None], _Named],
+        known: SchemaView,
+        call: Call,
+    ) -> _Named:
+        """Return what a name means, of what a walk leads to; with an empty one, what has it exactly."""
+        steps = (step.predicates for step in walk)
+        beside = frozenset(chain.from_iterable(one for one in steps if not isinstance(one, str))) if walk else None
+        asked = (text, beside)
+        if asked not in looked_up:
+            if len({other for other, _ in looked_up} | {text}) > _MOST_LOOKED_UP:
+                raise too_many_names("where", _MOST_LOOKED_UP)
+            looked_up[asked] = await self._named(text, beside, known, call)
+        return looked_up[asked]
+
+    async def _may_be_searched(self, walk: Walk, ends: WalkEnds, call: Call) -> bool:
+        return ends.leads_to_nodes(walk) or await self._may_lead_to_nodes(sorted(ends.unseen_ends(walk)), call)
 
     async def _may_lead_to_nodes(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether some predicates lead to nodes, or could not all be asked about in time."""
@@ -199,24 +215,20 @@ class EntityNames:
                 found[text] = frozenset(iris)
         return found
 
-    async def _named(
-        self, text: str, is_searched: bool, beside: Collection[Iri], known: SchemaView, call: Call
-    ) -> _Named:
+    async def _named(self, text: str, beside: Collection[Iri] | None, known: SchemaView, call: Call) -> _Named:
         """Return the entities of a name, and whether blank nodes that the schema does not know may have it too."""
-        found = await self._compared(text, is_searched, beside, known, call)
-        if not is_searched or not found.is_sure or known.schema.blank.are_all:
+        found = await self._compared(text, beside, known, call)
+        if beside is None or not found.is_sure or known.schema.blank.are_all:
             return found
         return replace(found, is_sure=not await self._may_miss_blank_nodes(call))
 
-    async def _compared(
-        self, text: str, is_searched: bool, beside: Collection[Iri], known: SchemaView, call: Call
-    ) -> _Named:
+    async def _compared(self, text: str, beside: Collection[Iri] | None, known: SchemaView, call: Call) -> _Named:
         """Return the entities of a name; if there are none, of one in any language, or else of a local name.
 
         Args:
             text: The name.
-            is_searched: Whether all names are compared where none is exactly so in the usual languages.
-            beside: The predicates of the walk, in whose namespaces it may be a local name.
+            beside: The predicates of the walk, in whose namespaces it may be a local name; None where no other names
+                are compared than those that are exactly so in the usual languages.
             known: The schema.
             call: The call that asks.
 
@@ -227,7 +239,7 @@ class EntityNames:
         found = frozenset(hit.iri for hit in hits.hits)
         words = words_of(text)
         guessed = ""
-        if is_searched and words and not (found or hits.truncated):
+        if beside is not None and words and not (found or hits.truncated):
             hits = await self._store.search(SearchTerms(text, tuple(words)), (), call)
             wanted = fold(text)
             same = [hit for hit in hits.hits if fold(hit.text) == wanted and hit.kind != "id"]
@@ -239,7 +251,7 @@ class EntityNames:
             if not found:
                 local = [hit.iri for hit in hits.hits if hit.kind == "id" and fold(local_part(hit.iri)) == wanted]
                 named = await self._of_local_name(text, local, beside, call)
-                return named if named.iris else replace(named, is_sure=await self._are_all_compared(hits, known, call))
+                return replace(named, is_sure=await self._are_all_compared(hits, known, call))
         if hits.truncated:
             raise too_many_named("where", quoted(text))
         return _Named(found, guessed)
@@ -295,6 +307,15 @@ def several_of_local_name(argument: str, name: str, ids: str) -> InputError:
     return InputError(
         f"{argument}: no node has the name {name}, and several have it as their local name: {ids}.",
         valid="Write the ID of the one that is meant, or in with several IDs.",
+    )
+
+
+def perhaps_no_entity(name: str, walk: str) -> InputError:
+    """Return the error of a text that no node found has as its name, where a walk ends at nodes."""
+    return InputError(
+        f"where: no node was found that is called {name}, and {walk} ends at nodes. Not every name could be compared.",
+        valid="Its value is an ID or a name.",
+        next_step="Call search_entities to find its ID.",
     )
 
 

@@ -27,7 +27,7 @@ _NEAREST = 3
 async def with_local_name(
     text: str, prefixes: PrefixMap, store: GraphStore, call: Call, beside: Iterable[Iri] = ()
 ) -> Sequence[Iri]:
-    """Return the nodes that a text is the local name of, behind a prefix that is declared, or coined and known here.
+    """Return the nodes that a text is the local name of, behind a declared prefix.
 
     Search compares local names of nodes without a name alone (docs/profiles.md, "Codes and local names").
 

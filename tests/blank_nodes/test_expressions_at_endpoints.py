@@ -345,12 +345,12 @@ async def test_what_may_be_the_name_of_a_node_that_was_not_compared_leaves_no_an
         return "REGEX(" in query
 
     async with served(_OWL + _PIZZAS, refuses=refuses) as (gateway, _):
-        for condition, is_complete in (("hasTopping = Tuna", False), ("hasTopping = Cheese", True)):
+        for condition in ("hasTopping = Tuna", "hasTopping = Cheese"):
             answer = await gateway.search_entities(node_types=["owl:Class"], where=[condition], show="id")
-            assert answer.complete is is_complete, condition
+            assert not answer.complete, condition
         around = await gateway.bfs_query(["<http://pizza.org/#American>"], 1, where=["hasTopping = Tuna"])
     assert not around.complete
-    assert any("a node may be called 'Tuna'" in text for text in around.warnings or ())
+    assert any("a node may be called 'Tuna'" in gap.detail for gap in around.incomplete or ())
 
 
 _SELF: Final = "[ owl:onProperty x:p ; owl:hasSelf true ]"

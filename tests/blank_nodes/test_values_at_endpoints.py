@@ -301,3 +301,24 @@ async def test_a_name_that_a_blank_node_outside_of_a_sampled_schema_may_have_mak
         answer = await gateway.search_entities(node_types=["x:T"], where=[where])
     assert [row[0].split(" ")[0] for row in answer.rows or ()] == found
     assert answer.complete is ("x:h" in where)
+
+
+async def test_what_a_local_name_means_does_not_depend_on_what_was_shown_before() -> None:
+    food = "http://ontology.example.org/vocabulary/food/"
+    graph = f"x:a a x:T; x:has <{food}Cheese>, 'text' . <{food}Cheese> rdfs:label 'Käse'@de ."
+
+    async with served(graph) as (gateway, _):
+        before = await gateway.search_entities(node_types=["x:T"], where=["x:has = Cheese"], show="id")
+        await gateway.bfs_query(["x:a"], 1)
+        after = await gateway.search_entities(node_types=["x:T"], where=["x:has = Cheese"], show="id")
+    assert (before.rows, before.complete) == (after.rows, after.complete)
+
+
+async def test_a_name_in_two_conditions_is_looked_up_as_one() -> None:
+    names = [f"name {number}" for number in range(11)]
+    graph = "x:a a x:T ; x:has x:t0, 'u' ; x:got x:t1, 'v' . " + " ".join(
+        f"x:t{place} a x:N ; rdfs:label '{name}' ." for place, name in enumerate(names)
+    )
+    async with served(graph) as (gateway, _):
+        where = [f"{predicate} in {', '.join(names)}" for predicate in ("x:has", "x:got")]
+        assert (await gateway.search_entities(node_types=["x:T"], where=where)).found == 1
