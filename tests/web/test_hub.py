@@ -1,5 +1,8 @@
 """Hubs on the explorer page: what they show before somebody chooses a relation."""
 
+import json
+from urllib.parse import quote
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -64,3 +67,16 @@ def test_a_hub_lasts_with_a_badge_and_a_menu_and_is_one_step_of_undo(chromium: B
         expect(page.get_by_test_id("hub-menu")).to_have_count(0)
         expect(badge).to_have_text("401 edges")
         assert again.errors == []
+
+
+def test_hubs_of_an_address_that_are_not_drawn_are_said_and_the_address_stays(chromium: Browser, hostile: str) -> None:
+    hubs = ["http://e.org/hub", "http://e.org/nothing", *(f"http://e.org/m{n}" for n in range(60))]
+    address = f"{hostile}#{quote(json.dumps([[], [], [], [], [], [], [], None, hubs]))}"
+    with opened(chromium, address) as watched:
+        page = watched.page
+        expect(page.get_by_test_id("address")).to_contain_text("13 of 62 hubs of this address could not be drawn")
+        expect(page.get_by_test_id("shown")).to_contain_text("49 nodes and 0 edges")
+        assert "http://e.org/m59" in page.evaluate("() => decodeURIComponent(location.hash)")
+        page.get_by_role("button", name="Clear").click()
+        expect(page.get_by_test_id("address")).to_have_count(0)
+        assert watched.errors == []

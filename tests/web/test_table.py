@@ -1,6 +1,7 @@
 """The table of nodes on the explorer page: chosen columns, conditions, order and groups, and the call that they are."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -110,6 +111,29 @@ def test_groups_are_bars_as_long_as_their_counts_and_lead_to_their_nodes(chromiu
         expect(page.get_by_test_id("told")).to_have_text("6 nodes")
         expect(page.get_by_test_id("call")).to_contain_text('"where":["^:directed = person:Ridley_Scott"]')
         assert watched.errors == []
+
+
+def test_groups_by_nodes_whose_ids_are_whole_iris_lead_to_their_nodes(chromium: Browser, tmp_path: Path) -> None:
+    graph = tmp_path / "iris.nt"
+    end, kind = "<http://e.org/a'b(c),d?x=1&y=%20{}>", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    lines = [f"{end.format(n)} {kind} <http://e.org/C> ." for n in range(2)]
+    for n in range(5):
+        lines.append(f"<http://e.org/n{n}> {kind} <http://e.org/T> .")
+        lines.append(f"<http://e.org/n{n}> <http://e.org/in> {end.format(int(n > 2))} .")
+    graph.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with explored(tmp_path, "--graph", str(graph)) as url, opened(chromium, url) as watched:
+        page = watched.page
+        open_table(page, "T")
+        page.get_by_label("Groups by").select_option("<http://e.org/in>")
+        bars = page.get_by_test_id("bars").locator("li")
+        expect(bars).to_have_count(2)
+        bars.first.get_by_role("button").click()
+        expect(page.get_by_test_id("told")).to_have_text("3 nodes")
+        address = page.url
+        expect(page.get_by_test_id("problem")).to_have_count(0)
+        assert watched.errors == []
+        with opened(chromium, address) as again:
+            expect(again.page.get_by_test_id("told")).to_have_text("3 nodes")
 
 
 def test_the_nodes_of_the_picture_are_a_table_too_and_the_picture_comes_back(chromium: Browser, films: str) -> None:

@@ -97,7 +97,10 @@ export class Canvas {
   private total = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(element: HTMLElement, handlers: Handlers) {
+  constructor(
+    private readonly element: HTMLElement,
+    handlers: Handlers,
+  ) {
     this.sigma = new Sigma<NodeAttributes, EdgeAttributes>(this.graph, element, {
       defaultNodeType: "border",
       defaultEdgeType: "arrow",
@@ -313,6 +316,8 @@ export class Canvas {
 
   private hover(id: string | undefined): void {
     this.hovered = id;
+    this.element.style.cursor = id === undefined ? "" : "pointer";
+    this.element.title = id === undefined || this.graph.getNodeAttribute(id, "kind") === "pile" ? "" : id;
     this.label();
   }
 

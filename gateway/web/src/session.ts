@@ -11,7 +11,7 @@ import type { Point } from "./placement";
 import { type Hidden, type Shown, shownOf } from "./shown";
 import { type Call, NotAuthorized, type Tools, ToolError } from "./tools";
 import { spoken } from "./names";
-import { MOST_CALLS, type Restored, readView, writeView } from "./view_state";
+import { MOST_CALLS, MOST_HUBS, type Restored, readView, writeView } from "./view_state";
 
 /** A node with more edges than this is expanded only by a relation that somebody chose. */
 export const HUB_EDGES = 150;
@@ -369,7 +369,7 @@ export class Session {
     this.table.value = view.table;
     this.hubs.value = view.hubs;
     if (view.table) this.lastCall.value = callFor(view.table);
-    const { calls, refused = 0 } = view;
+    const { calls, refused = 0, hubsRefused = 0 } = view;
     const [total, why] = [calls.length + refused, new Set<string>()];
     let made = 0;
     for (const call of calls) {
@@ -383,11 +383,18 @@ export class Session {
       } else if (this.isStopped(controller, why)) break;
     }
     if (refused) why.add(`A page makes ${MOST_CALLS} at most, of bfs_query and intersect_subgraphs.`);
-    this.isPart = made < total;
-    if (this.isPart) this.addressNote.value = `${total - made} of ${several(total, "call")} of this address could not be made: ${[...why].join(" ")} The address stays as it is until Clear.`;
-    if (controller.signal.aborted) return;
-    await this.readNames(view.hubs);
+    if (!controller.signal.aborted) await this.readNames(view.hubs);
     if (this.restoring !== controller) return;
+    // What no record tells of may be no node of the graph.
+    this.hubs.value = view.hubs.filter((id) => this.named.value.has(id) || this.described.value.has(id));
+    const lost = hubsRefused + view.hubs.length - this.hubs.value.length;
+    const lacks = [
+      ...(made < total ? [`${total - made} of ${several(total, "call")} of this address could not be made: ${[...why].join(" ")}`] : []),
+      ...(lost ? [`${lost} of ${several(hubsRefused + view.hubs.length, "hub")} of this address could not be drawn: a page draws ${MOST_HUBS} at most, and what it can read alone.`] : []),
+    ];
+    this.isPart = lacks.length > 0;
+    if (this.isPart) this.addressNote.value = `${lacks.join(" ")} The address stays as it is until Clear.`;
+    if (controller.signal.aborted) return;
     const [only] = view.selected;
     if (view.selected.length === 1 && only !== undefined) await this.describe(only);
     else this.select(view.selected);

@@ -20,10 +20,14 @@ export interface Restored {
   table?: Asked | undefined;
   /** How many of its calls this page does not make. */
   refused?: number;
+  /** How many of its hubs this page does not draw. */
+  hubsRefused?: number;
 }
 
 /** More are not restored: an address comes from anywhere, and each call costs the endpoint. */
 export const MOST_CALLS = 50;
+/** A hub costs the reading of a name. */
+export const MOST_HUBS = 50;
 const LONGEST_HASH = 100_000;
 const TOOLS: ReadonlySet<string> = new Set<ToolName>(["bfs_query", "intersect_subgraphs"]);
 
@@ -33,7 +37,7 @@ export function writeView(view: Restored): string | undefined {
   const { calls, selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, table, hubs } = view;
   const parts = [calls.map((call) => [call.tool, call.arguments]), selected, hiddenTypes, hiddenPredicates, removed, opened, pinned, ...(table || hubs.length ? [table ? writeAsked(table) : null] : []), ...(hubs.length ? [hubs] : [])];
   const text = encodeURIComponent(JSON.stringify(parts));
-  return text.length > LONGEST_HASH || calls.length > MOST_CALLS ? undefined : `#${text}`;
+  return text.length > LONGEST_HASH || calls.length > MOST_CALLS || hubs.length > MOST_HUBS ? undefined : `#${text}`;
 }
 
 /** Return the view of an address; undefined if it tells none that can be shown. */
@@ -51,15 +55,18 @@ export function readView(hash: string): Restored | undefined {
   if (!Array.isArray(calls)) return undefined;
   const table = readAsked(asked);
   const kept = calls.filter(isCall).slice(0, MOST_CALLS);
+  const drawn = texts(hubs).slice(0, MOST_HUBS);
+  const hubsRefused = Array.isArray(hubs) ? hubs.length - drawn.length : 0;
   return {
     ...(kept.length < calls.length ? { refused: calls.length - kept.length } : {}),
+    ...(hubsRefused ? { hubsRefused } : {}),
     calls: kept.map(([tool, given]) => ({ tool, arguments: given })),
     selected: texts(selected),
     hiddenTypes: texts(hiddenTypes),
     hiddenPredicates: texts(hiddenPredicates),
     removed: texts(removed),
     opened: texts(opened),
-    hubs: texts(hubs).slice(0, MOST_CALLS),
+    hubs: drawn,
     pinned: Array.isArray(pinned) ? pinned.filter(isPlace) : [],
     ...(table ? { table } : {}),
   };

@@ -57,6 +57,22 @@ describe("an address", () => {
     session.clear();
     expect([written.at(-1), session.addressNote.value]).toEqual(["#", ""]);
   });
+  it("of which hubs cannot be drawn says so, and draws none that the graph may not have", async () => {
+    const session = new Session(
+      tools(() => ({ result: [{ id: "x:hub", entity_type: "x:T", name: "Hub", complete: true }], complete: true, not_found: ["x:gone"] })),
+      true,
+    );
+    const withHubs = (...hubs: string[]): string => `#${encodeURIComponent(JSON.stringify([[], [], [], [], [], [], [], null, hubs]))}`;
+    await session.restore(withHubs("x:hub", "x:gone"));
+    expect([...session.picture.value.nodes.keys()]).toEqual(["x:hub"]);
+    expect(session.addressNote.value).toContain("1 of 2 hubs of this address could not be drawn");
+    expect(written).toEqual([]);
+    await session.restore(withHubs("x:hub"));
+    expect(session.addressNote.value).toBe("");
+    expect(written.at(-1)).toContain("x:hub");
+    await session.restore(withHubs(...Array.from({ length: 60 }, () => "x:hub")));
+    expect(session.addressNote.value).toContain("10 of 60 hubs");
+  });
   it("that is restored while another is under way is shown alone", async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));

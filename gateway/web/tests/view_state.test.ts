@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MOST_CALLS, readView, writeView } from "../src/view_state";
+import { MOST_CALLS, MOST_HUBS, readView, writeView } from "../src/view_state";
 
 const VIEW = {
   calls: [{ tool: "bfs_query", arguments: { seeds: ["x:ü #%&\"'<"], max_hops: 1 } } as const],
@@ -26,6 +26,7 @@ describe("the address of a view", () => {
   });
   it("is not written if it could not be read again", () => {
     expect(writeView({ ...VIEW, calls: Array.from({ length: MOST_CALLS + 1 }, () => VIEW.calls[0]!) })).toBeUndefined();
+    expect(writeView({ ...VIEW, calls: [], hubs: Array.from({ length: MOST_HUBS + 1 }, (_, place) => `x:${place}`) })).toBeUndefined();
     expect(writeView({ ...VIEW, calls: [], selected: ["x".repeat(200_000)] })).toBeUndefined();
   });
   it("calls no other tools, and not without end", () => {
@@ -42,5 +43,10 @@ describe("the address of a view", () => {
       pinned: [],
       hubs: [],
     });
+  });
+  it("says how many hubs it leaves out", () => {
+    const hubs = Array.from({ length: MOST_HUBS + 3 }, (_, place) => `x:${place}`);
+    const hash = `#${encodeURIComponent(JSON.stringify([[], [], [], [], [], [], [], null, [...hubs, 7]]))}`;
+    expect(readView(hash)).toMatchObject({ hubs: hubs.slice(0, MOST_HUBS), hubsRefused: 4 });
   });
 });
