@@ -13,7 +13,6 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from gateway.answers.blank_nodes import folded_nodes
 from gateway.answers.compact_rows import (
     MOST_COLUMNS,
     Names,
@@ -25,6 +24,7 @@ from gateway.answers.compact_rows import (
     node_row,
     survey_rows,
 )
+from gateway.answers.folded_blank_nodes import folded_nodes
 from gateway.answers.page import NO_TERMS, Header, PageEdge, PageNode, SubgraphPage, TermSummary
 from gateway.answers.reference import (
     beside_metadata,

@@ -8,9 +8,9 @@ from itertools import chain
 from operator import itemgetter
 
 from gateway import messages
-from gateway.answers.blank_nodes import BeyondReader
 from gateway.answers.crossing import Crosser
 from gateway.answers.filters import FilteredTopology, Filters, Question, TopologyFilter
+from gateway.answers.folded_blank_nodes import BeyondReader
 from gateway.answers.header import HeaderBuilder, are_types_asked
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, needed, shown_name

@@ -8,9 +8,9 @@ from itertools import chain
 from types import MappingProxyType
 
 from gateway import messages
-from gateway.answers.blank_nodes import BlankContents, have_failed
 from gateway.answers.crossing import Crosser
 from gateway.answers.entity_sizes import page_of_entities
+from gateway.answers.folded_blank_nodes import BlankContents, have_failed
 from gateway.answers.metadata import MetadataBuilder
 from gateway.answers.names import Labeller, Labels, MentionedIds, needed
 from gateway.answers.page import Degraded, EntitiesPage, EntityPage, IdList, Instances, PageNode, first_languages
