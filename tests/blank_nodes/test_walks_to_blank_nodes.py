@@ -12,6 +12,10 @@ import pytest
 from gateway.errors import GatewayError
 from gateway.settings.endpoint import EngineName
 from gateway.settings.vocabulary import NodeSettings
+from gateway.sparql.blank.anchors import key_of
+from gateway.sparql.blank.contents import Content
+from gateway.sparql.blank.graphs import BlankGraph
+from gateway.sparql.table import IriTerm
 from gateway.tools.gateway import Gateway
 from tests.blank_nodes.graphs import KIND_COUNT, DrawnGraph, drawn
 from tests.blank_nodes.judge import Judge, room
@@ -180,6 +184,86 @@ async def test_nodes_that_say_the_same_of_different_nodes_are_counted_and_not_sh
     async with served(turtle, engine="unknown", renames=True) as (gateway, _):
         answer = await asked(gateway, "bfs_query", seeds=["x:a"], max_hops=1)
     assert (answer["complete"], answer["blank_node_edges"], answer["edge_count"]) == (False, unread, edges)
+
+
+_EQUAL: Final = "x:a x:p _:m , _:n . _:m x:v 1 ; x:q x:b . _:n x:v 1 ; x:q x:b . "
+
+_ANNOTATIONS: Final = {
+    "both": "x:r rdf:reifies <<( x:a x:p _:m )>> ; x:y 9 . x:s rdf:reifies <<( x:a x:p _:n )>> ; x:y 5 .",
+    "one": "x:r rdf:reifies <<( x:a x:p _:m )>> ; x:y 9 .",
+    "by blank nodes": "[] rdf:reifies <<( x:a x:p _:m )>> ; x:y 9 . [] rdf:reifies <<( _:m x:q x:b )>> ; x:y 5 .",
+    "annotated": "_:m x:q x:b {| x:y 1 |} . _:n x:q x:b {| x:y 2 |} .",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("engine", ["unknown", "graphdb", "blazegraph"])
+@pytest.mark.parametrize("annotations", _ANNOTATIONS.values(), ids=_ANNOTATIONS)
+async def test_equal_nodes_that_annotations_may_tell_apart_are_unread(annotations: str, engine: EngineName) -> None:
+    async with served(_EQUAL, engine=engine, renames=True) as (gateway, _):
+        numbered = await ids_around(gateway, "x:a", 1)
+    assert [one[-4:] for one in numbered] == [".1-2", ".2-2"]
+    async with served(_EQUAL + annotations, engine=engine, renames=True) as (gateway, _):
+        answers = [await asked(gateway, "bfs_query", seeds=[seed], max_hops=1) for seed in ("x:a", "x:b")]
+        again = await asked(gateway, "bfs_query", seeds=["x:a", *numbered], max_hops=1)
+    found = [(one["complete"], one["blank_node_edges"], one["edge_count"]) for one in answers]
+    assert found == [(False, 2, 0)] * 2
+    assert (again["complete"], again.get("missing_seeds")) == (False, None)
+
+
+@pytest.mark.anyio
+async def test_numbered_nodes_that_nothing_tells_apart_any_more_are_unread_and_not_missing() -> None:
+    ends = "x:a x:p _:m , _:n . "
+    same = ends + "_:m x:q _:e . _:n x:q _:e . _:e x:v 1 ."
+    equal = ends + "_:m x:q _:e . _:n x:q _:f . _:z x:q _:e , _:f . _:e x:v 1 . _:f x:v 1 ."
+    async with served(same, engine="unknown", renames=True) as (gateway, _):
+        numbered = await ids_around(gateway, "x:a", 1)
+    assert [one[-4:] for one in numbered] == [".1-2", ".2-2"]
+    async with served(equal, engine="unknown", renames=True) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:a", *numbered], max_hops=1)
+    assert (answer["complete"], answer.get("missing_seeds")) == (False, None)
+
+
+class CountedContents(dict[str, Content]):
+    """What blank nodes say, with how often one was looked up."""
+
+    count = 0
+
+    def __getitem__(self, label: str) -> Content:
+        self.count += 1
+        return super().__getitem__(label)
+
+    def get(self, label: str, default: Any = None) -> Any:
+        """Return what a blank node says."""
+        self.count += 1
+        return super().get(label, default)
+
+
+@pytest.mark.parametrize("count", [10, 300])
+def test_each_of_many_equal_nodes_is_looked_at_a_few_times(count: int) -> None:
+    says, said = (("http://e.org/q", IriTerm("http://e.org/b")),), (("http://e.org/p", IriTerm("http://e.org/a")),)
+    nodes = CountedContents((f"b{number:03}", Content(says, said, says, said)) for number in range(count))
+    graph = BlankGraph(nodes, ["http://e.org/a"], ["+", "-"], (), has_expressions=False, has_annotations=False)
+    told = [graph.alone(label) for label in sorted(nodes)]
+    assert len({one.digest for one in told if one is not None}) == count
+    assert nodes.count <= 20 * count
+
+
+@pytest.mark.anyio
+async def test_each_of_many_nodes_that_are_asked_for_is_compared_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, compared = 60, 0
+
+    def counted(*given: Any) -> str:
+        nonlocal compared
+        compared += 1
+        return key_of(*given)
+
+    monkeypatch.setattr("gateway.sparql.blank.walks.key_of", counted)
+    turtle = f"x:a x:p {' , '.join(['[ x:v 1 ]'] * count)} ."
+    async with served(turtle, engine="unknown", renames=True) as (gateway, _):
+        answer = await asked(gateway, "bfs_query", seeds=["x:a"], max_hops=2)
+    assert (answer["complete"], answer["edge_count"]) == (True, count)
+    assert compared <= 20 * count
 
 
 def facts(answer: dict[str, Any]) -> dict[str, Any]:

@@ -82,5 +82,11 @@ def walk_of(key: Iri, prefixes: PrefixMap) -> AnchoredWalk | None:
     return read if key_of(read, digest, prefixes) == key else None
 
 
+def without_number(key: Iri) -> Iri:
+    """Return what stands for a blank node, without the number that it has among equal ones."""
+    walk, sign, digest = key.rpartition(_DIGEST)
+    return walk + sign + digest.partition(".")[0]
+
+
 def _quoted(iri: Iri, prefixes: PrefixMap) -> str:
     return re.sub("[%!~]", lambda found: f"%{ord(found[0]):02X}", prefixes.declared_form(iri))

@@ -95,6 +95,7 @@ class BlankGraph:
         directions: The directions.
         types: Predicates whose objects are types, which lead to no blank node.
         has_expressions: Whether some of the blank nodes may be parts of class expressions.
+        has_annotations: Whether triple terms, which are not read, may say something of some of the blank nodes.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class BlankGraph:
         types: Iterable[Iri],
         *,
         has_expressions: bool,
+        has_annotations: bool,
     ) -> None:
         self.nodes = nodes
         self.lacking = Lacking()
@@ -112,7 +114,9 @@ class BlankGraph:
         self._directions = frozenset(directions)
         self._types = frozenset((*types, RDF_TYPE))
         self._has_expressions = has_expressions
+        self._has_annotations = has_annotations
         self._told: dict[str, Told | None] = {}
+        self._groups: dict[AnchoredWalk, Mapping[Told | None, Sequence[str]] | None] = {}
         self._alone: dict[str, Told | None] = {}
         self._contents: dict[tuple[str, int], bytes] = {}
         self._expanded: set[str] = set()
@@ -147,23 +151,45 @@ class BlankGraph:
         if label not in self._alone:
             before = self.lacking.count
             told = self.told(label)
-            ends = () if told is None else self._alike(label, told)
-            alike = [end for end in ends if end != label and self.told(end) == told]
-            if told is not None and alike:
-                told = self._numbered(label, alike, told)
+            group = [label] if told is None else self._group_of(label, told)
             if self.lacking.count != before:
                 return None
-            self._alone[label] = told
+            self._alone |= self._numbered(group, told)
         return self._alone[label]
 
-    def _numbered(self, label: str, alike: Sequence[str], told: Told) -> Told | None:
-        """Return what tells a blank node from those that say the same; None where they may differ further away."""
-        said = _as_sets(self.nodes[label])
-        if _has_triple_term(self.nodes[label]) or any(_as_sets(self.nodes[other]) != said for other in alike):
-            return None
-        group = sorted((label, *alike))
+    def _group_of(self, label: str, told: Told) -> Sequence[str]:
+        """Return the blank nodes that are told by the same; note if the answer has not all of them."""
+        walk = self._walk_to_all(label, told)
+        if walk is None:
+            self.lacking.add_walk(told.walk)
+            return ()
+        if walk not in self._groups:
+            before = self.lacking.count
+            groups: defaultdict[Told | None, list[str]] = defaultdict(list)
+            for end in self.ends(walk):
+                groups[self.told(end)].append(end)
+            self._groups[walk] = groups if self.lacking.count == before else None
+        known = self._groups[walk]
+        if known is None:
+            # What is lacking was noted when the group was looked at first.
+            self.lacking.count += 1
+            return ()
+        # A server that is written to may give an answer in which the walk back from a node leads elsewhere.
+        return list(dict.fromkeys((label, *known.get(told, ()))))
+
+    def _numbered(self, group: Sequence[str], told: Told | None) -> Mapping[str, Told | None]:
+        """Return what tells each of a group from all others; None where they may differ further away."""
+        if told is None or len(group) == 1:
+            return dict.fromkeys(group, told)
+        first, *others = (self.nodes[label] for label in group)
+        said = _as_sets(first)
+        if self._has_annotations or _has_triple_term(first) or any(_as_sets(other) != said for other in others):
+            return dict.fromkeys(group)
         # A group of another size is another one, as in files.
-        return replace(told, digest=f"{told.digest}.{group.index(label) + 1}-{len(group)}")
+        return {
+            label: replace(told, digest=f"{told.digest}.{number}-{len(group)}")
+            for number, label in enumerate(sorted(group), start=1)
+        }
 
     def told(self, label: str) -> Told | None:
         """Return the walk to a blank node and its digest; None where there is none, or that is not known."""
@@ -268,17 +294,12 @@ class BlankGraph:
             if isinstance(end, BlankTerm):
                 yield (predicate, True), end.value
 
-    def _alike(self, label: str, told: Told) -> Sequence[str]:
-        """Return the blank nodes that may be told by the same; note if the answer has not all of them."""
-        walk = told.walk
-        if walk.anchor in self._starts and walk.directions in self._directions:
-            return self.ends(walk)
+    def _walk_to_all(self, label: str, told: Told) -> AnchoredWalk | None:
+        """Return a walk to all blank nodes that may be told by the same; None where the answer has not all of them."""
+        if told.walk.anchor in self._starts and told.walk.directions in self._directions:
+            return told.walk
         # What says the same as a node is beside the same nodes with an IRI.
-        leading = self._leading.get(label)
-        if leading is not None:
-            return self.ends(leading)
-        self.lacking.add_walk(walk)
-        return ()
+        return self._leading.get(label)
 
     def _walks_to(self, label: str, *, is_forward: bool) -> list[tuple[AnchoredWalk, tuple[str, ...]]]:
         """Return the shortest walks to a blank node from the first anchor, with the blank nodes on each before it."""

@@ -23,7 +23,7 @@ from gateway.graph.computing import in_thread
 from gateway.graph.values import WHOLE, EdgeSelection, Iri, Mark
 from gateway.settings.profile import Profile
 from gateway.sparql.batches import BatchedQuery
-from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of
+from gateway.sparql.blank.anchors import AnchoredWalk, id_of, key_of, walk_of, without_number
 from gateway.sparql.blank.contents import BlankEnd, BlankEnds, Content, ContentReader, Kind, stating_in, triples_by_kind
 from gateway.sparql.blank.graphs import BlankGraph, is_within_reach
 from gateway.sparql.blank.keys import KEY, TRIPLE
@@ -56,6 +56,9 @@ _FEW: Final = 100
 """Blank nodes that are told apart in some milliseconds."""
 
 _FIRST: Final = ("+", "-")
+
+_NOT_TOLD: Final = ""
+"""Stands for the blank nodes at the end of a walk that have no ID: no key is empty."""
 
 _UNREAD: Final = Mark(EndpointFault("A blank node could not be told from what is around it."))
 _ALIKE: Final = Mark(EndpointFault("Several blank nodes say the same, and nothing else tells them apart here."))
@@ -232,6 +235,8 @@ class AnchoredReader(ContentReader):
         call: Call,
         rounds: int,
     ) -> None:
+        # Annotations tell equal nodes apart, whether or not evidence nodes are kept out of the edges.
+        await self._rule.uses.refresh(call)
         rule = {**await self._rule.refreshed(call), **self._rule.evidence_as_found}
         is_judged = self._rule.may_have_evidence
 
@@ -265,7 +270,12 @@ class AnchoredReader(ContentReader):
         """Ask again with more in the answer where that lacks something, and else keep what it says."""
         named = {node for start in starts for node in start}
         graph = BlankGraph(
-            around.nodes, named, directions, self._types, has_expressions=await self.has_expressions(call)
+            around.nodes,
+            named,
+            directions,
+            self._types,
+            has_expressions=await self.has_expressions(call),
+            has_annotations=self._rule.uses.may_use("annotations"),
         )
         own = [start[0] for start in starts]
         few = len(around.nodes) <= _FEW
@@ -363,9 +373,17 @@ def _told_apart(
 ) -> dict[Iri, str | Mark]:
     """Tell blank nodes apart, and return those that are asked for, or why it is not known which they are."""
     found: dict[Iri, str | Mark] = {}
+    ends: dict[AnchoredWalk, Mapping[Iri, str | Mark]] = {}
     for start in starts:
         for key, walk in wanted.get(start, {}).items():
-            found |= _end_of(walk, key, graph, prefixes)
+            if walk not in ends:
+                ends[walk] = _ends_of(walk, graph, prefixes)
+            end = _end_of(key, ends[walk])
+            if end is not None:
+                found[key] = end
+            if isinstance(end, str):
+                for one in (end, *graph.around(end)):
+                    graph.expand(one)
         if start not in wanted:
             for _, label in graph.beside(start):
                 graph.expand(label)
@@ -382,20 +400,27 @@ def _expand_further(graph: BlankGraph, labels: Sequence[str]) -> None:
             graph.expand(label)
 
 
-def _end_of(walk: AnchoredWalk, key: Iri, graph: BlankGraph, prefixes: PrefixMap) -> dict[Iri, str | Mark]:
-    """Return the blank node that is asked for, with those beside it told apart; nothing where there is none."""
+def _ends_of(walk: AnchoredWalk, graph: BlankGraph, prefixes: PrefixMap) -> Mapping[Iri, str | Mark]:
+    """Return the blank nodes to which a walk leads by what stands for them, and whether one is not told."""
     found: dict[Iri, str | Mark] = {}
     for label in graph.ends(walk):
         told, alone = graph.told(label), graph.alone(label)
-        if told is None:
-            found.setdefault(key, _UNREAD)
-        elif alone is None and key_of(told.walk, told.digest, prefixes) == key:
-            found[key] = _ALIKE
-        elif alone is not None and key_of(alone.walk, alone.digest, prefixes) == key:
-            found[key] = label
-            for one in (label, *graph.around(label)):
-                graph.expand(one)
+        known = told if alone is None else alone
+        key = "" if known is None else key_of(known.walk, known.digest, prefixes)
+        if known is None:
+            found[_NOT_TOLD] = _UNREAD
+        elif key:
+            found[key] = _ALIKE if alone is None else label
     return found
+
+
+def _end_of(key: Iri, ends: Mapping[Iri, str | Mark]) -> str | Mark | None:
+    """Return the blank node that is asked for, or why it is not known which that is; None where there is none."""
+    if key in ends:
+        return ends[key]
+    # One of those that were numbered before may not be told from the others here.
+    alike = ends.get(without_number(key))
+    return alike if isinstance(alike, Mark) else ends.get(_NOT_TOLD)
 
 
 def _with_beginnings(directions: Iterable[str]) -> list[str]:
