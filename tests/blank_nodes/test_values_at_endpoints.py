@@ -322,3 +322,25 @@ async def test_a_name_in_two_conditions_is_looked_up_as_one() -> None:
     async with served(graph) as (gateway, _):
         where = [f"{predicate} in {', '.join(names)}" for predicate in ("x:has", "x:got")]
         assert (await gateway.search_entities(node_types=["x:T"], where=where)).found == 1
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "unknown", "blazegraph", "graphdb"])
+@pytest.mark.parametrize(
+    ("turtle", "count"),
+    [
+        ("x:a x:p [ x:v 1 ; x:q x:b ] {| x:y 9 |} .", 2),
+        ("x:a x:p [ x:v 1 ; x:q x:b {| x:y 9 |} ] .", 2),
+        ("x:a x:p _:m . _:m x:v 1 . x:r rdf:reifies <<( x:a x:p _:m )>> ; x:y 9 .", 1),
+        ("x:a x:p _:m . _:m x:v 1 . [] rdf:reifies <<( x:a x:p _:m )>> ; x:y 9 .", 1),
+        ("x:a x:p ( x:b x:c ) {| x:y 9 |} .", 2),
+        ("x:a x:p _:s {| x:y 9 |} . _:s a rdf:Seq ; rdf:_1 x:b ; rdf:_2 x:c .", 2),
+    ],
+    ids=["to a node", "from a node", "by a node with an IRI", "by a blank node", "to a list", "to a container"],
+)
+async def test_an_answer_says_of_which_edges_annotations_are_not_read(
+    turtle: str, count: int, engine: EngineName
+) -> None:
+    async with served(turtle, engine=engine, renames=engine != "oxigraph") as (gateway, _):
+        await gateway.wait_until_ready()
+        answer = await gateway.bfs_query(["x:a"], 2)
+    assert (answer.edge_count, answer.degraded) == (count, {"metadata_failed": count})

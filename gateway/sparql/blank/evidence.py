@@ -166,13 +166,15 @@ class BlankEvidence:
     async def unread_of_lists(self, edges: Iterable[Edge], call: Call) -> Mapping[Edge, Mark]:
         """Return the marks of those edges to members of lists whose list something may be stated about.
 
-        What is stated about a triple whose object is a list is not read.
+        What is stated about a triple whose object is a list is not read, in ways without nodes not even whether.
         """
         edges = list(edges)
         try:
             ways = await self._in_use.ways(call) if edges else ()
         except Fault as fault:
             return dict.fromkeys(edges, Mark(fault))
+        if any(_form_of(way) is None for way in ways):
+            return dict.fromkeys(edges, _UNREAD_LIST)
         if not {"statements", "axioms"}.intersection(ways):
             return {}
         stating = await self._lookup.stating(list(dict.fromkeys(edge.subject for edge in edges)), call)
