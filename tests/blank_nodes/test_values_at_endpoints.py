@@ -344,3 +344,30 @@ async def test_an_answer_says_of_which_edges_annotations_are_not_read(
         await gateway.wait_until_ready()
         answer = await gateway.bfs_query(["x:a"], 2)
     assert (answer.edge_count, answer.degraded) == (count, {"metadata_failed": count})
+
+
+_CLASSES: Final = "@prefix owl: <http://www.w3.org/2002/07/owl#> . x:b a owl:Class . x:c a owl:Class . "
+
+
+@pytest.mark.parametrize("engine", ["oxigraph", "unknown", "blazegraph", "graphdb"])
+@pytest.mark.parametrize(
+    ("expression", "count"),
+    [
+        ("x:a rdfs:subClassOf [ a owl:Restriction ; owl:onProperty x:p ; owl:someValuesFrom x:b ]", 1),
+        ("x:a owl:equivalentClass [ owl:intersectionOf ( x:b x:c ) ]", 2),
+        ("x:a rdfs:subClassOf [ owl:intersectionOf ( x:b x:c ) ]", 2),
+        ("x:a owl:equivalentClass [ owl:unionOf ( x:b x:c ) ]", 2),
+        ("x:a rdfs:domain [ owl:unionOf ( x:b x:c ) ]", 2),
+    ],
+    ids=["restriction", "intersection", "superclasses", "union", "domain"],
+)
+async def test_an_answer_says_of_which_edges_of_expressions_annotations_are_not_read(
+    expression: str, count: int, engine: EngineName
+) -> None:
+    elsewhere = f"{expression} . x:c x:p x:b {{| x:y 9 |}} ."
+    for annotated, unread in ((f"{expression} {{| x:y 9 |}} .", count), (elsewhere, 0)):
+        async with served(_CLASSES + annotated, engine=engine, renames=engine != "oxigraph") as (gateway, _):
+            await gateway.wait_until_ready()
+            answer = await gateway.bfs_query(["x:a"], 1)
+        failed = (answer.degraded or {}).get("metadata_failed", 0)
+        assert (answer.edge_count, failed) == (count, unread)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
@@ -196,6 +196,24 @@ class BlankEvidence:
             or any(may_be_about(end.key, edge) for end in stating[edge.subject].ends)
         }
 
+    async def unread_of_expressions(self, edges: Collection[Edge], call: Call) -> Mapping[Edge, Mark]:
+        """Return the marks of those edges that class expressions say of which annotations may state something.
+
+        They state it about the triple to the expression, which is a blank node, and are not read.
+        """
+        try:
+            ways = await self._in_use.ways(call) if edges else ()
+        except Fault as fault:
+            return dict.fromkeys(edges, Mark(fault))
+        if "annotations" not in ways:
+            return {}
+        ends = dict.fromkeys(end for edge in edges for end in (edge.subject, edge.object) if not is_blank_node(end))
+        query = about_nodes(self._client, "blank_nodes/annotated", self._batch, {}, _read_annotated)
+        found = await query.run(list(ends), call)
+        unread = {node: one.mark for node, one in found.items() if not one.mark.whole}
+        marks = {edge: unread.get(edge.subject) or unread.get(edge.object) for edge in edges}
+        return {edge: mark for edge, mark in marks.items() if mark is not None}
+
     async def _stating(self, form: _Form, edges: Sequence[EdgeTriple], call: Call) -> Mapping[EdgeTriple, _Nodes]:
         """Return the nodes that state something about each edge in one way."""
         given: dict[str, Parameter] = {
@@ -286,6 +304,11 @@ def _read_said(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, _Said
     for node, predicate, end in zip(iri("n")(rows), iri("p")(rows), ends_in(rows), strict=True):
         found[node][predicate, end] = None
     return {node: _Said(tuple(found.get(node, ())), mark) for node in batch}
+
+
+def _read_annotated(batch: Sequence[Iri], rows: Table, mark: Mark) -> dict[Iri, Evidence]:
+    annotated = frozenset(iri("n")(rows))
+    return {node: Evidence(mark=_UNREAD if node in annotated and mark.whole else mark) for node in batch}
 
 
 def _read_stating(batch: Sequence[EdgeTriple], rows: Table, mark: Mark) -> dict[EdgeTriple, _Nodes]:

@@ -162,7 +162,10 @@ class BlankJoiner:
     async def positions(
         self, edges: Sequence[Edge], call: Call
     ) -> tuple[Mapping[Edge, Sequence[Assertion]], Mapping[Iri, Mark]]:
-        """Return what lists and expressions say of edges, as evidence, and the marks of nodes that were not read."""
+        """Return what lists and expressions say of edges, as evidence, and the marks of nodes that were not read.
+
+        Edges that they say without more are among them.
+        """
         if self._lookup.folded is None or not await self._lookup.folded.are_there(call):
             return {}, {}
         # What a class is equivalent to may say something of its parts.
@@ -184,8 +187,6 @@ class BlankJoiner:
         }
         for lists in read.values():
             for member in dict.fromkeys(chain.from_iterable(lists.edges.values())):
-                if not member.assertions:
-                    continue
                 edge = as_edge(member, known.ids)
                 if edge is not None and edge in wanted:
                     found[edge] = (*found.get(edge, ()), *member.assertions)

@@ -353,7 +353,11 @@ class BlankNodes:
             certain = [_IS_STATED] if edge in stated else []
             found[edge] = replace(found[edge], assertions=(*found[edge].assertions, *said, *certain))
         of_lists = [edge for edge, said in says.items() if any(POSITION in one.properties for one in said)]
-        for edge, mark in (await self._evidence.unread_of_lists(of_lists, call)).items():
+        unread_edges = {
+            **await self._evidence.unread_of_expressions(says.keys() - of_lists, call),
+            **await self._evidence.unread_of_lists(of_lists, call),
+        }
+        for edge, mark in unread_edges.items():
             found[edge] = replace(found[edge], mark=mark if found[edge].mark.whole else found[edge].mark)
         for edge in edges:
             unread_end = unread_owners.get(edge.subject) or unread_owners.get(edge.object)
