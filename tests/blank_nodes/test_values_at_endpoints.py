@@ -276,7 +276,7 @@ async def test_a_name_is_looked_up_where_a_predicate_outside_of_a_sampled_schema
     where: str, found: list[str], *, is_asked: bool
 ) -> None:
     def refuses(query: str) -> bool:
-        return not is_asked and query.endswith("FILTER(isIRI(?o)||isBlank(?o))}LIMIT1}}LIMIT101")
+        return not is_asked and "FILTER(isIRI(?o)||isBlank(?o))}LIMIT1}" in query
 
     async with served(_OUTSIDE_OF_THE_SAMPLE, sampled=True, refuses=refuses) as (gateway, _):
         schema = await gateway.describe_schema()
