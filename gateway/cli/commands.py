@@ -212,7 +212,7 @@ def describe(
     arguments: EntityOptions,
     options: _Common,
 ) -> CommandLine:
-    """Show all that is known about entities, except edges.
+    """Show all that is known about entities, and of one where its edges lead.
 
     ID is as `search` prints it; - reads one from each line of standard input. With --json, one ID gives the answer of
     describe_entity, several IDs or - give that of describe_entities, for each 200 IDs a document on a line.

@@ -15,9 +15,10 @@ from gateway.arguments import SearchEntities
 from gateway.cli import render
 from gateway.cli.graph_source import GraphSource
 from gateway.cli.options import CommonOptions
+from gateway.cli.own_words import own_words
 from gateway.cli.screen import ProgressBar
 from gateway.cli.streams import print_note, write_bytes
-from gateway.cli.tool_call import RowNotes, for_a_person, row_pages, shown
+from gateway.cli.tool_call import RowNotes, for_a_file, row_pages, shown
 from gateway.errors import ConfigurationError, counted
 from gateway.export.conversions import table_csv
 from gateway.export.formats import FORMATS, content_of, format_named, write_file
@@ -83,7 +84,7 @@ def _report(subgraph: Subgraph, name: str, written: str, *, has_nodes: bool) -> 
     if lacks and not (name == "csv" and has_nodes):
         print_note(f"{name} leaves out {lacks}.")
     for note in subgraph.notes:
-        print_note(note)
+        print_note(own_words(note))
 
 
 def export_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any], path: Path | None) -> None:
@@ -95,7 +96,7 @@ def export_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any],
     """
     notes, show, cells = RowNotes(), shown(arguments), list[list[Any]]()
     source = GraphSource(options)
-    source.profile = for_a_person(source.profile)
+    source.profile = for_a_file(source.profile)
     titles: list[str] = []
 
     async def read(gateway: Gateway, progress: Progress) -> None:
@@ -120,5 +121,5 @@ def export_rows(options: CommonOptions, tool: str, arguments: Mapping[str, Any],
     print_note(f"Wrote {notes.summary}, to {path or 'standard output'}.")
     if tool != SearchEntities.tool and arguments.get("edges") is not False:
         print_note("csv leaves out the edges where values are asked for: --format graphml has both.")
-    for note in (*notes.said, *notes.warned):
-        print_note(note)
+    for note in (*notes.said, *notes.warned, *render.not_shown(notes.languages)):
+        print_note(own_words(note))

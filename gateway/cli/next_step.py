@@ -19,7 +19,7 @@ from gateway.answers.models import (
     SchemaResult,
     SearchResult,
 )
-from gateway.arguments import TraversalShow
+from gateway.arguments import MAX_HOPS, TraversalShow
 from gateway.cli.options import CommonOptions
 from gateway.cli.render import table_of
 from gateway.cli.screen import is_terminal
@@ -86,6 +86,10 @@ def _after(answer: Answer | CompactAnswer, show: TraversalShow) -> list[str]:
             words = ["bfs", answer.id, *_one_relation(answer)] if answer.edges else []
         case EntitiesResult(result=[one, other, *_]):
             words = ["intersect", one.id, other.id]
+        case IntersectionResult(complete=True, rows=None, missing_seeds=None) if answer.k < MAX_HOPS and {
+            node.id for node in answer.nodes
+        } <= {*answer.seeds}:
+            words = ["intersect", *answer.seeds, "-k", str(answer.k + 1)]
         case BfsResult(next_offset=None) | IntersectionResult(next_offset=None):
             others = [node.id for node in answer.nodes if node.id not in answer.seeds]
             words = ["describe", others[0]] if others else _after_rows(answer, show)

@@ -233,16 +233,16 @@ def search_notes(answer: SearchResult) -> list[RenderableType]:
         notes.append(warned("There are more matches than could be read: add words to the query."))
     if searched is not None and not searched.exhaustive:
         notes.append(warned("Not every name was compared: matches may be missing."))
-    notes += not_shown(answer.other_languages)
+    notes += map(warned, not_shown(answer.other_languages))
     if answer.next_steps:
         notes.append(Text(line(own_words(answer.next_steps))))
     return [*prefixes(answer.prefixes), *notes]
 
 
-def not_shown(languages: Mapping[str, int] | None) -> list[Text]:
+def not_shown(languages: Mapping[str, int] | None) -> list[str]:
     """Return how many texts are not shown because others say the same in another language."""
     listed = ", ".join(f"{clean(language)} {count:,}" for language, count in (languages or {}).items())
-    return [warned(f"Not shown, in other languages: {listed}. See --language.")] if listed else []
+    return [f"Not shown, in other languages: {listed}. See --language."] if listed else []
 
 
 def _told_apart(hit: SearchHit) -> str:

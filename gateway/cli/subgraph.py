@@ -447,7 +447,7 @@ def _warnings(answer: Subgraph) -> list[RenderableType]:
         parts.append(warned(f"Omitted: {left_out} to blank nodes that cannot be followed."))
     parts += degraded(answer.degraded)
     # A drawing shows no values.
-    parts += render.not_shown(answer.other_languages if answer.rows else None)
+    parts += map(warned, render.not_shown(answer.other_languages if answer.rows else None))
     if answer.omitted_texts:
         omitted = ", ".join(f"{key} {count:,}" for key, count in answer.omitted_texts.items())
         parts.append(warned(f"Omitted from the evidence, as long quotes: {omitted}."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -250,6 +251,13 @@ def for_a_person(profile: Profile) -> Profile:
     return profile.model_copy(update={"size": size, "names": names})
 
 
+def for_a_file(profile: Profile) -> Profile:
+    """Return a profile by which no cell of a row is cut either."""
+    person = for_a_person(profile)
+    size = person.size.model_copy(update={"cell_values": _MAX_TOKENS, "cell_characters": _MAX_TOKENS})
+    return person.model_copy(update={"size": size})
+
+
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
@@ -308,8 +316,8 @@ def print_all(options: CommonOptions, tool: str, arguments: Mapping[str, Any]) -
         BrokenPipeError: Nobody reads on.
     """
     source = GraphSource(options)
-    source.profile = for_a_person(source.profile)
     as_text = _is_text(options)
+    source.profile = (for_a_person if as_text else for_a_file)(source.profile)
     with ProgressBar(quiet=options.quiet) as bar:
         gateway = source.open_for(tool, arguments, bar.show_load, drop_record)
         with paged(wanted=as_text and options.pager) as screen:
@@ -421,6 +429,8 @@ class RowNotes:
         self.count = 0
         self.found = 0
         self.is_complete = True
+        self.has_all_values = True
+        self.languages: Counter[str] = Counter()
         self.said: dict[str, None] = {}
         self.warned: dict[str, None] = {}
 
@@ -430,6 +440,8 @@ class RowNotes:
         self.found = render.table_count(page)
         self.is_complete = self.is_complete and page.complete
         self.said |= dict.fromkeys(render.said_of_rows(page))
+        self.has_all_values = self.has_all_values and page.values_complete is not False
+        self.languages.update(page.other_languages or {})
         if isinstance(page, SearchResult):
             left_out = [VALUES_INCOMPLETE] if page.values_complete is False else []
             self.warned |= dict.fromkeys([*(page.warnings or ()), *left_out])
@@ -441,9 +453,11 @@ class RowNotes:
     def summary(self) -> str:
         """How many rows there are, and whether these are all that there are in the graph."""
         some = "" if self.count == self.found else f" of {self.found:,}"
-        return f"{counted(self.count, 'row')}{some}, {'' if self.is_complete else 'not '}complete"
+        whole = "not complete" if not self.is_complete else "complete" if self.has_all_values else "not all values"
+        return f"{counted(self.count, 'row')}{some}, {whole}"
 
     def shown(self) -> RenderableType:
         """Return all of it."""
         said = [Text(line(text)) for text in (f"{self.summary}.", *self.said)]
-        return render.sections([*said, *map(render.warned, self.warned)])
+        warned = map(render.warned, (*self.warned, *render.not_shown(self.languages)))
+        return render.sections([*said, *warned])

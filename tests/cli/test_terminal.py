@@ -51,6 +51,10 @@ def next_of(ran: Ran) -> list[str]:
         (["describe", "film:Blade_Runner", "film:Alien"], ["intersect", "film:Blade_Runner", "film:Alien"]),
         (["bfs", "film:Blade_Runner"], ["describe", ""]),
         (["intersect", "film:Blade_Runner", "film:Alien", "-k", "2"], ["describe", ""]),
+        (
+            ["intersect", "film:Blade_Runner", "film:Aliens", "-k", "1"],
+            ["intersect", "film:Blade_Runner", "film:Aliens", "-k", "2"],
+        ),
     ],
 )
 def test_an_answer_ends_with_the_command_that_fits_next_and_that_works(

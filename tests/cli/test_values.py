@@ -311,3 +311,22 @@ def test_groups_whose_first_figures_have_no_length_have_no_bars(groups: list[lis
 
 def test_groups_in_a_pipe_have_no_bars(run: Run) -> None:
     assert "█" not in run("search", "--node-type", "Drug", "--group-by", "type", "--compute", "count", "--text").out
+
+
+def test_a_table_in_a_file_has_all_values_of_a_cell_and_says_which_languages_it_lacks(run: Run, tmp_path: Path) -> None:
+    graph, table = tmp_path / "a.ttl", tmp_path / "a.csv"
+    names = ", ".join(f'"name {number}"' for number in range(30))
+    long = "x" * 1_000
+    graph.write_text(
+        "@prefix : <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        f':a a :T ; :called {names} ; :note "{long}" ; rdfs:label "tree"@en, "Baum"@de .'
+    )
+    asked = ("list", "T", "--value", "called", "--value", "note", "--value", "rdfs:label", "--graph", str(graph))
+    ran = run(*asked, "--out", str(table))
+    assert ran.status == 0
+    text = table.read_text()
+    assert all(f"name {number}" in text for number in range(30))
+    assert long in text
+    assert "1 row, complete" in ran.err
+    assert "Not shown, in other languages: de 1" in ran.err
+    assert "name 29" in run(*asked, "--all", "--tsv").out
