@@ -76,6 +76,21 @@ class _Named:
     is_sure: bool = True
 
 
+@dataclass(slots=True)
+class _LookedUp:
+    """What the conditions of a call have asked for already.
+
+    Attributes:
+        named: What names mean, by the predicates in whose namespaces they may be local names.
+        is_searched: Of which walks all names are compared.
+        may_miss_blank_nodes: Whether blank nodes may have names that are not compared; None before that is asked.
+    """
+
+    named: dict[tuple[str, frozenset[Iri] | None], _Named] = field(default_factory=dict)
+    is_searched: dict[Walk, bool] = field(default_factory=dict)
+    may_miss_blank_nodes: bool | None = None
+
+
 class EntityNames:
     """Looks up what stands in conditions.
 
@@ -101,7 +116,7 @@ class EntityNames:
         of_nodes = (one for one in read if not isinstance(one.walk[-1].predicates, str))
         of_nodes = (one for one in of_nodes if ends.kind_of_ends(one.walk) != "literals")
         ids = await self._ids(chain.from_iterable(one.entity_names for one in of_nodes), call)
-        looked_up: dict[tuple[str, frozenset[Iri] | None], _Named] = {}
+        looked_up = _LookedUp()
         found = []
         for one in read:
             meant = Meant()
@@ -120,7 +135,7 @@ class EntityNames:
         condition: ConditionText,
         ends: WalkEnds,
         ids: Mapping[str, frozenset[Iri]],
-        looked_up: dict[tuple[str, frozenset[Iri] | None], _Named],
+        looked_up: _LookedUp,
         meant: Meant,
         known: SchemaView,
         call: Call,
@@ -133,7 +148,7 @@ class EntityNames:
             return
         if kind == "literals and IDs":
             return
-        is_searched = await self._may_be_searched(condition.walk, ends, call)
+        is_searched = await self._may_be_searched(condition.walk, ends, looked_up, call)
         named = await self._looked_up(text, condition.walk if is_searched else (), looked_up, known, call)
         if named.iris:
             meant.iris[text] = named.iris
@@ -153,7 +168,7 @@ class EntityNames:
         self,
         text: str,
         walk: Walk,
-        looked_up: dict[tuple[str, frozenset[Iri] | None], _Named],
+        looked_up: _LookedUp,
         known: SchemaView,
         call: Call,
     ) -> _Named:
@@ -161,14 +176,23 @@ class EntityNames:
         steps = (step.predicates for step in walk)
         beside = frozenset(chain.from_iterable(one for one in steps if not isinstance(one, str))) if walk else None
         asked = (text, beside)
-        if asked not in looked_up:
-            if len({other for other, _ in looked_up} | {text}) > _MOST_LOOKED_UP:
+        if asked not in looked_up.named:
+            if len({other for other, _ in looked_up.named} | {text}) > _MOST_LOOKED_UP:
                 raise too_many_names("where", _MOST_LOOKED_UP)
-            looked_up[asked] = await self._named(text, beside, known, call)
-        return looked_up[asked]
+            named = await self._named(text, beside, known, call)
+            if beside is not None and named.is_sure and not known.schema.blank.are_all:
+                if looked_up.may_miss_blank_nodes is None:
+                    looked_up.may_miss_blank_nodes = await self._may_miss_blank_nodes(call)
+                named = replace(named, is_sure=not looked_up.may_miss_blank_nodes)
+            looked_up.named[asked] = named
+        return looked_up.named[asked]
 
-    async def _may_be_searched(self, walk: Walk, ends: WalkEnds, call: Call) -> bool:
-        return ends.leads_to_nodes(walk) or await self._may_lead_to_nodes(sorted(ends.unseen_ends(walk)), call)
+    async def _may_be_searched(self, walk: Walk, ends: WalkEnds, looked_up: _LookedUp, call: Call) -> bool:
+        if walk not in looked_up.is_searched:
+            looked_up.is_searched[walk] = ends.leads_to_nodes(walk) or await self._may_lead_to_nodes(
+                sorted(ends.unseen_ends(walk)), call
+            )
+        return looked_up.is_searched[walk]
 
     async def _may_lead_to_nodes(self, predicates: Sequence[Iri], call: Call) -> bool:
         """Return whether some predicates lead to nodes, or could not all be asked about in time."""
@@ -216,13 +240,6 @@ class EntityNames:
         return found
 
     async def _named(self, text: str, beside: Collection[Iri] | None, known: SchemaView, call: Call) -> _Named:
-        """Return the entities of a name, and whether blank nodes that the schema does not know may have it too."""
-        found = await self._compared(text, beside, known, call)
-        if beside is None or not found.is_sure or known.schema.blank.are_all:
-            return found
-        return replace(found, is_sure=not await self._may_miss_blank_nodes(call))
-
-    async def _compared(self, text: str, beside: Collection[Iri] | None, known: SchemaView, call: Call) -> _Named:
         """Return the entities of a name; if there are none, of one in any language, or else of a local name.
 
         Args:

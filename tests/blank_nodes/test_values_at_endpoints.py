@@ -303,6 +303,19 @@ async def test_a_name_that_a_blank_node_outside_of_a_sampled_schema_may_have_mak
     assert answer.complete is ("x:h" in where)
 
 
+async def test_the_names_in_conditions_of_a_call_ask_once_where_a_predicate_leads() -> None:
+    sent: list[str] = []
+
+    def seen(query: str) -> bool:
+        sent.append(query)
+        return False
+
+    async with served(_OUTSIDE_OF_THE_SAMPLE, sampled=True, refuses=seen) as (gateway, _):
+        await gateway.describe_schema()
+        await gateway.search_entities(node_types=["x:T"], where=["x:by in Bob, Kay, Zoe, Lee", "x:by != Sue"])
+    assert sum("FILTER(isIRI(?o)||isBlank(?o))}LIMIT1}" in query for query in sent) == 1
+
+
 async def test_what_a_local_name_means_does_not_depend_on_what_was_shown_before() -> None:
     food = "http://ontology.example.org/vocabulary/food/"
     graph = f"x:a a x:T; x:has <{food}Cheese>, 'text' . <{food}Cheese> rdfs:label 'Käse'@de ."

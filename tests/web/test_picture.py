@@ -26,6 +26,13 @@ _BOXES: Final = """
     })
 """
 _PLACED: Final = "() => document.documentElement.dataset.labelled !== undefined"
+_NAMES_ALL: Final = r"""
+    (seeds) => {
+      const labels = [...document.querySelectorAll("[data-testid=labels] > g")];
+      const texts = labels.map((group) => group.textContent.replace(/\s/g, ""));
+      return document.documentElement.dataset.labelled !== undefined && seeds.every((seed) => texts.includes(seed));
+    }
+"""
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +79,11 @@ def outside(page: Page, boxes: Sequence[Box]) -> list[str]:
 
 def assert_readable(page: Page, seeds: Sequence[str]) -> list[Box]:
     """Check that no label is over another or outside the frame, and that all seeds have theirs."""
+    # A picture that was just changed may still have the labels of the one before.
+    page.wait_for_function(_NAMES_ALL, arg=["".join(seed.split()) for seed in seeds])
     boxes = labels(page)
     assert overlapping(boxes) == []
     assert outside(page, boxes) == []
-    texts = ["".join(text.split()) for text, *_ in boxes]
-    assert [seed for seed in seeds if "".join(seed.split()) not in texts] == []
     return boxes
 
 
