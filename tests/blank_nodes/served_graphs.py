@@ -67,16 +67,16 @@ NAMED: Final = {
 
 
 def as_ntriples(turtle: str) -> str:
-    """Return a graph without prefixes."""
-    store = pyoxigraph.Store()
-    store.load((PREFIXES + turtle).encode(), pyoxigraph.RdfFormat.TURTLE)
-    return "".join(f"{triple.triple} .\n" for triple in store)
+    """Return a graph without prefixes, the same text at each run: what is loaded of it is kept by its content."""
+    graph = pyoxigraph.Dataset(pyoxigraph.parse(PREFIXES + turtle, pyoxigraph.RdfFormat.TURTLE))
+    graph.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+    return "".join(sorted(f"{triple.triple} .\n" for triple in graph))
 
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield the name of a file and its text."""
     for name, graph in {**DRAWN, **EXPRESSIONS, **SHAPES}.items():
-        yield f"{name}.nt", graph.as_ntriples()
+        yield f"{name}.nt", as_ntriples(graph.as_ntriples())
     yield "week.ttl", WEEK
     for name, turtle in {"blank-values": VALUES, **CASES}.items():
         yield f"{name}.nt", as_ntriples(turtle)
