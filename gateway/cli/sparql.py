@@ -25,7 +25,7 @@ from gateway.cli.sparql_options import SparqlOptions
 from gateway.cli.streams import clean, for_terminal, line, write
 from gateway.errors import ConfigurationError, counted
 from gateway.files.loading import LoadedGraph, is_stdin
-from gateway.graph.call import Deadline
+from gateway.graph.call import Call, Deadline
 from gateway.own_query.endpoint import Answer, ask
 from gateway.own_query.frames import Request
 from gateway.own_query.process import Head, QueryProcess, ReadQuery, Row
@@ -33,8 +33,9 @@ from gateway.own_query.results import Labels, as_text, check_format, value_of, w
 from gateway.own_query.text import MOST_BYTES
 from gateway.settings.found_by_check import FoundSettings
 from gateway.settings.paths import is_file, local_path
-from gateway.settings.profile import policy_of
+from gateway.settings.profile import Profile, policy_of
 from gateway.settings.urls import is_database_url
+from gateway.sparql.engines import EngineDetector
 from gateway.sparql.table import IriTerm, LiteralTerm, Term
 from gateway.stores.endpoints import connect, stored_index
 from gateway.stores.loaded import load_as_given
@@ -45,6 +46,9 @@ from gateway.transport.http import Http
 
 _SHOWN_ROWS: Final = 100
 """Rows at a terminal, unless more are asked for."""
+
+_LOOKS: Final = 2
+"""Requests without a query that may be sent to find out which engine is asked."""
 
 _PIECE: Final = 1 << 16
 """Characters that are written together."""
@@ -177,7 +181,7 @@ def _at_endpoint(source: GraphSource, options: CommonOptions, text: str, asking:
     with QueryProcess(_request(options, text, asking, prefixes), seconds) as process:
         query = process.read()
     printer.check(query.kind)
-    answer = asyncio.run(_answer(connect(source.url, profile), query, seconds))
+    answer = asyncio.run(_answer(connect(source.url, profile), profile, query, seconds))
     if not answer.rdf:
         result = _Result(answer.head, [answer.rows], len(answer.rows))
         printer.show(result, lambda: (False, _of_endpoint(answer, query)))
@@ -188,9 +192,12 @@ def _at_endpoint(source: GraphSource, options: CommonOptions, text: str, asking:
         printer.show(_Result(answer.head, process.rows()), lambda: (process.are_more, _of_endpoint(answer, query)))
 
 
-async def _answer(http: Http, query: ReadQuery, seconds: float) -> Answer:
+async def _answer(http: Http, profile: Profile, query: ReadQuery, seconds: float) -> Answer:
+    deadline = Deadline.after(seconds)
     try:
-        return await ask(http, query, Deadline.after(seconds))
+        # An engine that takes a time limit is told it: else it computes on when nobody waits any more.
+        await EngineDetector(http, profile, http.flow).detect(Call(deadline, _LOOKS, 0, 0))
+        return await ask(http, query, deadline)
     finally:
         await http.close()
 

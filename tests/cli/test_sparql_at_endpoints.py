@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pyoxigraph
@@ -30,20 +30,29 @@ Twist = Callable[[str, bytes], web.Response | None]
 
 
 class Engine:
-    """Answers as an engine does, but for what a test changes, and keeps what it was asked."""
+    """Answers as an engine does, but for what a test changes, and keeps what it was asked.
 
-    def __init__(self, twist: Twist = lambda _query, _body: None) -> None:
+    Attributes:
+        seconds: The time limit of each query; empty where it had none.
+    """
+
+    def __init__(self, twist: Twist = lambda _query, _body: None, headers: Mapping[str, str] | None = None) -> None:
         self.store = pyoxigraph.Store()
         self.store.load(GRAPH.encode(), pyoxigraph.RdfFormat.TURTLE)
         self.asked: list[str] = []
         self.graphs: list[list[str]] = []
+        self.seconds: list[str] = []
         self._twist = twist
+        self._headers = headers
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a form."""
+        """Answer a form; what is no query is what finds out which engine this is."""
+        if request.method == "GET":
+            return web.Response(status=404, headers=self._headers)
         form = await request.post()
         query = str(form["query"])
         self.asked.append(query)
+        self.seconds.append(str(form.get("timeout", "")))
         self.graphs.append([str(graph) for graph in form.getall("default-graph-uri", [])])
         try:
             found = self.store.query(query)
@@ -68,6 +77,15 @@ def cut(query: str, body: bytes) -> web.Response | None:
     content = json.loads(body)
     content["results"]["bindings"] = content["results"]["bindings"][:1]
     return web.Response(body=json.dumps(content).encode(), content_type=JSON)
+
+
+def test_an_engine_that_takes_a_time_limit_is_told_for_how_long_somebody_waits(run: Run) -> None:
+    fuseki, other = Engine(headers={"Fuseki-Request-Id": "1"}), Engine()
+    for engine in (fuseki, other):
+        with serving(engine) as url:
+            assert run("sparql", DRUGS, "-e", url, "--timeout", 20).err == "2 rows, complete.\n"
+    assert [0 < float(seconds) <= 20 for seconds in fuseki.seconds] == [True, True]
+    assert other.seconds == ["", ""]
 
 
 def test_a_query_is_sent_as_it_is_and_its_rows_are_counted(run: Run) -> None:
